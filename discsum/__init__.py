@@ -1,0 +1,1 @@
+"""Raw English text to RST discourse tree to summary."""

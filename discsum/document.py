@@ -1,0 +1,243 @@
+"""A text with its sentences, its elementary discourse units (EDUs) and its discourse tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.errors import InputError
+from discsum.tree import RSTTree
+
+if TYPE_CHECKING:
+    import networkx
+    import nltk
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open range of character offsets into a document's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EDU(Span):
+    """An elementary discourse unit; `sentence` is the index of the sentence that holds its first character."""
+
+    sentence: int
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and what is known of its structure; every stage returns a new one.
+
+    Attributes:
+        text: The text, never altered: all offsets count its characters.
+        sentences: Sentence spans in order.
+        edus: EDU spans in order; every non-white-space character is in exactly one.
+        tree: The discourse tree over the EDUs, if known.
+        id: The document's name, as its file's stem.
+        parser: What made the tree: a parser's name and version, or the treebank's format.
+
+    Raises:
+        InputError: Spans that overlap, leave the text, or leave a character out.
+    """
+
+    text: str
+    sentences: tuple[Span, ...] = ()
+    edus: tuple[EDU, ...] = ()
+    tree: RSTTree | None = None
+    id: str = ""
+    parser: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that the spans tile the text and fit each other and the tree."""
+        _check_tiling(self.text, self.sentences, "sentence")
+        _check_tiling(self.text, self.edus, "EDU")
+        expected = locate(self.edus, self.sentences)
+        for index, (edu, sentence) in enumerate(zip(self.edus, expected, strict=True)):
+            if edu.sentence != sentence:
+                raise InputError(f"EDU {index}: expected sentence {sentence}, got {edu.sentence}")
+        if self.tree is not None and self.tree.edus != len(self.edus):
+            raise InputError(f"expected a tree over {len(self.edus)} EDUs, got one over {self.tree.edus}")
+
+    @classmethod
+    def from_spans(
+        cls,
+        text: str,
+        sentences: Iterable[Span],
+        edus: Iterable[Span],
+        tree: RSTTree | None = None,
+        id: str = "",
+        parser: str = "",
+    ) -> Document:
+        """Return the document of these spans, each EDU assigned to the sentence of its first character."""
+        sentences, spans = tuple(sentences), tuple(edus)
+        units = tuple(
+            EDU(span.start, span.end, sentence) for span, sentence in zip(spans, locate(spans, sentences), strict=True)
+        )
+        return cls(text, sentences, units, tree, id, parser)
+
+    @classmethod
+    def from_edu_texts(
+        cls, texts: Sequence[str], tree: RSTTree | None = None, id: str = "", parser: str = ""
+    ) -> Document:
+        """Return a document whose text is the EDUs joined by spaces, for tree files without the raw text.
+
+        Such files do not say where sentences end: an EDU that closes with `.`, `!`, `?` or `…`
+        (quotes and brackets after it allowed) is taken to end one.
+        """
+        stripped = [text.strip() for text in texts]
+        edus, position = [], 0
+        for index, text in enumerate(stripped):
+            if not text:
+                raise InputError(f"EDU {index}: expected some text, got none")
+            edus.append(Span(position, position + len(text)))
+            position += len(text) + 1
+        sentences, start = [], 0
+        for index, (text, span) in enumerate(zip(stripped, edus, strict=True)):
+            closed = text.rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…"))
+            if closed or index == len(edus) - 1:
+                sentences.append(Span(start, span.end))
+                start = span.end + 1
+        return cls.from_spans(" ".join(stripped), sentences, edus, tree, id, parser)
+
+    @cached_property
+    def edu_texts(self) -> tuple[str, ...]:
+        """The text of every EDU."""
+        return tuple(self.text[edu.start : edu.end] for edu in self.edus)
+
+    @cached_property
+    def sentence_texts(self) -> tuple[str, ...]:
+        """The text of every sentence."""
+        return tuple(self.text[span.start : span.end] for span in self.sentences)
+
+    @cached_property
+    def edu_to_sentence(self) -> NDArray[np.int64]:
+        """`(edus,)`: the sentence of every EDU."""
+        return np.array([edu.sentence for edu in self.edus], dtype=np.int64)
+
+    def units(self, unit: str) -> tuple[Span, ...]:
+        """Return the spans of the units: `sentence` or `edu`."""
+        if unit not in ("sentence", "edu"):
+            raise InputError(f"expected unit 'sentence' or 'edu', got {unit!r}")
+        return self.sentences if unit == "sentence" else self.edus
+
+    def with_id(self, id: str) -> Document:
+        """Return the same document under another name."""
+        return replace(self, id=id)
+
+    # Converters. The formats live with the parsers; each method is the one line that reaches there.
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document as the JSON object of `discsum parse --format json`."""
+        from discsum.parsers.formats import json
+
+        return json.to_object(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
+        """Return the document of such a JSON object."""
+        from discsum.parsers.formats import json
+
+        return json.from_object(data, source=source)
+
+    def to_rs3(self) -> str:
+        """Return the tree as an rs3 file (RSTTool, rstWeb)."""
+        return self._dump("rs3")
+
+    def to_rs4(self) -> str:
+        """Return the tree as an rs4 file (rstWeb with eRST), primary tree only."""
+        return self._dump("rs4")
+
+    def to_dis(self) -> str:
+        """Return the tree as a dis file (the lisp form of RST-DT), binary."""
+        return self._dump("dis")
+
+    def to_rsd(self) -> str:
+        """Return the tree as an rsd file (rst2dep's tab-separated dependencies)."""
+        return self._dump("rsd")
+
+    def to_svg(self) -> str:
+        """Return a drawing of the tree."""
+        return self._dump("svg")
+
+    def to_nltk(self) -> nltk.Tree:
+        """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""
+        from discsum.parsers.formats import graphs
+
+        return graphs.to_nltk(self)
+
+    def to_networkx(self) -> networkx.DiGraph[int]:
+        """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
+        from discsum.parsers.formats import graphs
+
+        return graphs.to_networkx(self)
+
+    @classmethod
+    def from_rs3(cls, content: str, source: str = "") -> Document:
+        """Read an rs3 file's content; `source` names it in errors."""
+        return cls._load("rs3", content, source)
+
+    @classmethod
+    def from_rs4(cls, content: str, source: str = "") -> Document:
+        """Read an rs4 file's content (primary tree); `source` names it in errors."""
+        return cls._load("rs4", content, source)
+
+    @classmethod
+    def from_dis(cls, content: str, source: str = "") -> Document:
+        """Read a dis file's content, binary or n-ary; `source` names it in errors."""
+        return cls._load("dis", content, source)
+
+    @classmethod
+    def from_rsd(cls, content: str, source: str = "") -> Document:
+        """Read an rsd file's content; `source` names it in errors."""
+        return cls._load("rsd", content, source)
+
+    def _dump(self, name: str) -> str:
+        from discsum.parsers.formats import dump
+
+        return dump(self, name)
+
+    @classmethod
+    def _load(cls, name: str, content: str, source: str) -> Document:
+        from discsum.parsers.formats import load
+
+        return load(content, name, source=source)
+
+
+def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:
+    """Return, for each span, the index of the container that holds its first character.
+
+    Raises:
+        InputError: A span that starts in no container.
+    """
+    if not spans:
+        return []
+    starts = np.array([container.start for container in containers], dtype=np.int64)
+    indices = np.searchsorted(starts, [span.start for span in spans], side="right") - 1
+    for span, index in zip(spans, indices, strict=True):
+        if index < 0 or span.start >= containers[index].end:
+            raise InputError(f"expected every EDU to start in a sentence, got none at character {span.start}")
+    return [int(index) for index in indices]
+
+
+def _check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
+    """Raise unless the spans are in order and leave out white space only."""
+    position = 0
+    for index, span in enumerate((*spans, None)):
+        start = len(text) if span is None else span.start
+        if start < position:
+            raise InputError(f"{kind} {index}: expected to start at character {position} or later, got {start}")
+        if spans and text[position:start].strip():
+            raise InputError(f"{kind} {index}: expected every character in one, none has {position} to {start}")
+        if span is not None:
+            if not span.start < span.end <= len(text):
+                raise InputError(f"{kind} {index}: expected a span in 0 to {len(text)}, got {span}")
+            position = span.end

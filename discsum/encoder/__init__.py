@@ -1,0 +1,1 @@
+"""The document encoder: unit vectors, attention heads, the Synthesizer."""

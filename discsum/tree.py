@@ -1,0 +1,158 @@
+"""RST constituency trees: flat, validated, and never walked by recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.errors import TreeError
+
+NUCLEARITIES = ("NS", "SN", "NN")
+
+
+def relation_class(relation: str) -> str:
+    """Return the coarse class of a GUM relation: the part before the first `-`.
+
+    `same-unit` is no relation between propositions and stays a class of its own.
+    """
+    return relation if relation == "same-unit" else relation.split("-", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One internal node of an `RSTTree`.
+
+    Attributes:
+        first: Index of the first EDU covered.
+        last: Index of the last EDU covered (inclusive).
+        split: Index of the last EDU of the left child, `first <= split < last`.
+        nuclearity: `NS`, `SN` or `NN`: the roles of the left and the right child.
+        relation: Relation between the children, as `elaboration-additional`.
+        probability: The parser's confidence in this node, in [0, 1]; 1 for trees from treebanks.
+    """
+
+    first: int
+    last: int
+    split: int
+    nuclearity: str
+    relation: str
+    probability: float = 1.0
+
+    def __str__(self) -> str:
+        """Return the node as error messages name it."""
+        return f"({self.first}-{self.split} | {self.split + 1}-{self.last}, {self.nuclearity} {self.relation})"
+
+
+@dataclass(frozen=True)
+class RSTTree:
+    """A full binary tree over `edus` EDUs, its internal nodes in pre-order.
+
+    A document of one EDU has no node. Left and right children follow from the order alone: the left
+    child of node `p` is node `p + 1` if it covers several EDUs, the right child is node
+    `p + 1 + (split - first)`. Nothing here recurses, so a right-branching tree of any depth is fine.
+
+    Raises:
+        TreeError: The nodes are no full binary tree over the EDUs; the message names the first bad node.
+    """
+
+    edus: int
+    nodes: tuple[Node, ...] = ()
+
+    def __init__(self, edus: int, nodes: Iterable[Node | Mapping[str, Any]] = ()) -> None:
+        """Take nodes as `Node` or as mappings with the same fields, in pre-order, and check them."""
+        converted = tuple(_to_node(position, node) for position, node in enumerate(nodes))
+        object.__setattr__(self, "edus", edus)
+        object.__setattr__(self, "nodes", converted)
+        _check(edus, converted)
+
+    @classmethod
+    def from_unordered(cls, edus: int, nodes: Iterable[Node | Mapping[str, Any]]) -> RSTTree:
+        """Return the tree of nodes that come in any order."""
+        converted = [_to_node(position, node) for position, node in enumerate(nodes)]
+        return cls(edus, sorted(converted, key=lambda node: (node.first, -node.last)))
+
+    @cached_property
+    def spans(self) -> NDArray[np.int64]:
+        """`(nodes, 3)`: first, last and split of every node, in pre-order."""
+        rows = [(node.first, node.last, node.split) for node in self.nodes]
+        return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+    @cached_property
+    def parents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Parents of the nodes `(nodes,)` and of the EDUs `(edus,)` as node indices; -1 above the root."""
+        node_parent = np.full(len(self.nodes), -1, dtype=np.int64)
+        edu_parent = np.full(self.edus, -1, dtype=np.int64)
+        if not self.nodes:
+            return node_parent, edu_parent
+        first, last, split = self.spans.T
+        index = np.arange(len(self.nodes))
+        left_inner, right_inner = split > first, split + 1 < last
+        node_parent[index[left_inner] + 1] = index[left_inner]
+        node_parent[(index + 1 + split - first)[right_inner]] = index[right_inner]
+        edu_parent[first[~left_inner]] = index[~left_inner]
+        edu_parent[last[~right_inner]] = index[~right_inner]
+        return node_parent, edu_parent
+
+    @cached_property
+    def nucleus(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each node `(nodes,)` and each EDU `(edus,)` is a nucleus of its parent; the root counts as one."""
+        left = np.array([node.nuclearity[0] == "N" for node in self.nodes], dtype=bool)
+        right = np.array([node.nuclearity[1] == "N" for node in self.nodes], dtype=bool)
+        node_parent, edu_parent = self.parents
+        roles = []
+        starts = self.spans[:, 0] if self.nodes else np.zeros(0, dtype=np.int64)
+        for parent, start in ((node_parent, starts), (edu_parent, np.arange(self.edus))):
+            role = np.ones(len(parent), dtype=bool)
+            below = parent >= 0
+            above = parent[below]
+            is_left = start[below] <= self.spans[above, 2] if self.nodes else np.zeros(0, dtype=bool)
+            role[below] = np.where(is_left, left[above], right[above])
+            roles.append(role)
+        return roles[0], roles[1]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the nodes as plain dictionaries, in pre-order."""
+        return [asdict(node) for node in self.nodes]
+
+
+def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
+    if isinstance(node, Node):
+        return node
+    try:
+        return Node(**node)
+    except TypeError as error:
+        wanted = ", ".join(Node.__dataclass_fields__)
+        raise TreeError(f"node {position}: expected the fields {wanted}, got {dict(node)!r}") from error
+
+
+def _check(edus: int, nodes: tuple[Node, ...]) -> None:
+    if edus < 1:
+        raise TreeError(f"expected a tree over at least one EDU, got {edus}")
+    if len(nodes) != edus - 1:
+        raise TreeError(f"expected {edus - 1} nodes over {edus} EDUs, got {len(nodes)}")
+    expected = [(0, edus - 1)] if edus > 1 else []
+    for position, node in enumerate(nodes):
+        first, last = expected.pop() if expected else (-1, -1)
+        if (node.first, node.last) != (first, last):
+            raise TreeError(f"node {position} {node}: expected the next node in pre-order to cover EDUs {first}-{last}")
+        _check_fields(f"node {position} {node}", node)
+        if node.split + 1 < node.last:
+            expected.append((node.split + 1, node.last))
+        if node.first < node.split:
+            expected.append((node.first, node.split))
+
+
+def _check_fields(name: str, node: Node) -> None:
+    if not node.first <= node.split < node.last:
+        raise TreeError(f"{name}: expected a split in {node.first}..{node.last - 1}, got {node.split}")
+    if node.nuclearity not in NUCLEARITIES:
+        raise TreeError(f"{name}: expected nuclearity {', '.join(NUCLEARITIES)}, got {node.nuclearity!r}")
+    if not isinstance(node.relation, str) or not node.relation:
+        raise TreeError(f"{name}: expected the name of a relation, got {node.relation!r}")
+    if not 0.0 <= node.probability <= 1.0:
+        raise TreeError(f"{name}: expected a probability in [0, 1], got {node.probability}")
