@@ -1,0 +1,72 @@
+"""One vector an EDU: pooled from its subwords, then in the context of the document's other EDUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+
+
+@dataclass(frozen=True)
+class EDULayout:
+    """What the text's layout says of its EDUs.
+
+    Attributes:
+        starts: `(edus,)` first subword of each EDU.
+        openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
+    """
+
+    starts: Tensor
+    openings: Tensor
+
+
+LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
+
+
+class EDUEncoder(nn.Module):
+    """First, last and pooled subword of each EDU with layout, then a bidirectional LSTM over the EDUs."""
+
+    def __init__(self, width: int, hidden: int = 256, layers: int = 2, dropout: float = 0.2) -> None:
+        """Map vectors of `width` to `(edus, hidden)`."""
+        super().__init__()
+        self.attention = nn.Linear(width, 1)
+        self.project = nn.Linear(3 * width, hidden)
+        self.opening = nn.Embedding(4, hidden)
+        self.closing = nn.Embedding(4, hidden)
+        self.length = nn.Embedding(len(LENGTH_BUCKETS) + 1, hidden)
+        self.register_buffer("buckets", torch.tensor(LENGTH_BUCKETS), persistent=False)
+        self.dropout = nn.Dropout(dropout)
+        self.pooled_norm = nn.LayerNorm(hidden)
+        self.context = nn.LSTM(
+            hidden, hidden // 2, layers, batch_first=True, bidirectional=True, dropout=dropout if layers > 1 else 0.0
+        )
+        self.norm = nn.LayerNorm(hidden)
+
+    def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
+        """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
+        pooled = [self._pool(vector, layout) for vector, layout in zip(vectors, layouts, strict=True)]
+        lengths = torch.tensor([len(states) for states in pooled])
+        padded = pad_sequence(pooled, batch_first=True)
+        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
+        context, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
+        states = self.norm(padded + self.dropout(context))
+        return [states[row, :length] for row, length in enumerate(lengths.tolist())]
+
+    def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
+        starts, count = layout.starts, len(layout.starts)
+        ends = torch.cat([starts[1:], starts.new_tensor([len(vectors)])])
+        owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), ends - starts)
+        # Attention within each EDU; one shift for all keeps the exponentials finite.
+        scores = self.attention(vectors).squeeze(-1)
+        weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
+        total = vectors.new_zeros(count).index_add(0, owner, weights)
+        mean = vectors.new_zeros(count, vectors.shape[1]).index_add(0, owner, vectors * weights[:, None])
+        mean = mean / total[:, None]
+        states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))
+        closings = torch.cat([layout.openings[1:], layout.openings.new_tensor([3])])
+        sizes = torch.bucketize(ends - starts, self.get_buffer("buckets"))
+        states = states + self.opening(layout.openings) + self.closing(closings) + self.length(sizes)
+        return self.dropout(self.pooled_norm(torch.nn.functional.gelu(states)))

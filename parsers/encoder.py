@@ -1,0 +1,85 @@
+"""One contextual vector a subword, for texts of any length, from overlapping windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discsum.parsers.subwords import Subwords, Window, cut_windows
+
+
+class WindowEncoder(nn.Module):
+    """A Hugging Face encoder read window by window: cost and memory are linear in the text's length."""
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        special: tuple[int, int, int],
+        window: int = 256,
+        overlap: int = 32,
+        windows_per_pass: int = 8,
+    ) -> None:
+        """Wrap `encoder`.
+
+        Args:
+            encoder: A transformers encoder, as `AutoModel` builds it.
+            special: Vocabulary indices of the tokens before and after a window, and of padding.
+            window: Subwords a window, the two special ones included.
+            overlap: Subwords that neighbouring windows share.
+            windows_per_pass: Windows a forward pass; more cost memory and gain nothing on a CPU.
+        """
+        super().__init__()
+        self.encoder = encoder
+        self.special = special
+        self.window = window
+        self.overlap = overlap
+        self.windows_per_pass = windows_per_pass
+
+    @property
+    def width(self) -> int:
+        """Size of a vector."""
+        config: Any = self.encoder.config
+        return int(config.hidden_size)
+
+    def forward(self, documents: Sequence[Subwords], shifts: Sequence[int] | None = None) -> list[Tensor]:
+        """Return `(subwords, width)` for each document.
+
+        Windows of all documents are sorted by length and encoded together, so that little is padding.
+        """
+        lengths = [len(document) for document in documents]
+        windows = cut_windows(lengths, self.window - 2, self.overlap, shifts)
+        windows.sort(key=lambda window: window.end - window.start)
+        pieces: dict[tuple[int, int], Tensor] = {}
+        for first in range(0, len(windows), self.windows_per_pass):
+            batch = windows[first : first + self.windows_per_pass]
+            states = self._encode(documents, batch)
+            for row, window in enumerate(batch):
+                kept = slice(1 + window.keep_start - window.start, 1 + window.keep_end - window.start)
+                pieces[window.document, window.keep_start] = states[row, kept]
+        empty = next(self.encoder.parameters()).new_zeros((0, self.width))
+        grouped: list[list[Tensor]] = [[] for _ in documents]
+        for document, start in sorted(pieces):
+            grouped[document].append(pieces[document, start])
+        return [torch.cat(group) if group else empty for group in grouped]
+
+    def _encode(self, documents: Sequence[Subwords], batch: Sequence[Window]) -> Tensor:
+        before, after, padding = self.special
+        longest = max(window.end - window.start for window in batch) + 2
+        ids = np.full((len(batch), longest), padding, dtype=np.int64)
+        mask = np.zeros((len(batch), longest), dtype=np.int64)
+        for row, window in enumerate(batch):
+            size = window.end - window.start
+            ids[row, 0] = before
+            ids[row, 1 : size + 1] = documents[window.document].ids[window.start : window.end]
+            ids[row, size + 1] = after
+            mask[row, : size + 2] = 1
+        device = next(self.encoder.parameters()).device
+        # A full batch needs no mask, and without one attention takes its fastest path.
+        attention = None if mask.all() else torch.from_numpy(mask).to(device)
+        output = self.encoder(input_ids=torch.from_numpy(ids).to(device), attention_mask=attention)
+        states: Tensor = output.last_hidden_state
+        return states.float()

@@ -1,0 +1,92 @@
+"""The parser's network: one encoding of the text, and all that is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
+from discsum.parsers.encoder import WindowEncoder
+from discsum.parsers.labels import Label, LabelScorer
+from discsum.parsers.segmenter import BoundaryTagger
+from discsum.parsers.structure import SplitScorer
+from discsum.parsers.subwords import Subwords
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes and choices of a `ParserNetwork`; saved with its weights.
+
+    Attributes:
+        design: How trees are trained and decoded: `chart`, `top_down` or `distance`.
+        window: Subwords a window of the encoder, special ones included.
+        overlap: Subwords neighbouring windows share.
+        tagger_hidden: Channels of the segmenter.
+        hidden: Size of an EDU's state.
+        layers: LSTM layers across EDUs.
+        rank: Size of the split scorer's factors.
+        label_inner: Inner size of the label scorer.
+        dropout: Dropout of everything above the encoder.
+        edu_threshold: Probability above which a subword begins an EDU.
+        sentence_threshold: Probability above which it begins a sentence.
+    """
+
+    design: str = "chart"
+    window: int = 256
+    overlap: int = 32
+    tagger_hidden: int = 192
+    hidden: int = 256
+    layers: int = 2
+    rank: int = 128
+    label_inner: int = 384
+    dropout: float = 0.2
+    edu_threshold: float = 0.5
+    sentence_threshold: float = 0.5
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
+        return asdict(self)
+
+
+class ParserNetwork(nn.Module):
+    """Encoder, boundary tagger, EDU encoder, split scorer and label scorer."""
+
+    def __init__(
+        self, encoder: nn.Module, special: tuple[int, int, int], labels: Sequence[Label], config: NetworkConfig
+    ) -> None:
+        """Build the parts around a Hugging Face `encoder`; `special` as in `WindowEncoder`."""
+        super().__init__()
+        self.config = config
+        self.encoder = WindowEncoder(encoder, special, config.window, config.overlap)
+        width = self.encoder.width
+        self.tagger = BoundaryTagger(width, config.tagger_hidden, dropout=config.dropout)
+        self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout)
+        self.splits = SplitScorer(config.hidden, config.rank, config.dropout)
+        self.labels = LabelScorer(labels, config.hidden, config.label_inner, config.dropout)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    def tag(self, vectors: Sequence[Tensor], documents: Sequence[Subwords]) -> list[Tensor]:
+        """Return `(subwords, 3)` boundary logits for each document's subword vectors."""
+        gaps = [torch.from_numpy(document.gaps).to(self.device) for document in documents]
+        cases = [torch.from_numpy(document.cases).to(self.device) for document in documents]
+        logits: list[Tensor] = self.tagger(vectors, gaps, cases)
+        return logits
+
+
+def layout_of(
+    subwords: Subwords, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64], device: torch.device
+) -> EDULayout:
+    """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
+    opens = np.isin(edu_starts, sentence_starts)
+    openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
+    return EDULayout(torch.from_numpy(edu_starts).to(device), torch.from_numpy(openings).to(device))

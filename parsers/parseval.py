@@ -1,0 +1,138 @@
+"""How much of a gold tree a parser found: original Parseval and RST-Parseval, and segmentation.
+
+Original Parseval (Morey et al. 2018) counts the n-1 internal nodes of a tree over n EDUs, each with the
+nuclearity and relation of its children, micro-averaged over documents. RST-Parseval (Marcu 2000) counts
+all constituents but the root, leaves included, each with its own role; its figures are higher.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from discsum.document import Document, Span
+from discsum.errors import InputError
+from discsum.tree import Node, relation_class
+
+Key = Literal["start", "end"]
+Constituent = tuple[int, int, str, str]
+METRICS = ("span", "nuclearity", "relation", "full")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Constituents in gold, in the prediction, and in both."""
+
+    gold: int = 0
+    predicted: int = 0
+    right: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of both together."""
+        return Counts(self.gold + other.gold, self.predicted + other.predicted, self.right + other.right)
+
+    @property
+    def f1(self) -> float:
+        """F1 in percent; 100 when there is nothing to find and nothing was found."""
+        total = self.gold + self.predicted
+        return 200.0 * self.right / total if total else 100.0
+
+
+@dataclass(frozen=True)
+class ParsevalScores:
+    """Span, nuclearity, relation and full F1 in percent, micro-averaged, and what they were measured with."""
+
+    span: float
+    nuclearity: float
+    relation: float
+    full: float
+    signature: str
+
+
+def parseval(
+    gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = "start", rst: bool = False
+) -> ParsevalScores:
+    """Return the scores of predicted against gold trees of the same texts.
+
+    Args:
+        gold: Documents with trees.
+        predicted: The same texts with predicted trees, over gold or predicted EDUs.
+        key: What names a constituent: `start`, the start of its first EDU and the end of its last; `end`,
+            the end of its first EDU and the end of its last, which is what most parsers publish. They
+            differ only where EDUs do.
+        rst: RST-Parseval instead of original Parseval.
+    """
+    totals = [Counts() for _ in METRICS]
+    edus = "gold"
+    for truth, guess in zip(gold, predicted, strict=True):
+        if truth.text != guess.text:
+            raise InputError(f"{truth.id}: expected the prediction over the same text")
+        if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
+            edus = "predicted"
+        found, wanted = _constituents(guess, key, rst), _constituents(truth, key, rst)
+        for index, metric in enumerate(METRICS):
+            totals[index] += _overlap(_project(wanted, metric), _project(found, metric))
+    method = "rst-parseval" if rst else "parseval"
+    keyed = "start-of-first,end-of-last" if key == "start" else "end-of-first,end-of-last"
+    signature = f"{method}|edus:{edus}|key:{keyed}|avg:micro|relations:classes,same-unit counted|docs:{len(gold)}"
+    return ParsevalScores(*(total.f1 for total in totals), signature=signature)
+
+
+def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:
+    with_nuclearity, with_relation = metric in ("nuclearity", "full"), metric in ("relation", "full")
+    return Counter(
+        (first, last, nuclearity if with_nuclearity else "", relation if with_relation else "")
+        for first, last, nuclearity, relation in constituents
+    )
+
+
+def _overlap(gold: Counter[tuple[object, ...]], predicted: Counter[tuple[object, ...]]) -> Counts:
+    return Counts(gold.total(), predicted.total(), (gold & predicted).total())
+
+
+def _constituents(document: Document, key: Key, rst: bool) -> list[Constituent]:
+    edus = document.edus
+
+    def span(first: int, last: int) -> tuple[int, int]:
+        return (edus[first].start if key == "start" else edus[first].end), edus[last].end
+
+    nodes: tuple[Node, ...] = document.tree.nodes if document.tree else ()
+    if not rst:
+        return [(*span(node.first, node.last), node.nuclearity, relation_class(node.relation)) for node in nodes]
+    constituents = []
+    for node in nodes:
+        relation = relation_class(node.relation)
+        children = ((node.first, node.split), (node.split + 1, node.last))
+        for role, (first, last) in zip(node.nuclearity, children, strict=True):
+            # The nucleus of a mononuclear relation carries no relation of its own.
+            label = relation if role == "S" or node.nuclearity == "NN" else "span"
+            constituents.append((*span(first, last), role, label))
+    return constituents
+
+
+@dataclass(frozen=True)
+class SegmentationScores:
+    """Precision, recall and F1 in percent of unit starts inside the document, micro-averaged."""
+
+    precision: float
+    recall: float
+    f1: float
+    signature: str
+
+
+def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
+    """Return the scores of predicted unit starts, exact, the first unit of each document left out."""
+    total = Counts()
+    for truth, guess in zip(gold, predicted, strict=True):
+        wanted, found = _starts(truth.units(unit)), _starts(guess.units(unit))
+        total += Counts(len(wanted), len(found), len(wanted & found))
+    precision = 100.0 * total.right / total.predicted if total.predicted else 100.0
+    recall = 100.0 * total.right / total.gold if total.gold else 100.0
+    signature = f"segmentation|unit:{unit}|starts inside the document, exact|avg:micro|docs:{len(gold)}"
+    return SegmentationScores(precision, recall, total.f1, signature)
+
+
+def _starts(spans: Sequence[Span]) -> set[int]:
+    return {span.start for span in spans[1:]}

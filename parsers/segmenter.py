@@ -1,0 +1,82 @@
+"""Where sentences and EDUs begin, from subword vectors, layout and case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from discsum.document import Span
+from discsum.parsers.subwords import CASES, GAPS, Subwords
+
+INSIDE, EDU_START, SENTENCE_START = range(3)
+
+
+class BoundaryTagger(nn.Module):
+    """Tags every subword as inside a unit, the start of an EDU, or the start of a sentence (and an EDU)."""
+
+    def __init__(self, width: int, hidden: int = 192, layers: int = 2, kernel: int = 5, dropout: float = 0.2) -> None:
+        """Build convolutions of `hidden` channels over vectors of `width`."""
+        super().__init__()
+        self.gap = nn.Embedding(len(GAPS), hidden)
+        self.case = nn.Embedding(len(CASES), hidden)
+        self.input = nn.Linear(width, hidden)
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(layers + 1))
+        self.convolutions = nn.ModuleList(nn.Conv1d(hidden, hidden, kernel, padding=kernel // 2) for _ in range(layers))
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(hidden, 3)
+
+    def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
+        """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
+        lengths = [len(vector) for vector in vectors]
+        # (documents, longest, hidden)
+        states = self.input(self.dropout(pad_sequence(list(vectors), batch_first=True)))
+        states = states + self.gap(pad_sequence(list(gaps), batch_first=True))
+        states = states + self.case(pad_sequence(list(cases), batch_first=True))
+        longest = torch.arange(states.shape[1], device=states.device)
+        inside = (longest[None] < torch.tensor(lengths, device=states.device)[:, None])[..., None]
+        states = self.norms[0](states) * inside
+        for norm, convolution in zip(list(self.norms)[1:], self.convolutions, strict=True):
+            update = torch.nn.functional.gelu(convolution(states.transpose(1, 2)).transpose(1, 2))
+            # Padding stays zero, so a document's tags do not depend on its neighbours in the batch.
+            states = norm(states + self.dropout(update)) * inside
+        logits = self.output(self.dropout(states))
+        return [logits[row, :length] for row, length in enumerate(lengths)]
+
+
+def boundary_probabilities(logits: Tensor) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return `(subwords,)` probabilities that an EDU and that a sentence begins."""
+    tags = torch.softmax(logits.detach().float(), dim=-1).cpu().numpy()
+    return tags[:, EDU_START] + tags[:, SENTENCE_START], tags[:, SENTENCE_START]
+
+
+def starts_from(
+    probabilities: NDArray[np.float32], subwords: Subwords, threshold: float, forced: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return the indices of the subwords that begin a unit; the first and the `forced` ones always do."""
+    begins = (probabilities > threshold) & subwords.opens
+    if len(begins):
+        begins[0] = True
+    if forced is not None:
+        begins[forced] = True
+    return np.flatnonzero(begins)
+
+
+def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
+    """Return spans that begin at the given character offsets and end at the last non-space before the next.
+
+    The first span begins at the text's first non-space character, so that together they tile the text.
+    """
+    if not text.strip():
+        return []
+    beginning = len(text) - len(text.lstrip())
+    bounds = [beginning, *(start for start in starts if start > beginning), len(text)]
+    return [
+        Span(start, start + len(text[start:end].rstrip()))
+        for start, end in zip(bounds, bounds[1:], strict=False)
+        if text[start:end].strip()
+    ]

@@ -1,0 +1,23 @@
+"""Tree structure from split scores: three designs behind one interface."""
+
+from __future__ import annotations
+
+from discsum.errors import InputError
+from discsum.parsers.structure import chart, distance, top_down
+from discsum.parsers.structure.scores import Bracketing, Design, SplitScorer, SplitScores
+
+DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": top_down.DESIGN, "distance": distance.DESIGN}
+
+
+def design(name: str) -> Design:
+    """Return the design of that name.
+
+    Raises:
+        InputError: An unknown name; the message lists the designs.
+    """
+    if name not in DESIGNS:
+        raise InputError(f"expected a tree design among {', '.join(DESIGNS)}, got {name!r}")
+    return DESIGNS[name]
+
+
+__all__ = ["DESIGNS", "Bracketing", "Design", "SplitScorer", "SplitScores", "design"]

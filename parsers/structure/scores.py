@@ -1,0 +1,109 @@
+"""Scores of splits: how well EDU `k` ends the left child of a span that runs from EDU `i` to EDU `j`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
+
+
+@dataclass(frozen=True)
+class SplitScores:
+    """The factors of `score(i, k, j) = left(i, k) + right(k, j)`, each linear in the number of EDUs.
+
+    `left(i, k)` rates the EDUs `i..k` as a left child and includes how strong a border follows `k`;
+    `right(k, j)` rates `k+1..j` as a right child. Whole matrices are built only for as many EDUs as asked.
+
+    Attributes:
+        starts: `(edus, rank)` each EDU as the first of a left child.
+        ends: `(edus, rank)` each EDU as the last of a right child.
+        left_borders: `(edus - 1, rank)` the border after each EDU as the end of a left child.
+        right_borders: `(edus - 1, rank)` the same border as the beginning of a right child.
+        strength: `(edus - 1,)` how strong each border is, whatever the span.
+        left_sizes: `(buckets + 1,)` preference for left children by size.
+        right_sizes: `(buckets + 1,)` preference for right children by size.
+    """
+
+    starts: Tensor
+    ends: Tensor
+    left_borders: Tensor
+    right_borders: Tensor
+    strength: Tensor
+    left_sizes: Tensor
+    right_sizes: Tensor
+
+    def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
+        """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
+        sizes = _buckets(borders[None, :] - firsts[:, None])
+        scores = self.starts[firsts] @ self.left_borders[borders].T + self.strength[borders]
+        return scores + self.left_sizes[sizes]
+
+    def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
+        """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
+        sizes = _buckets(lasts[None, :] - borders[:, None] - 1)
+        return self.right_borders[borders] @ self.ends[lasts].T + self.right_sizes[sizes]
+
+
+def _buckets(distances: Tensor) -> Tensor:
+    return torch.bucketize(distances, torch.tensor(SIZE_BUCKETS, device=distances.device), right=True)
+
+
+class SplitScorer(nn.Module):
+    """Computes `SplitScores` from EDU states."""
+
+    def __init__(self, hidden: int, rank: int = 128, dropout: float = 0.2) -> None:
+        """Build a scorer of EDU states of size `hidden`."""
+        super().__init__()
+        self.rank = rank
+        self.outer = nn.Sequential(
+            nn.Linear(hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 2 * rank)
+        )
+        self.border = nn.Sequential(
+            nn.Linear(2 * hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 2 * rank + 1)
+        )
+        self.opening = nn.Embedding(4, 1)
+        self.left_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
+        self.right_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
+
+    def forward(self, states: Tensor, openings: Tensor) -> SplitScores:
+        """Return the scores of a document of EDU states `(edus, hidden)` with `openings` `(edus,)`."""
+        scale = self.rank**-0.5
+        starts, ends = self.outer(states).split(self.rank, dim=-1)
+        borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
+        left_borders, right_borders, strength = borders.split([self.rank, self.rank, 1], dim=-1)
+        strength = (strength + self.opening(openings[1:])).squeeze(-1)
+        return SplitScores(
+            starts * scale, ends * scale, left_borders, right_borders, strength, self.left_sizes, self.right_sizes
+        )
+
+
+@dataclass(frozen=True)
+class Bracketing:
+    """The internal nodes of a binary tree over EDUs, in no particular order.
+
+    Attributes:
+        nodes: `(edus - 1, 3)` first, last and split of each node.
+        probabilities: `(edus - 1,)` confidence in each.
+    """
+
+    nodes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How split scores are trained and decoded.
+
+    Attributes:
+        loss: From scores and gold nodes `(nodes, 3)`, maybe not all of a tree's, to a mean loss a node.
+        decode: From scores to a tree.
+    """
+
+    loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]
+    decode: Callable[[SplitScores], Bracketing]

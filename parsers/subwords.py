@@ -1,0 +1,144 @@
+"""A text as subwords with character offsets, layout and case, and the windows an encoder reads them in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.document import Span
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+GAPS = ("none", "space", "newline", "blank line")
+CASES = ("lower", "capitalized", "upper", "digit", "other")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
+_NEWLINE = re.compile(r"[\n\r\v\u0085\u2028]")
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """The subwords of one text.
+
+    Attributes:
+        ids: `(subwords,)` vocabulary indices, without special tokens.
+        starts: `(subwords,)` offset of each subword's first character.
+        ends: `(subwords,)` offset after its last character.
+        gaps: `(subwords,)` what stands before it, an index into `GAPS`; a text begins after a blank line.
+        cases: `(subwords,)` how it is written, an index into `CASES`.
+        opens: `(subwords,)` whether a unit may begin here: not inside a run of letters and digits.
+    """
+
+    ids: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    gaps: NDArray[np.int64]
+    cases: NDArray[np.int64]
+    opens: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """Return the number of subwords."""
+        return len(self.ids)
+
+
+def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
+    """Return the subwords of `text`; offsets count the text's own characters.
+
+    Lone surrogates, which no tokenizer takes, are read as U+FFFD; that changes no offset.
+    """
+    encoding = tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+    ids, starts, ends = [], [], []
+    for index, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+        # Some tokenizers count the space before a word as the word's.
+        while start < end and text[start].isspace():
+            start += 1
+        if start < end:
+            ids.append(index)
+            starts.append(start)
+            ends.append(end)
+    gaps, cases, opens, before = [], [], [], 0
+    for start, end in zip(starts, ends, strict=True):
+        gaps.append(_gap(text[before:start]) if before else 3)
+        cases.append(_case(text[start:end]))
+        opens.append(start == 0 or not (text[start].isalnum() and text[start - 1].isalnum()))
+        before = end
+    return Subwords(
+        np.array(ids, dtype=np.int64),
+        np.array(starts, dtype=np.int64),
+        np.array(ends, dtype=np.int64),
+        np.array(gaps, dtype=np.int64),
+        np.array(cases, dtype=np.int64),
+        np.array(opens, dtype=bool),
+    )
+
+
+def _gap(between: str) -> int:
+    if not between or not any(character.isspace() for character in between):
+        return 0
+    if between == " ":
+        return 1
+    return 3 if _BLANK_LINE.search(between) else 2 if _NEWLINE.search(between) else 1
+
+
+def _case(word: str) -> int:
+    if word[0].isdigit():
+        return 3
+    if not word[0].isalpha():
+        return 4
+    if not word[0].isupper():
+        return 0
+    return 2 if len(word) > 1 and word.isupper() else 1
+
+
+def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int64]:
+    """Return the subword that holds or follows each span's first character, each subword once."""
+    starts = np.array([span.start for span in spans], dtype=np.int64)
+    found = np.unique(np.searchsorted(subwords.ends, starts, side="right"))
+    return found[found < len(subwords)]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of one document's subwords, encoded in one piece.
+
+    Attributes:
+        document: Index of the document in the batch.
+        start: First subword encoded.
+        end: Subword after the last encoded.
+        keep_start: First subword whose vector is taken from this window.
+        keep_end: Subword after the last whose vector is taken from this window.
+    """
+
+    document: int
+    start: int
+    end: int
+    keep_start: int
+    keep_end: int
+
+
+def cut_windows(lengths: Sequence[int], size: int, overlap: int, shifts: Sequence[int] | None = None) -> list[Window]:
+    """Return windows of at most `size` subwords that cover documents of the given lengths.
+
+    Neighbours share `overlap` subwords; each vector is taken from the window in which it is further
+    from the edge, so every subword but the document's outermost has at least `overlap // 2` subwords
+    of context on either side. `shifts` shortens each document's first window, which varies the
+    borders from one training epoch to the next.
+    """
+    windows = []
+    for document, length in enumerate(lengths):
+        start, keep = 0, 0
+        end = min(length, size - (shifts[document] if shifts else 0))
+        while end < length:
+            keep_end = end - overlap // 2
+            windows.append(Window(document, start, end, keep, keep_end))
+            start, keep = end - overlap, keep_end
+            end = min(length, start + size)
+        if length:
+            windows.append(Window(document, start, end, keep, length))
+    return windows

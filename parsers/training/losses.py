@@ -1,0 +1,95 @@
+"""The parser's losses on a batch of gold documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discsum.parsers.network import ParserNetwork, layout_of
+from discsum.parsers.segmenter import boundary_probabilities, starts_from
+from discsum.parsers.structure import design
+from discsum.parsers.subwords import Subwords
+from discsum.parsers.training.examples import Example, Targets, over_predicted
+from discsum.parsers.training.recipe import ParserRecipe
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node."""
+
+    tags: Tensor
+    splits: Tensor
+    labels: Tensor
+
+    def total(self, recipe: ParserRecipe) -> Tensor:
+        """Return the weighted sum that is minimised."""
+        return recipe.tag_weight * self.tags + self.splits + recipe.label_weight * self.labels
+
+
+def batch_losses(
+    network: ParserNetwork,
+    examples: Sequence[Example],
+    recipe: ParserRecipe,
+    random: np.random.Generator,
+    predict: bool,
+) -> Losses:
+    """Return the losses of the examples; with `predict` some trees are learned over EDUs predicted on the spot."""
+    inputs = [_flattened(example.subwords, recipe.flatten, random) for example in examples]
+    shifts = random.integers(0, recipe.network.window // 2, size=len(inputs)).tolist()
+    with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=recipe.bf16):
+        vectors = network.encoder(inputs, shifts)
+    logits = network.tag(vectors, inputs)
+    gold_tags = torch.from_numpy(np.concatenate([example.tags for example in examples])).to(network.device)
+    # Starts are one subword in ten; the sum over all subwords a start keeps the loss on the scale of the others.
+    tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), gold_tags, reduction="sum")
+    tag_loss = tag_loss / (gold_tags > 0).sum()
+    targets = [
+        _predicted(example, tags, network) if predict and random.random() < recipe.predicted else example.gold
+        for example, tags in zip(examples, logits, strict=True)
+    ]
+    layouts = [
+        layout_of(words, target.edu_starts, target.sentence_starts, network.device)
+        for words, target in zip(inputs, targets, strict=True)
+    ]
+    states = network.edus(vectors, layouts)
+    split_losses, label_losses, counts = [], [], []
+    for state, layout, target in zip(states, layouts, targets, strict=True):
+        if not len(target.nodes):
+            continue
+        scores = network.splits(state, layout.openings)
+        split_losses.append(design(recipe.network.design).loss(scores, target.nodes) * len(target.nodes))
+        logits_of_nodes = network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device))
+        label_losses.append(
+            torch.nn.functional.cross_entropy(
+                logits_of_nodes,
+                torch.from_numpy(target.labels).to(network.device),
+                label_smoothing=recipe.smoothing,
+                reduction="sum",
+            )
+        )
+        counts.append(len(target.nodes))
+    nodes = max(1, sum(counts))
+    zero = tag_loss.new_zeros(())
+    return Losses(tag_loss, sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes)
+
+
+def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:
+    edus, sentences = boundary_probabilities(tags)
+    sentence_starts = starts_from(sentences, example.subwords, network.config.sentence_threshold)
+    edu_starts = starts_from(edus, example.subwords, network.config.edu_threshold, sentence_starts)
+    return over_predicted(example, edu_starts, sentence_starts)
+
+
+def _flattened(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
+    """Return the subwords, sometimes without line breaks and sometimes without case, as plain texts come."""
+    gaps, cases = subwords.gaps, subwords.cases
+    if random.random() < share:
+        gaps = np.minimum(gaps, 1)
+        gaps[:1] = subwords.gaps[:1]
+    if random.random() < share:
+        cases = np.where((cases == 1) | (cases == 2), 0, cases)
+    return Subwords(subwords.ids, subwords.starts, subwords.ends, gaps, cases, subwords.opens)

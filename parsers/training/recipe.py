@@ -1,0 +1,86 @@
+"""What a training run of the parser is made of: a YAML file, a dataclass, a checked set of fields."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from discsum.errors import InputError
+from discsum.parsers.network import NetworkConfig
+from discsum.parsers.structure import DESIGNS
+
+
+@dataclass(frozen=True)
+class ParserRecipe:
+    """A training run of the parser.
+
+    Attributes:
+        encoder: Hugging Face name or folder of the encoder to start from.
+        network: Sizes and design of what stands on it.
+        epochs: Passes over the training documents.
+        batch: Documents a step.
+        encoder_rate: Peak learning rate of the encoder.
+        rate: Peak learning rate of everything above it.
+        warmup: Share of the steps in which the rates rise; they fall to zero along a cosine after it.
+        decay: Weight decay.
+        average: Decay of the running average of the weights, which is what is kept.
+        predicted: Share of documents a step whose tree is learned over predicted EDUs, once `predicted_from` is past.
+        predicted_from: Share of the steps after which predicted EDUs are used.
+        flatten: Share of documents a step read without their line and paragraph breaks or without case.
+        tag_weight: Weight of the boundary loss beside the split loss.
+        label_weight: Weight of the label loss beside the split loss.
+        smoothing: Label smoothing of the label loss.
+        bf16: Whether the encoder trains in bfloat16 (weights stay float32).
+        seed: Seed of everything random.
+    """
+
+    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    epochs: int = 12
+    batch: int = 2
+    encoder_rate: float = 1e-4
+    rate: float = 1e-3
+    warmup: float = 0.1
+    decay: float = 0.01
+    average: float = 0.98
+    predicted: float = 0.3
+    predicted_from: float = 0.25
+    flatten: float = 0.15
+    tag_weight: float = 1.0
+    label_weight: float = 1.0
+    smoothing: float = 0.05
+    bf16: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the fields together and report every problem at once."""
+        problems = [
+            f"{name}: expected a number in [0, 1], got {getattr(self, name)}"
+            for name in ("warmup", "average", "predicted", "predicted_from", "flatten", "smoothing")
+            if not 0.0 <= getattr(self, name) <= 1.0
+        ]
+        problems += [
+            f"{name}: expected a number above 0, got {getattr(self, name)}"
+            for name in ("epochs", "batch", "encoder_rate", "rate")
+            if not getattr(self, name) > 0
+        ]
+        if self.network.design not in DESIGNS:
+            problems.append(f"network.design: expected one of {', '.join(DESIGNS)}, got {self.network.design!r}")
+        if problems:
+            raise InputError("; ".join(problems))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ParserRecipe:
+        """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
+        settings = dict(data)
+        network = settings.pop("network", {})
+        for kind, given in ((cls, settings), (NetworkConfig, network)):
+            known = [item.name for item in fields(kind)]
+            unknown = sorted(set(given) - set(known))
+            if unknown:
+                raise InputError(f"expected the fields {', '.join(known)}, got {', '.join(unknown)}")
+        return cls(network=NetworkConfig(**network), **settings)

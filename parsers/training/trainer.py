@@ -1,0 +1,173 @@
+"""The training loop of the parser: resumable after every epoch, averaged weights, best epoch kept."""
+
+from __future__ import annotations
+
+import json
+import math
+import random as python_random
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discsum.document import Document
+from discsum.errors import DiscsumError, InputError
+from discsum.files import replacing
+from discsum.parsers.network import ParserNetwork
+from discsum.parsers.parser import Parser
+from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.training.checkpoint import load_checkpoint, save_checkpoint
+from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
+from discsum.parsers.training.examples import Example, label_set, make_example
+from discsum.parsers.training.losses import batch_losses
+from discsum.parsers.training.recipe import ParserRecipe
+
+Report = Callable[[str], None]
+
+
+class ParserTrainer:
+    """Trains a parser on gold documents and keeps the averaged weights that score best on others."""
+
+    def __init__(
+        self, recipe: ParserRecipe, train: Sequence[Document], dev: Sequence[Document], folder: Path, name: str
+    ) -> None:
+        """Prepare a run in `folder`, or the rest of one that was interrupted there.
+
+        Raises:
+            InputError: The folder holds a run of another recipe.
+        """
+        self.recipe, self.dev, self.folder, self.name = recipe, dev, folder, name
+        self._seed(0)
+        pretrained = pretrained_encoder(recipe.encoder)
+        self.tokenizer = pretrained.tokenizer
+        labels = label_set(train)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.network = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network).to(device)
+        # Word vectors hold half of the parameters; a few hundred documents only blur them.
+        for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
+            parameter.requires_grad_(False)
+        self.examples: list[Example] = [make_example(document, self.tokenizer, labels) for document in train]
+        self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
+        self.optimizer = self._optimizer()
+        self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
+        self.epoch, self.log = 0, list[dict[str, Any]]()
+        self._resume()
+
+    def run(self, report: Report) -> ParserScores | None:
+        """Train to the last epoch; return the scores of the weights kept in `folder / 'best'`."""
+        best: ParserScores | None = None
+        while self.epoch < self.recipe.epochs:
+            started = time.monotonic()
+            losses = self._train_epoch(report)
+            parser = self._averaged_parser()
+            scores = evaluate_parser(parser, self.dev)
+            self.epoch += 1
+            if all(scores.summary > entry["summary"] for entry in self.log):
+                best = scores
+                parser.save_pretrained(self.folder / "best")
+            self.log.append(
+                {
+                    "epoch": self.epoch,
+                    "losses": losses,
+                    "dev": str(scores),
+                    "summary": scores.summary,
+                    "seconds": round(time.monotonic() - started),
+                }
+            )
+            self._save()
+            report(f"epoch {self.epoch}/{self.recipe.epochs} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
+        return best
+
+    def _train_epoch(self, report: Report) -> list[float]:
+        self._seed(self.epoch + 1)
+        random = np.random.default_rng([self.recipe.seed, self.epoch + 1])
+        order = random.permutation(len(self.examples))
+        self.network.train()
+        total = np.zeros(3)
+        for step in range(self.steps_an_epoch):
+            chosen = [self.examples[index] for index in order[step * self.recipe.batch :][: self.recipe.batch]]
+            done = (self.epoch + step / self.steps_an_epoch) / self.recipe.epochs
+            factor = self._rate_factor(done)
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["peak"] * factor
+            losses = batch_losses(self.network, chosen, self.recipe, random, done >= self.recipe.predicted_from)
+            value = losses.total(self.recipe)
+            if not torch.isfinite(value):
+                names = ", ".join(example.document.id for example in chosen)
+                raise DiscsumError(f"epoch {self.epoch + 1}, step {step + 1}: the loss is {value.item()} on {names}")
+            self.optimizer.zero_grad()
+            value.backward()
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self.optimizer.step()
+            self._update_average(self.epoch * self.steps_an_epoch + step)
+            parts = [losses.tags.item(), losses.splits.item(), losses.labels.item()]
+            total += parts
+            report(
+                f"epoch {self.epoch + 1} step {step + 1}/{self.steps_an_epoch} losses {np.round(parts, 3).tolist()}\r"
+            )
+        return [float(value) for value in np.round(total / self.steps_an_epoch, 3)]
+
+    def _rate_factor(self, done: float) -> float:
+        warmup = self.recipe.warmup
+        if done < warmup:
+            return (done + 1 / (self.steps_an_epoch * self.recipe.epochs)) / warmup
+        return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        groups: dict[tuple[bool, bool], list[Tensor]] = {}
+        for name, parameter in self.network.named_parameters():
+            if parameter.requires_grad:
+                groups.setdefault((name.startswith("encoder."), parameter.ndim > 1), []).append(parameter)
+        rates = {True: self.recipe.encoder_rate, False: self.recipe.rate}
+        return torch.optim.AdamW(
+            [
+                {
+                    "params": parameters,
+                    "lr": rates[encoder],
+                    "peak": rates[encoder],
+                    "weight_decay": self.recipe.decay if matrix else 0.0,
+                }
+                for (encoder, matrix), parameters in sorted(groups.items(), key=lambda item: item[0])
+            ]
+        )
+
+    @torch.no_grad()
+    def _update_average(self, step: int) -> None:
+        # A young average forgets faster, so that the first epochs do not weigh it down.
+        decay = min(self.recipe.average, (1 + step) / (10 + step))
+        for key, value in self.network.state_dict().items():
+            if value.is_floating_point():
+                self.average[key].lerp_(value, 1.0 - decay)
+
+    def _averaged_parser(self) -> Parser:
+        labels, config = self.network.labels.labels, self.recipe.network
+        encoder: Any = self.network.encoder.encoder
+        network = ParserNetwork(type(encoder)(encoder.config), self.network.encoder.special, labels, config)
+        network.encoder.encoder.pooler = None
+        network.load_state_dict(self.average)
+        return Parser(network.to(self.network.device), self.tokenizer, self.name)
+
+    def _seed(self, epoch: int) -> None:
+        # Seeded anew each epoch: an interrupted run goes on exactly as an undisturbed one.
+        seed = self.recipe.seed * 10_000 + epoch
+        torch.manual_seed(seed)
+        python_random.seed(seed)
+
+    def _save(self) -> None:
+        state = {"epoch": self.epoch, "log": self.log, "recipe": self.recipe.to_dict()}
+        save_checkpoint(self.folder / "last.safetensors", self.network, self.average, self.optimizer, state)
+        with replacing(self.folder / "log.json") as path:
+            path.write_text(json.dumps(self.log, indent=1) + "\n", encoding="utf-8")
+
+    def _resume(self) -> None:
+        path = self.folder / "last.safetensors"
+        if not path.is_file():
+            return
+        state = load_checkpoint(path, self.network, self.average, self.optimizer)
+        if state["recipe"] != json.loads(json.dumps(self.recipe.to_dict())):
+            raise InputError(f"{self.folder}: expected a run of this recipe, found one of {state['recipe']}")
+        self.epoch, self.log = state["epoch"], state["log"]
