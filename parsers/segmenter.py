@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -77,6 +78,6 @@ def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
     bounds = [beginning, *(start for start in starts if start > beginning), len(text)]
     return [
         Span(start, start + len(text[start:end].rstrip()))
-        for start, end in zip(bounds, bounds[1:], strict=False)
+        for start, end in pairwise(bounds)
         if text[start:end].strip()
     ]

@@ -12,6 +12,7 @@ section is decoded exactly, then the sections are, as units, again exactly. That
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -152,7 +153,7 @@ def decode(scores: SplitScores) -> Bracketing:
     strength = scores.strength.detach().float().cpu().numpy()
     while len(firsts) > 1:
         cuts = _sections(lasts, strength)
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             if end - start > 1:
                 found, confidence = _decode_units(scores, firsts[start:end], lasts[start:end])
                 nodes.append(found)

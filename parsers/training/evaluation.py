@@ -30,7 +30,7 @@ class ParserScores:
 
     @property
     def summary(self) -> float:
-        """One number to choose weights by: the mean of segmentation F1, full F1 with gold EDUs, and full F1 from text."""
+        """The number to choose weights by: mean of segmentation F1 and full F1, with gold EDUs and from text."""
         return (self.edus.f1 + self.gold.full + self.raw_end.full) / 3
 
     def __str__(self) -> str:
