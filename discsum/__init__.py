@@ -1,1 +1,64 @@
-"""Raw English text to RST discourse tree to summary."""
+"""Raw English text to RST discourse tree to summary, offline."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discsum.document import EDU, Document, Span
+    from discsum.parsers.parser import Parser
+    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summary import Summary
+    from discsum.tree import Node, RSTTree
+
+__version__ = "0.1.0"
+
+# Imported on first use: `import discsum` is light, and the command line answers at once.
+_HOMES = {
+    "Document": "discsum.document",
+    "EDU": "discsum.document",
+    "Span": "discsum.document",
+    "Node": "discsum.tree",
+    "RSTTree": "discsum.tree",
+    "Summary": "discsum.summary",
+    "ExtractiveSummarizer": "discsum.summarizer",
+    "Parser": "discsum.parsers.parser",
+}
+_loaded: dict[str, Any] = {}
+
+__all__ = [
+    "EDU",
+    "Document",
+    "ExtractiveSummarizer",
+    "Node",
+    "Parser",
+    "RSTTree",
+    "Span",
+    "Summary",
+    "parse",
+    "summarize",
+]
+
+
+def parse(text: str) -> Document:
+    """Return the document of a text, with sentences, EDUs and discourse tree, by the shipped parser."""
+    if "parser" not in _loaded:
+        _loaded["parser"] = import_module("discsum.parsers.parser").Parser.from_pretrained()
+    document: Document = _loaded["parser"].parse(text)
+    return document
+
+
+def summarize(text: str, *, units: int = 3, unit: str = "sentence") -> Summary:
+    """Return the summary of a text in `units` sentences (or EDUs), by the shipped summarizer."""
+    if unit not in _loaded:
+        _loaded[unit] = import_module("discsum.summarizer").ExtractiveSummarizer.from_pretrained(unit=unit)
+    summary: Summary = _loaded[unit].summarize(text, units=units)
+    return summary
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discsum' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

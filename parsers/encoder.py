@@ -58,6 +58,7 @@ class WindowEncoder(nn.Module):
             batch = windows[first : first + self.windows_per_pass]
             states = self._encode(documents, batch)
             for row, window in enumerate(batch):
+                # Row 0 of the states is the special token before the window.
                 kept = slice(1 + window.keep_start - window.start, 1 + window.keep_end - window.start)
                 pieces[window.document, window.keep_start] = states[row, kept]
         empty = next(self.encoder.parameters()).new_zeros((0, self.width))
@@ -65,6 +66,22 @@ class WindowEncoder(nn.Module):
         for document, start in sorted(pieces):
             grouped[document].append(pieces[document, start])
         return [torch.cat(group) if group else empty for group in grouped]
+
+    def first_tokens(self, units: Sequence[Subwords]) -> Tensor:
+        """Return `(units, width)`: the state of the token before each unit, each encoded on its own."""
+        size = self.window - 2
+        windows = [Window(index, 0, min(len(unit), size), 0, 0) for index, unit in enumerate(units)]
+        states = next(self.encoder.parameters()).new_zeros((len(units), self.width))
+        batch: list[Window] = []
+        for window in [*sorted(windows, key=lambda window: window.end), None]:
+            # Units are short: as many a pass as fill the subwords of the usual number of windows.
+            full = window is None or (len(batch) + 1) * (window.end + 2) > self.windows_per_pass * self.window
+            if batch and full:
+                states[[unit.document for unit in batch]] = self._encode(units, batch)[:, 0]
+                batch = []
+            if window is not None:
+                batch.append(window)
+        return states
 
     def _encode(self, documents: Sequence[Subwords], batch: Sequence[Window]) -> Tensor:
         before, after, padding = self.special

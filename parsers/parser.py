@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -56,9 +56,9 @@ class Parser:
         Raises:
             WeightsError: A folder that is missing or damaged.
         """
-        from discsum.parsers.pretrained import load_folder
+        from discsum.parsers.pretrained import load
 
-        network, tokenizer, name = load_folder(name_or_path)
+        network, tokenizer, name = load(name_or_path)
         return cls(network.to(device or "cpu"), tokenizer, name)
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
@@ -116,6 +116,19 @@ class Parser:
                 texts, units, trees, names, subwords, vectors, strict=True
             )
         ]
+
+    def encode_document(self, document: Document) -> Encoded:
+        """Return the vectors of a document that is parsed already; its units and tree stay as they are."""
+        encoded = self.encode([document.text], sentences=document.sentences, edus=[document.edus])[0]
+        return replace(encoded, document=document if document.tree is not None else encoded.document)
+
+    @torch.inference_mode()
+    def encode_units(self, texts: Sequence[str]) -> Tensor:
+        """Return `(units, width)`: the first token's state of `[CLS] text [SEP]` for each text on its own.
+
+        A text longer than the encoder's window is cut there.
+        """
+        return self.network.encoder.first_tokens([split_subwords(text, self.tokenizer) for text in texts])
 
     def _segment(
         self, text: str, words: Subwords, logits: Tensor, sentences: str | Units, edus: Units | None

@@ -77,7 +77,5 @@ def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
     beginning = len(text) - len(text.lstrip())
     bounds = [beginning, *(start for start in starts if start > beginning), len(text)]
     return [
-        Span(start, start + len(text[start:end].rstrip()))
-        for start, end in pairwise(bounds)
-        if text[start:end].strip()
+        Span(start, start + len(text[start:end].rstrip())) for start, end in pairwise(bounds) if text[start:end].strip()
     ]

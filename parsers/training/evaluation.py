@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from discsum.document import Document
 from discsum.parsers.parser import Parser
@@ -32,6 +33,10 @@ class ParserScores:
     def summary(self) -> float:
         """The number to choose weights by: mean of segmentation F1 and full F1, with gold EDUs and from text."""
         return (self.edus.f1 + self.gold.full + self.raw_end.full) / 3
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures with their signatures."""
+        return asdict(self)
 
     def __str__(self) -> str:
         """Return one line for a log."""

@@ -1,0 +1,141 @@
+"""What the commands on documents share: batches in order, failures named, results written, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from discsum.data.inputs import TABLES, Failure, Item
+from discsum.errors import DiscsumError, InputError
+from discsum.files import replacing
+
+FAILED, USAGE, SOME_FAILED = 1, 2, 3
+BATCH = 8
+_SURROGATE = re.compile("[\ud800-\udfff]")
+T = TypeVar("T")
+
+
+@dataclass
+class Run:
+    """Counts what was done and what failed, and ends with the documented exit code."""
+
+    done: int = 0
+    failed: list[Failure] = field(default_factory=list)
+
+    def fail(self, source: str, reason: str) -> None:
+        """Report a document that could not be done."""
+        self.failed.append(Failure(source, reason))
+        typer.echo(f"discsum: {source}: {reason.removeprefix(f'{source}: ')}", err=True)
+
+    @contextmanager
+    def guard(self, item: Item) -> Iterator[None]:
+        """Count the document as done, or as failed if the block raises an error of discsum's own."""
+        try:
+            yield
+        except DiscsumError as error:
+            self.fail(item.source, str(error))
+        else:
+            self.done += 1
+
+    def finish(self) -> None:
+        """Exit with 0, or 3 if some documents failed, or 1 if all did."""
+        if self.failed:
+            if self.done:
+                typer.echo(f"discsum: {len(self.failed)} failed, {self.done} done", err=True)
+            raise typer.Exit(SOME_FAILED if self.done else FAILED)
+
+
+def in_batches(
+    entries: Iterable[Item | Failure], work: Callable[[Sequence[Item]], Sequence[T]], run: Run
+) -> Iterator[tuple[Item, T]]:
+    """Yield each document with its result, in order, `BATCH` of them worked on together.
+
+    A document that cannot be done fails alone: when a batch raises, its documents are done one by one.
+    """
+    remaining = iter(entries)
+    while batch := list(islice(remaining, BATCH)):
+        items = []
+        for entry in batch:
+            if isinstance(entry, Failure):
+                run.fail(entry.source, entry.reason)
+            else:
+                items.append(entry)
+        try:
+            yield from zip(items, work(items) if items else [], strict=True)
+        except DiscsumError:
+            for item in items:
+                try:
+                    result = work([item])[0]
+                except DiscsumError as error:
+                    run.fail(item.source, str(error))
+                else:
+                    yield item, result
+
+
+def is_single(inputs: Sequence[str]) -> bool:
+    """Return whether the inputs are one document for certain: one file that is no table, or standard input."""
+    path = Path(inputs[0])
+    return len(inputs) == 1 and not path.is_dir() and not any(suffix in path.suffixes for suffix in TABLES)
+
+
+def to_line(data: Any, *, pretty: bool = False) -> str:
+    """Return JSON in one line, or indented; lone surrogates, which no file can hold, stay escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=1 if pretty else None)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"
+
+
+class Writer:
+    """Writes results to standard output, to one file, or to a file a document in a folder."""
+
+    def __init__(self, output: str | None, suffix: str, *, one_file: bool) -> None:
+        """Write to `output`: nothing or `-` for standard output, a folder, or a file.
+
+        Args:
+            output: Where to write; a path that is no folder and has an ending is a file where `one_file` allows.
+            suffix: Ending of a file a document.
+            one_file: Whether all results may stand in one file.
+        """
+        self.suffix = suffix
+        self.folder: Path | None = None
+        self.file: Path | None = None
+        self._parts: list[str] = []
+        self._names: dict[str, str] = {}
+        if output is None or output == "-":
+            return
+        path = Path(output)
+        if one_file and path.suffix and not path.is_dir():
+            self.file = path
+        else:
+            self.folder = path
+
+    def write(self, item: Item, text: str) -> None:
+        """Write one result; a file is renamed into place when it is whole."""
+        if self.folder is not None:
+            with replacing(self.folder / self._name(item)) as path:
+                path.write_bytes(text.encode("utf-8", "replace"))
+        elif self.file is not None:
+            self._parts.append(text)
+        else:
+            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+
+    def close(self) -> None:
+        """Put the one file in its place."""
+        if self.file is not None and self._parts:
+            with replacing(self.file) as path:
+                path.write_bytes("".join(self._parts).encode("utf-8", "replace"))
+
+    def _name(self, item: Item) -> str:
+        stem = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+        if self._names.setdefault(stem, item.source) != item.source:
+            raise InputError(f"{item.source}: expected a name of its own, {self._names[stem]} is {stem!r} too")
+        return stem + self.suffix

@@ -1,0 +1,75 @@
+"""`discsum evaluate`: models against gold trees or reference summaries."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discsum.errors import InputError
+
+
+def evaluate(
+    models_and_data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL... DATA",
+            help="Parsers and a GUM folder (with splits.tsv), or summarizers and a table of texts with summaries.",
+            show_default=False,
+        ),
+    ],
+    split: Annotated[str, typer.Option(help="Split of the treebank.")] = "dev",
+    rst_parseval: Annotated[
+        bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
+    ] = False,
+    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="What summaries are made of.")] = "sentence",
+    units: Annotated[int | None, typer.Option("--units", "-n", help="Units of a summary. Default: 3 or 6.")] = None,
+    text_column: Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")] = None,
+    summary_column: Annotated[
+        str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only so many documents, the first ones.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+) -> None:
+    """Measure parsers on gold trees, or summarizers on reference summaries.
+
+    Example: discsum evaluate discsum-gum gum --split dev
+    """
+    *models, data = models_and_data
+    if not models:
+        raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
+    if not Path(data).exists():
+        raise InputError(f"{data}: no such file or folder")
+    if (Path(data) / "splits.tsv").is_file():
+        for model in models:
+            _evaluate_parser(model, Path(data), split, rst_parseval, json)
+        return
+    from discsum.cli.summary_scores import compare
+
+    compare(models, data, unit, units, (text_column, summary_column), limit, json)
+
+
+def _evaluate_parser(model: str, data: Path, split: str, rst: bool, json: bool) -> None:
+    from discsum.cli.models import load_parser
+    from discsum.parsers.training.evaluation import evaluate_parser
+    from discsum.parsers.treebank import read_gum
+
+    scores = evaluate_parser(load_parser(model), read_gum(data, split), rst=rst)
+    if json:
+        typer.echo(json_format.dumps({"model": model, "split": split, **scores.to_dict()}, indent=1))
+        return
+    typer.echo(f"{model} on {data} {split}")
+    for name, segmented in (("EDU starts, raw text", scores.edus), ("sentence starts, raw text", scores.sentences)):
+        typer.echo(f"{name:42} P {segmented.precision:5.1f}  R {segmented.recall:5.1f}  F1 {segmented.f1:5.1f}")
+        typer.echo(f"    {segmented.signature}")
+    for name, trees in (
+        ("trees, gold EDUs", scores.gold),
+        ("trees, raw text, start-keyed", scores.raw_start),
+        ("trees, raw text, end-keyed", scores.raw_end),
+    ):
+        typer.echo(
+            f"{name:42} S {trees.span:5.1f}  N {trees.nuclearity:5.1f}  R {trees.relation:5.1f}  F {trees.full:5.1f}"
+        )
+        typer.echo(f"    {trees.signature}")

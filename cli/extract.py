@@ -1,0 +1,119 @@
+"""`discsum extract`: text or tree to an extractive summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discsum.cli.documents import Run, Writer, in_batches, is_single, to_line
+from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.progress import counting
+from discsum.data.inputs import Item, read_inputs
+
+if TYPE_CHECKING:
+    from discsum.selection import Policy
+    from discsum.summary import Summary
+
+DEFAULT_UNITS = {"sentence": 3, "edu": 6}
+
+
+def extract(
+    inputs: Inputs,
+    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="What a summary is made of.")] = "sentence",
+    units: Annotated[
+        int | None, typer.Option("--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.")
+    ] = None,
+    words: Annotated[int | None, typer.Option(help="Words of the summary, at most.")] = None,
+    ratio: Annotated[float | None, typer.Option(help="Words of the summary as a share of the text's.")] = None,
+    dependencies: Annotated[
+        bool | None,
+        typer.Option(
+            "--dependencies/--no-dependencies",
+            help="EDUs bring along the EDUs of their sentence that they depend on. Default: yes, with --unit edu.",
+        ),
+    ] = None,
+    block_trigrams: Annotated[
+        bool, typer.Option("--block-trigrams", help="Skip units that repeat three words of the summary.")
+    ] = False,
+    tidy: Annotated[
+        bool, typer.Option("--tidy", help="Capitalise and close every run of EDUs, so that it reads as a sentence.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON with units, offsets and scores, one object a line.")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A shipped model, a folder, or lead, random, textrank, marcu, tree-knapsack."),
+    ] = None,
+    output: Output = None,
+    sentences: Sentences = "model",
+    encoding: Encoding = "utf-8",
+    text_column: TextColumn = None,
+    parser: ParserName = "discsum-gum",
+) -> None:
+    """Summarize texts by their most important sentences or EDUs.
+
+    Example: discsum extract article.txt --units 3
+    """
+    policy = _policy(unit, units, words, ratio, dependencies, block_trigrams)
+    single = is_single(inputs)
+    writer = Writer(output, ".json" if json else ".txt", one_file=True)
+    run = Run()
+
+    def work(items: Sequence[Item]) -> list[Summary]:
+        return _summaries(items, policy, model, sentences, parser, tidy)
+
+    entries = counting(read_inputs(inputs, encoding=encoding, text_column=text_column), "summarized")
+    for item, summary in in_batches(entries, work, run):
+        with run.guard(item):
+            if json:
+                text = to_line(summary.to_json(), pretty=single)
+            else:
+                text = summary.text + "\n" if single or writer.folder else f"== {item.id}\n{summary.text}\n"
+            writer.write(item, text)
+    writer.close()
+    run.finish()
+
+
+def _policy(
+    unit: str, units: int | None, words: int | None, ratio: float | None, dependencies: bool | None, trigrams: bool
+) -> Policy:
+    from discsum.errors import InputError
+    from discsum.selection import Budget, Policy
+
+    if units is None and words is None and ratio is None:
+        units = DEFAULT_UNITS.get(unit, 1)
+    try:
+        wanted = unit == "edu" if dependencies is None else dependencies
+        return Policy(Budget(units, words, ratio), unit, trigrams, wanted)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _summaries(
+    items: Sequence[Item], policy: Policy, model: str | None, sentences: str, parser: str, tidy: bool
+) -> list[Summary]:
+    """Return the summaries of texts and trees; trees keep their own EDUs and structure."""
+    from discsum.cli.models import load_parser, load_scorer
+    from discsum.extract import extract as summary_of
+    from discsum.summarizer import ExtractiveSummarizer
+
+    scorer = load_scorer(model, policy.unit)
+    engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser)
+    texts = [item for item in items if item.document is None]
+    parsed = iter(
+        engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
+        if texts
+        else []
+    )
+    results = []
+    for item in items:
+        if item.document is None:
+            encoded = next(parsed)
+            scores = scorer.scores([encoded])[0] if isinstance(scorer, ExtractiveSummarizer) else None
+            results.append(summary_of(encoded.document, scorer, policy, scores=scores, tidy=tidy))
+        else:
+            results.append(summary_of(item.document.with_id(item.id), scorer, policy, tidy=tidy))
+    return results

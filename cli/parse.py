@@ -1,0 +1,101 @@
+"""`discsum parse`: raw text to a discourse tree."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discsum.cli.documents import Run, Writer, in_batches, is_single, to_line
+from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.progress import counting
+from discsum.data.inputs import Item, read_inputs
+
+if TYPE_CHECKING:
+    from discsum.document import Document
+
+FORMATS = ("tree", "json", "rs3", "rs4", "dis", "rsd", "svg")
+
+
+def parse(
+    inputs: Inputs,
+    format: Annotated[
+        str,
+        typer.Option("--format", "-f", metavar="|".join(FORMATS), help="What to print: an outline, or a file format."),
+    ] = "tree",
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON, one object a line.")] = False,
+    output: Output = None,
+    sentences: Sentences = "model",
+    edus: Annotated[
+        str, typer.Option(metavar="model|newline", help="Where EDUs come from: the parser, or one a line.")
+    ] = "model",
+    encoding: Encoding = "utf-8",
+    text_column: TextColumn = None,
+    parser: ParserName = "discsum-gum",
+) -> None:
+    """Turn raw text into discourse trees, or convert trees from one format to another.
+
+    Example: discsum parse article.txt --format rs3 -o article.rs3
+    """
+    format = "json" if jsonl else format
+    if format not in FORMATS:
+        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format")
+    for option, value, choices in (
+        ("--sentences", sentences, ("model", "nltk", "newline")),
+        ("--edus", edus, ("model", "newline")),
+    ):
+        if value not in choices:
+            raise typer.BadParameter(f"expected one of {', '.join(choices)}, got {value!r}", param_hint=option)
+    single = is_single(inputs)
+    if not single and output in (None, "-") and format not in ("tree", "json"):
+        raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
+    suffix = ".txt" if format == "tree" else f".{format}"
+    writer = Writer(output, suffix, one_file=single or format in ("tree", "json"))
+    run = Run()
+
+    def work(items: Sequence[Item]) -> list[Document]:
+        return _documents(items, sentences, edus, parser)
+
+    entries = counting(read_inputs(inputs, encoding=encoding, text_column=text_column), "parsed")
+    for item, document in in_batches(entries, work, run):
+        with run.guard(item):
+            writer.write(item, _render(document, format, single and not jsonl, writer))
+    writer.close()
+    run.finish()
+
+
+def _documents(items: Sequence[Item], sentences: str, edus: str, name: str) -> list[Document]:
+    """Return the documents of the items: trees as they came, texts parsed together."""
+    from discsum.cli.models import load_parser
+
+    documents = [item.document for item in items]
+    texts = [item for item in items if item.document is None]
+    if texts:
+        from discsum.parsers.sentences import split_sentences
+
+        parser = load_parser(name)
+        given = [split_sentences(item.text, "newline") for item in texts] if edus == "newline" else None
+        encoded = parser.encode(
+            [item.text for item in texts], sentences=sentences, edus=given, ids=[item.id for item in texts]
+        )
+        parsed = iter(encoded)
+        documents = [next(parsed).document if document is None else document for document in documents]
+    return [document.with_id(item.id) for item, document in zip(items, documents, strict=True) if document is not None]
+
+
+def _render(document: Document, format: str, single: bool, writer: Writer) -> str:
+    from discsum.parsers.formats import dump
+    from discsum.parsers.formats.outline import to_text
+
+    if format == "json":
+        return to_line(document.to_json(), pretty=single)
+    if format != "tree":
+        return dump(document, format)
+    heading = "" if single or writer.folder else f"== {document.id}\n"
+    if not document.edus:
+        return heading
+    terminal = writer.folder is None and writer.file is None and sys.stdout.isatty()
+    return heading + to_text(document, shutil.get_terminal_size().columns if terminal else None)

@@ -1,0 +1,60 @@
+"""`discsum train`: a recipe and data to a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discsum.errors import InputError
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe (parser-gum, ...) or a YAML file.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="Fields of the recipe to change, as seed=2 or data=gum."),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
+    ] = None,
+) -> None:
+    """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
+
+    Example: discsum train parser-gum data=gum seed=2 -o runs/parser-gum-2
+    """
+    from discsum.recipes import read_recipe
+
+    content = read_recipe(recipe, settings or [])
+    kind = content.pop("kind", None)
+    if kind not in TRAINERS:
+        raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
+    folder = Path(output or f"runs/{Path(recipe).stem}")
+    TRAINERS[kind](content, folder)
+
+
+def _train_parser(content: dict[str, Any], folder: Path) -> None:
+    from discsum.parsers.training.card import parser_card
+    from discsum.parsers.training.recipe import ParserRecipe
+    from discsum.parsers.training.trainer import ParserTrainer
+    from discsum.parsers.treebank import read_gum
+
+    data, name = Path(content.pop("data")), content.pop("name")
+    recipe = ParserRecipe.from_dict(content)
+    trainer = ParserTrainer(recipe, read_gum(data, "train"), read_gum(data, "dev"), folder, name)
+    trainer.run(_report)
+    (folder / "best" / "README.md").write_text(parser_card(name, recipe, trainer.log), encoding="utf-8")
+    typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
+
+
+def _report(line: str) -> None:
+    """Print a line of the log; lines that end in a carriage return are progress, shown on a terminal only."""
+    if not line.endswith("\r"):
+        typer.echo(line)
+    elif sys.stderr.isatty():
+        typer.echo("\x1b[2K" + line, err=True, nl=False)
+
+
+TRAINERS = {"parser": _train_parser}

@@ -1,0 +1,171 @@
+"""What the commands read: text files, folders, standard input, JSONL, CSV, Parquet, and tree files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discsum.document import Document
+from discsum.errors import DiscsumError, InputError, MissingExtraError
+
+TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
+TABLES = (".jsonl", ".csv", ".parquet")
+TEXT_COLUMNS = ("article", "text")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One document to work on.
+
+    Attributes:
+        id: Its name: the file's stem, the table's `id` column, or the row's number.
+        source: Where it comes from, as errors name it: file, and line or row.
+        text: Its text.
+        document: The document, where the input was a tree.
+        table: Whether it is one of several in its file.
+    """
+
+    id: str
+    source: str
+    text: str
+    document: Document | None = None
+    table: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A document that could not be read, and why."""
+
+    source: str
+    reason: str
+
+
+def read_inputs(
+    inputs: Sequence[str], *, encoding: str = "utf-8", text_column: str | None = None, trees: bool = True
+) -> Iterator[Item | Failure]:
+    """Yield the documents of all inputs in order; what cannot be read becomes a `Failure` and the rest goes on.
+
+    Args:
+        inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
+        encoding: Of text and table files.
+        text_column: Column of a table that holds the text; by default `article` or `text`.
+        trees: Whether tree files count as input.
+    """
+    for name in inputs:
+        try:
+            if name == "-":
+                yield Item("stdin", "standard input", decode(sys.stdin.buffer.read(), encoding, "standard input"))
+                continue
+            for path in _files(Path(name), trees):
+                yield from _read_file(path, encoding, text_column, trees)
+        except (DiscsumError, OSError) as error:
+            yield Failure(name, str(error))
+
+
+def decode(content: bytes, encoding: str, source: str) -> str:
+    """Return the text of a file, every character as it is.
+
+    Raises:
+        InputError: Bytes that are not of that encoding; the message names the first one's offset.
+    """
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {error.start}; "
+            "name the file's encoding with --encoding"
+        ) from error
+    except LookupError as error:
+        raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
+
+
+def _files(path: Path, trees: bool) -> list[Path]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if not path.is_dir():
+        return [path]
+    kinds = {".txt", *TABLES, *(TREES if trees else ())}
+    found = sorted(child for child in path.rglob("*") if child.is_file() and child.suffix.lower() in kinds)
+    if not found:
+        raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
+    return found
+
+
+def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) -> Iterator[Item | Failure]:
+    suffix = path.suffix.lower()
+    try:
+        if suffix in TREES and trees:
+            from discsum.parsers.formats import read_tree
+
+            document = read_tree(path)
+            yield Item(path.stem, str(path), document.text, document)
+        elif suffix == ".jsonl":
+            yield from _read_jsonl(path, encoding, text_column)
+        elif suffix == ".csv":
+            rows = csv.DictReader(io.StringIO(decode(path.read_bytes(), encoding, str(path)), newline=""))
+            yield from _read_rows(rows, path, text_column, first=2)
+        elif suffix == ".parquet":
+            yield from _read_rows(_parquet_rows(path), path, text_column, first=1)
+        else:
+            yield Item(path.stem, str(path), decode(path.read_bytes(), encoding, str(path)))
+    except (DiscsumError, OSError, csv.Error) as error:
+        yield Failure(str(path), _without_prefix(str(error), str(path)))
+
+
+def _read_jsonl(path: Path, encoding: str, text_column: str | None) -> Iterator[Item | Failure]:
+    for number, line in enumerate(decode(path.read_bytes(), encoding, str(path)).split("\n"), start=1):
+        if not line.strip():
+            continue
+        source = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            yield Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
+            continue
+        yield _item(row, source, path, number, text_column)
+
+
+def _read_rows(
+    rows: Iterable[dict[str, Any]], path: Path, text_column: str | None, first: int
+) -> Iterator[Item | Failure]:
+    for number, row in enumerate(rows, start=first):
+        yield _item(row, f"{path}:{number}", path, number, text_column)
+
+
+def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        from pyarrow import ArrowInvalid
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise MissingExtraError("Parquet files need pyarrow. Please run: pip install 'discsum[parquet]'") from error
+    try:
+        for batch in ParquetFile(path).iter_batches(batch_size=256):
+            yield from batch.to_pylist()
+    except ArrowInvalid as error:
+        raise InputError(f"{path}: expected a Parquet file: {error}") from error
+
+
+def _item(row: Any, source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:
+    if not isinstance(row, dict):
+        return Failure(source, f"expected a JSON object, got {type(row).__name__}")
+    wanted = (text_column,) if text_column else TEXT_COLUMNS
+    column = next((name for name in wanted if name in row), None)
+    if column is None:
+        return Failure(
+            source,
+            f"expected the text in column {' or '.join(wanted)}, got {', '.join(map(str, row))}; use --text-column",
+        )
+    if not isinstance(row[column], str):
+        return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
+    name = row.get("id")
+    return Item(str(name) if name not in (None, "") else f"{path.stem}-{number}", source, row[column], table=True)
+
+
+def _without_prefix(message: str, source: str) -> str:
+    return message.removeprefix(f"{source}: ")

@@ -1,0 +1,127 @@
+"""Dependency trees over EDUs and sentences, made from the constituency tree.
+
+A dependency tree is an `(units,)` integer array: the head of every unit, the root pointing at itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discsum.errors import InputError
+from discsum.tree import RSTTree
+
+
+def node_heads(tree: RSTTree) -> NDArray[np.int64]:
+    """Return the head EDU of every node `(nodes,)`: the head of its leftmost nucleus (Hirao et al. 2013)."""
+    heads = [0] * len(tree.nodes)
+    # Children follow their parent in pre-order, so walking backwards finds them done.
+    for index in range(len(tree.nodes) - 1, -1, -1):
+        node = tree.nodes[index]
+        if node.nuclearity[0] == "N":
+            heads[index] = heads[index + 1] if node.split > node.first else node.first
+        else:
+            right = index + 1 + node.split - node.first
+            heads[index] = heads[right] if node.split + 1 < node.last else node.last
+    return np.array(heads, dtype=np.int64)
+
+
+def edu_heads(tree: RSTTree) -> NDArray[np.int64]:
+    """Return the head of every EDU `(edus,)`; the root's entry is itself.
+
+    Hirao et al. 2013, *Single-Document Summarization as a Tree Knapsack Problem*: the head of an EDU is
+    the head EDU of the parent of its nearest satellite ancestor (itself counted), so the nuclei of a
+    multinuclear node are sisters. Of the EDUs without a satellite ancestor the leftmost is the root and
+    the others (the nuclei of a multinuclear top) are attached to it.
+    """
+    if not tree.nodes:
+        return np.zeros(1, dtype=np.int64)
+    heads = node_heads(tree)
+    node_parent, edu_parent = tree.parents
+    node_nucleus, edu_nucleus = tree.nucleus
+    # The EDU to which a node's promoted EDUs attach; the root's is its own head, as the top's nuclei need it.
+    attach = [int(heads[0])] * len(tree.nodes)
+    rows = zip(node_parent.tolist(), node_nucleus.tolist(), heads[node_parent].tolist(), strict=True)
+    for index, (parent, nucleus, above) in enumerate(rows):
+        if parent >= 0:
+            attach[index] = attach[parent] if nucleus else above
+    return np.where(edu_nucleus, np.array(attach, dtype=np.int64)[edu_parent], heads[edu_parent])
+
+
+def depths(heads: ArrayLike) -> NDArray[np.int64]:
+    """Return the number of steps from every unit `(units,)` to its root, 0 for a root.
+
+    By pointer doubling, so a chain of n units takes log2(n) rounds.
+
+    Raises:
+        InputError: Heads that leave the range, or a cycle.
+    """
+    above: NDArray[np.int64] = np.array(heads, dtype=np.int64)
+    count = len(above)
+    if count and (above.min() < 0 or above.max() >= count):
+        raise InputError(f"expected heads in 0 to {count - 1}, got {above.min()} to {above.max()}")
+    steps: NDArray[np.int64] = (above != np.arange(count)).astype(np.int64)
+    for _ in range(count.bit_length() + 1):
+        steps = steps + steps[above]
+        above = above[above]
+    if not np.array_equal(above[above], above) or steps[above].any():
+        raise InputError("expected a dependency tree, got heads with a cycle")
+    return steps
+
+
+def attach_to_sentences(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[np.int64]:
+    """Return the heads `(edus,)` edited so that every sentence has exactly one root EDU.
+
+    Hayashi et al. 2016, *Empirical comparison of dependency conversions for RST discourse trees*: of a
+    sentence's EDUs whose head lies outside it, the one nearest the document's root (leftmost of equals)
+    is the sentence's head, and the others are re-attached to it. The sentence heads' depths in the
+    unedited tree fall strictly along the new arcs between sentences, so no cycle can arise.
+    """
+    heads, sentence = _check_map(heads, edu_to_sentence)
+    order = np.arange(len(heads))
+    outside = np.flatnonzero((sentence[heads] != sentence) | (heads == order))
+    ranked = outside[np.lexsort((outside, depths(heads)[outside], sentence[outside]))]
+    _, starts, inverse = np.unique(sentence[ranked], return_index=True, return_inverse=True)
+    chosen = ranked[starts][inverse]
+    edited = heads.copy()
+    others = ranked != chosen
+    edited[ranked[others]] = chosen[others]
+    return edited
+
+
+def sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike, sentences: int | None = None) -> NDArray[np.int64]:
+    """Return the head of every sentence `(sentences,)`: the sentence that its root EDU depends on.
+
+    `heads` need not be edited yet; `sentences` defaults to the last one an EDU starts in. A sentence in
+    which no EDU starts depends on the nearest one before it that has any, since that one's last EDU runs
+    into it (for want of one before: on the root).
+    """
+    edited = attach_to_sentences(heads, edu_to_sentence)
+    _, sentence = _check_map(edited, edu_to_sentence)
+    count = int(sentence.max()) + 1 if sentences is None else sentences
+    if sentence.max() >= count:
+        raise InputError(f"expected EDUs in {count} sentences, got one in sentence {sentence.max()}")
+    result = np.full(count, -1, dtype=np.int64)
+    order = np.arange(len(edited))
+    roots = np.flatnonzero((sentence[edited] != sentence) | (edited == order))
+    result[sentence[roots]] = sentence[edited[roots]]
+    filled = result >= 0
+    before = np.maximum.accumulate(np.where(filled, np.arange(count), -1))
+    root = sentence[edited == order][0]
+    return np.where(filled, result, np.where(before >= 0, before, root))
+
+
+def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[np.int64]:
+    """Return the head of every EDU `(edus,)` where it lies in the same sentence; -1 where not, and for the root."""
+    heads, sentence = _check_map(heads, edu_to_sentence)
+    inside = (sentence[heads] == sentence) & (heads != np.arange(len(heads)))
+    return np.where(inside, heads, -1)
+
+
+def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    heads, sentence = np.asarray(heads, dtype=np.int64), np.asarray(edu_to_sentence, dtype=np.int64)
+    if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):
+        raise InputError(f"expected a sentence for each of {heads.size} EDUs, got an array of shape {sentence.shape}")
+    if sentence.min() < 0:
+        raise InputError(f"expected sentences from 0 on, got {sentence.min()}")
+    return heads, sentence

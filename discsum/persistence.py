@@ -1,0 +1,101 @@
+"""Model folders: `config.json`, `model.safetensors` (float16), `README.md`, and what else a model needs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discsum.errors import WeightsError
+from discsum.files import replacing, sha256
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FORMAT = 1
+CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """What a model folder holds: its place, its configuration, its weights in float32."""
+
+    path: Path
+    config: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+
+def shipped() -> list[str]:
+    """Return the names of the models that come with the package."""
+    weights = Path(str(files("discsum") / "weights"))
+    return (
+        sorted(folder.name for folder in weights.iterdir() if (folder / CONFIG).is_file()) if weights.is_dir() else []
+    )
+
+
+def locate(name_or_path: str | Path) -> Path:
+    """Return the folder of a shipped model's name, or of a path.
+
+    Raises:
+        WeightsError: Neither; the message lists what there is.
+    """
+    for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
+        if (folder / CONFIG).is_file():
+            return folder
+    raise WeightsError(
+        f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
+        f"({', '.join(shipped()) or 'none installed'}); found neither"
+    )
+
+
+def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], card: str) -> None:
+    """Write a model to `folder`, its weights as float16; the configuration, which names their checksum, comes last."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    halves = {key: value.detach().cpu().half().contiguous() for key, value in tensors.items()}
+    with replacing(folder / WEIGHTS) as path:
+        save_file(halves, path)
+    with replacing(folder / CARD) as path:
+        path.write_text(card, encoding="utf-8")
+    content = {"format": FORMAT, "kind": kind, **config, "sha256": sha256(folder / WEIGHTS)}
+    with replacing(folder / CONFIG) as path:
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
+    """Return a model folder's content, checked.
+
+    Raises:
+        WeightsError: A folder that is missing, damaged, altered, or of another kind of model.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    folder = locate(name_or_path)
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise WeightsError(f"{folder / CONFIG}: expected JSON, got {error}") from error
+    if not isinstance(config, dict) or (config.get("kind"), config.get("format")) != (kind, FORMAT):
+        got = f"{config.get('kind')!r} of format {config.get('format')!r}" if isinstance(config, dict) else "no object"
+        raise WeightsError(f"{folder / CONFIG}: expected a {kind} of format {FORMAT}, got {got}")
+    if not (folder / WEIGHTS).is_file():
+        raise WeightsError(f"{folder}: expected {WEIGHTS} beside {CONFIG}, found no such file")
+    # Read once, so that what was checked is what is loaded.
+    content = (folder / WEIGHTS).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != config.get("sha256"):
+        raise WeightsError(
+            f"{folder / WEIGHTS}: expected sha256 {config.get('sha256')}, got {found}; "
+            "the file is truncated or altered, install or train it again"
+        )
+    try:
+        tensors = load(content)
+    except SafetensorError as error:
+        raise WeightsError(f"{folder / WEIGHTS}: expected a safetensors file, got {error}") from error
+    return ModelFolder(folder, config, {key: value.float() for key, value in tensors.items()})

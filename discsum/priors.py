@@ -1,0 +1,130 @@
+"""Attention matrices that follow from the discourse tree alone.
+
+Xiao, Huber, Carenini 2020, *Do We Really Need That Many Parameters In Transformer For Extractive
+Summarization? Discourse Can Help!*, section 3.3. Every matrix is float32 and its rows sum to 1; no
+softmax is to be taken over it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discsum.dependency import attach_to_sentences, edu_heads
+from discsum.errors import InputError
+from discsum.tree import RSTTree
+
+
+def d_tree(tree: RSTTree, edu_to_sentence: ArrayLike | None = None) -> NDArray[np.float32]:
+    """Return the D-Tree `(edus, edus)`: `A[dependent, head] = 1`, the root points at itself.
+
+    Given the sentence of every EDU `(edus,)`, the dependency tree is edited first so that every sentence
+    has one root (`attach_to_sentences`).
+    """
+    heads = edu_heads(tree)
+    if edu_to_sentence is not None:
+        heads = attach_to_sentences(heads, edu_to_sentence)
+    matrix = np.zeros((tree.edus, tree.edus), dtype=np.float32)
+    matrix[np.arange(tree.edus), heads] = 1
+    return matrix
+
+
+def c_tree(tree: RSTTree) -> NDArray[np.float32]:
+    """Return the C-Tree `(edus, edus)`: how many constituents cover both EDUs, rows normalised.
+
+    `A = normalize(sum_L M^L)`, where `M^L[i, j] = 1` iff EDUs i and j share a constituent at level L. The
+    root and the leaves count as constituents, so before normalisation `A[i, j] = depth(lca(i, j)) + 1`.
+    """
+    return c_tree_weighted(tree, np.ones(len(tree.nodes)), np.ones(tree.edus))
+
+
+def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
+    """Return the C-Tree w/Nuc `(edus, edus)`: as `c_tree`, but a nucleus counts 2.
+
+    A satellite counts 1, and so does the root, which stands in no relation.
+    """
+    nodes, leaves = (np.where(nucleus, 2.0, 1.0) for nucleus in tree.nucleus)
+    (nodes if tree.nodes else leaves)[0] = 1.0
+    return c_tree_weighted(tree, nodes, leaves)
+
+
+def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayLike) -> NDArray[np.float32]:
+    """Return the C-Tree `(edus, edus)` in which every constituent counts its own weight.
+
+    Before normalisation `A[i, j]` is the sum of the weights of all constituents that cover EDUs i and j:
+    the weights on the path from the root to `lca(i, j)`, both included.
+
+    Args:
+        tree: The tree over the EDUs.
+        node_weights: `(nodes,)`, positive, in pre-order.
+        leaf_weights: `(edus,)`, positive: the EDUs are constituents too.
+
+    Raises:
+        InputError: Weights of another shape, or not positive.
+    """
+    nodes = _check_weights("node", node_weights, len(tree.nodes))
+    leaves = _check_weights("leaf", leaf_weights, tree.edus)
+    node_parent, edu_parent = tree.parents
+    paths = nodes.tolist()
+    for index, parent in enumerate(node_parent.tolist()):
+        if parent >= 0:
+            paths[index] += paths[parent]
+    # Each pair of EDUs has one lowest common node, so one block a node fills the upper triangle exactly once.
+    matrix = np.zeros((tree.edus, tree.edus), dtype=np.float32)
+    for (first, last, split), path in zip(tree.spans.tolist(), paths, strict=True):
+        matrix[first : split + 1, split + 1 : last + 1] = path
+    matrix += matrix.T
+    above = np.array(paths)[edu_parent] if paths else 0.0
+    np.fill_diagonal(matrix, above + leaves)
+    return _normalize(matrix)
+
+
+def project_to_sentences(
+    matrix: ArrayLike, edu_to_sentence: ArrayLike, sentences: int | None = None
+) -> NDArray[np.float32]:
+    """Return the matrix `(sentences, sentences)` that an EDU matrix `(edus, edus)` induces, rows normalised.
+
+    `A_s = normalize(I A_e I^T)` with `I[s, e] = 1` iff EDU e is in sentence s, that is, starts in it. A
+    sentence in which no EDU starts (one that an EDU from before runs through) has no row in `A_e`: it
+    attends to itself alone, and no other sentence attends to it.
+
+    Args:
+        matrix: `(edus, edus)`, not negative.
+        edu_to_sentence: `(edus,)`: the sentence of every EDU, in any order.
+        sentences: How many there are; by default up to the last one in which an EDU starts.
+
+    Raises:
+        InputError: Shapes that do not fit each other, or a sentence out of range.
+    """
+    matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence, dtype=np.int64)
+    if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
+        raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")
+    count = int(sentence.max()) + 1 if sentences is None else sentences
+    if sentence.min() < 0 or sentence.max() >= count:
+        raise InputError(f"expected sentences in 0 to {count - 1}, got {sentence.min()} to {sentence.max()}")
+    if np.any(np.diff(sentence) < 0):
+        order = np.argsort(sentence, kind="stable")
+        matrix, sentence = matrix[np.ix_(order, order)], sentence[order]
+    present, starts = np.unique(sentence, return_index=True)
+    # (edus, edus) -> (present, edus) -> (present, present)
+    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+    projected = np.zeros((count, count), dtype=np.float32)
+    projected[np.ix_(present, present)] = sums
+    empty = np.flatnonzero(projected.sum(axis=1) == 0)
+    projected[empty, empty] = 1
+    return _normalize(projected)
+
+
+def _normalize(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Divide every row by its sum, in place; the sums are float64 so that large trees lose no digits."""
+    matrix /= matrix.sum(axis=1, keepdims=True, dtype=np.float64).astype(np.float32)
+    return matrix
+
+
+def _check_weights(kind: str, weights: ArrayLike, count: int) -> NDArray[np.float64]:
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (count,):
+        raise InputError(f"expected {count} {kind} weights, got an array of shape {values.shape}")
+    if not (np.isfinite(values) & (values > 0)).all():
+        raise InputError(f"expected positive {kind} weights, got {values.min()}")
+    return values

@@ -1,0 +1,185 @@
+"""From a score for every unit to the units of the summary.
+
+A word, here and in every length of discsum, is a white-space separated token of the text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discsum.dependency import edu_heads, in_sentence_heads
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.tree import RSTTree
+
+UNITS = ("sentence", "edu")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a summary may be: exactly one of the three.
+
+    Attributes:
+        units: At most so many units (`--units`).
+        words: At most so many words (`--words`).
+        ratio: At most this share of the document's words, rounded down (`--ratio`).
+
+    Raises:
+        InputError: None or several of them, or a length that leaves nothing to select; all problems at once.
+    """
+
+    units: int | None = None
+    words: int | None = None
+    ratio: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check that exactly one length is given and that it is one."""
+        given = {f"--{name}": value for name, value in vars(self).items() if value is not None}
+        problems = []
+        if len(given) != 1:
+            found = " and ".join(f"{name} {value}" for name, value in given.items()) or "none"
+            problems.append(f"expected exactly one of --units, --words and --ratio, got {found}; choose one")
+        for name in ("--units", "--words"):
+            value = given.get(name, 1)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                problems.append(f"expected {name} to be a whole number of at least 1, got {value!r}")
+        ratio = given.get("--ratio", 1.0)
+        if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= 1:
+            problems.append(f"expected --ratio to be above 0 and at most 1, got {ratio!r}")
+        if problems:
+            raise InputError("; ".join(problems))
+
+    def costs(self, document: Document, unit: str) -> tuple[NDArray[np.int64], int]:
+        """Return what every unit costs `(units,)` and how much may be spent: units or words."""
+        if self.units is not None:
+            return np.ones(len(document.units(unit)), dtype=np.int64), self.units
+        words = word_counts(document, unit)
+        if self.words is not None:
+            return words, self.words
+        # The tiny term keeps .1 of 30 words at 3 where the product falls just short of it.
+        return words, math.floor((self.ratio or 0.0) * len(document.text.split()) + 1e-9)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a summary is made of, and by which rules.
+
+    Attributes:
+        budget: Its length.
+        unit: `sentence` or `edu`.
+        block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
+            2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation.
+        dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
+
+    Raises:
+        InputError: An unknown unit, or `dependencies` between sentences.
+    """
+
+    budget: Budget
+    unit: str = "sentence"
+    block_trigrams: bool = False
+    dependencies: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields together."""
+        problems = []
+        if self.unit not in UNITS:
+            problems.append(f"expected --unit {' or '.join(UNITS)}, got {self.unit!r}")
+        if self.dependencies and self.unit != "edu":
+            problems.append(f"expected --unit edu with --dependencies, got --unit {self.unit}")
+        if problems:
+            raise InputError("; ".join(problems))
+
+
+def word_counts(document: Document, unit: str) -> NDArray[np.int64]:
+    """Return the number of words of every unit `(units,)`."""
+    return np.array([len(text.split()) for text in unit_texts(document, unit)], dtype=np.int64)
+
+
+def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
+    """Return the texts of the units: `sentence` or `edu`.
+
+    Raises:
+        InputError: An unknown unit, or a text that has not been divided into such units.
+    """
+    if not document.units(unit) and document.text.strip():
+        raise InputError(f"expected a document with its {unit} spans, got none; run the segmenter first")
+    return document.sentence_texts if unit == "sentence" else document.edu_texts
+
+
+def require_tree(document: Document, purpose: str) -> RSTTree:
+    """Return the document's tree.
+
+    Raises:
+        InputError: It has none; the message says what it is needed for.
+    """
+    if document.tree is None:
+        raise InputError(f"expected a document with a discourse tree for {purpose}, got none; parse it first")
+    return document.tree
+
+
+def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
+    """Return the selected units in document order: greedy by score, ties by position.
+
+    A unit that does not fit into what is left of the budget, or that trigram blocking bars, is skipped and
+    the next one tried. With `dependencies` an EDU comes with all its ancestors that are still missing, or not at
+    all; they all count. Where nothing at all fits, the best unit (and its ancestors) is selected nevertheless:
+    a text never has an empty summary.
+
+    Args:
+        document: Segmented, and with a tree if `policy.dependencies`.
+        scores: `(units,)`.
+        policy: Budget, unit and rules.
+
+    Raises:
+        InputError: Scores that do not fit the units or are no numbers, or a missing tree.
+    """
+    texts = unit_texts(document, policy.unit)
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (len(texts),) or np.isnan(values).any():
+        raise InputError(f"expected a number for each of {len(texts)} units, got shape {values.shape}: {values}")
+    costs, left = policy.budget.costs(document, policy.unit)
+    heads = np.full(len(texts), -1, dtype=np.int64)
+    if policy.dependencies and texts:
+        heads = in_sentence_heads(edu_heads(require_tree(document, "--dependencies")), document.edu_to_sentence)
+    order = np.argsort(-values, kind="stable").tolist()
+    selected: set[int] = set()
+    seen: set[tuple[str, ...]] = set()
+    for candidate in order:
+        if left <= 0:
+            break
+        wanted = _missing(candidate, heads, selected)
+        cost = int(costs[wanted].sum())
+        if not wanted or cost > left:
+            continue
+        if policy.block_trigrams:
+            new = set().union(*(trigrams(texts[index]) for index in wanted))
+            if new & seen:
+                continue
+            seen |= new
+        selected.update(wanted)
+        left -= cost
+    if not selected and order:
+        selected.update(_missing(order[0], heads, selected))
+    return sorted(selected)
+
+
+def trigrams(text: str) -> set[tuple[str, ...]]:
+    """Return the trigrams of a text's lower-cased words, punctuation left out."""
+    words = re.findall(r"\w+", text.lower())
+    return set(zip(words, words[1:], words[2:], strict=False))
+
+
+def _missing(unit: int, heads: NDArray[np.int64], selected: set[int]) -> Sequence[int]:
+    """Return the unit and its ancestors that are not selected yet; what is selected has all its ancestors."""
+    wanted = []
+    while unit >= 0 and unit not in selected:
+        wanted.append(unit)
+        unit = int(heads[unit])
+    return wanted

@@ -1,0 +1,176 @@
+"""The trained extractive summarizer: unit vectors and prior matrix in, scores and a summary out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from discsum.document import Document
+from discsum.encoder.features import unit_features
+from discsum.encoder.heads import HEADS
+from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
+from discsum.encoder.units import VECTORS, pool
+from discsum.errors import InputError, WeightsError
+from discsum.extract import extract
+from discsum.persistence import read_model, write_model
+from discsum.selection import Budget, Policy
+from discsum.summary import Summary
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Encoded, Parser
+
+KIND = "discsum-extractive"
+SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
+
+
+@dataclass(frozen=True)
+class SummarizerConfig:
+    """What a summarizer reads and how it was trained to be used.
+
+    Attributes:
+        name: The model's name.
+        unit: `sentence` or `edu`.
+        vectors: `contextual`, pooled from the one encoding of the whole text, or `isolated`, the first
+            token's state of each unit encoded on its own (Xiao et al. 2020, section 3).
+        parser: Name or folder of the parser whose encoder made the vectors.
+        units: Units a summary has unless told otherwise.
+    """
+
+    name: str
+    unit: str = "sentence"
+    vectors: str = "contextual"
+    parser: str = "discsum-gum"
+    units: int = 3
+
+
+@dataclass(frozen=True)
+class UnitInputs:
+    """What the network reads of one document.
+
+    Attributes:
+        vectors: `(units, width)` unit vectors.
+        features: `(units, features)` layout features.
+        prior: `(units, units)` prior matrix, all zero where the head reads none.
+    """
+
+    vectors: Tensor
+    features: Tensor
+    prior: Tensor
+
+
+class ExtractiveSummarizer:
+    """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
+
+    needs_tree = True
+
+    def __init__(self, network: Synthesizer, config: SummarizerConfig, parser: Parser) -> None:
+        """Wrap a network with the parser that its inputs come from."""
+        if config.vectors not in VECTORS:
+            raise InputError(f"expected vectors {' or '.join(VECTORS)}, got {config.vectors!r}")
+        self.network = network.eval()
+        self.config = config
+        self.parser = parser
+
+    @property
+    def name(self) -> str:
+        """The name that its summaries carry."""
+        return self.config.name
+
+    @classmethod
+    def from_pretrained(cls, name_or_path: str | Path | None = None, *, unit: str = "sentence") -> ExtractiveSummarizer:
+        """Return the shipped summarizer for `unit`, or the one of that name or folder.
+
+        Raises:
+            WeightsError: A folder that is missing, damaged, or of another kind of model.
+        """
+        import discsum
+
+        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
+        config = SummarizerConfig(**model.config["summarizer"])
+        network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
+        try:
+            network.load_state_dict(model.tensors)
+        except RuntimeError as error:
+            raise WeightsError(f"{model.path}: expected the weights that config.json describes: {error}") from error
+        return cls(network, config, discsum.Parser.from_pretrained(config.parser))
+
+    def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        """Write configuration, float16 weights and model card to `folder`; the encoder is named, not copied."""
+        config: dict[str, Any] = {
+            "name": self.config.name,
+            "summarizer": asdict(self.config),
+            "synthesizer": self.network.config.to_dict(),
+        }
+        write_model(Path(folder), KIND, config, self.network.state_dict(), card)
+
+    def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
+        """Return the summary of a text; `policy` sets everything, `units` only the length."""
+        return next(self.summarize_many([text], policy=policy or self.policy(units), ids=[id]))
+
+    def summarize_many(
+        self,
+        texts: Iterable[str],
+        *,
+        policy: Policy | None = None,
+        batch_size: int = 8,
+        ids: Iterable[str] | None = None,
+        tidy: bool = False,
+    ) -> Iterator[Summary]:
+        """Yield the summary of each text, in order, `batch_size` texts encoded together."""
+        remaining, names = iter(texts), iter(ids) if ids is not None else None
+        while batch := list(islice(remaining, batch_size)):
+            batch_ids = list(islice(names, len(batch))) if names is not None else None
+            encoded = self.parser.encode(batch, ids=batch_ids)
+            for item, scores in zip(encoded, self.scores(encoded), strict=True):
+                yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
+
+    def policy(self, units: int | None = None) -> Policy:
+        """Return the policy that the model was trained for, with `units` units if given."""
+        return Policy(Budget(units=units or self.config.units), self.config.unit)
+
+    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+        """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
+        if unit != self.config.unit:
+            raise InputError(f"{self.name}: expected unit {self.config.unit!r}, got {unit!r}; name another model")
+        return self.scores([self.parser.encode_document(document)])[0]
+
+    @torch.inference_mode()
+    def scores(self, encoded: Sequence[Encoded]) -> list[NDArray[np.float64]]:
+        """Return each document's confidences `(units,)`."""
+        results = []
+        for item in encoded:
+            if not item.document.units(self.config.unit):
+                results.append(np.zeros(0))
+                continue
+            inputs = self.inputs(item)
+            mask = torch.ones(1, len(inputs.vectors), dtype=torch.bool)
+            logits = self.network(inputs.vectors[None], inputs.features[None], inputs.prior[None], mask)
+            results.append(torch.sigmoid(logits[0]).double().cpu().numpy())
+        return results
+
+    def inputs(self, encoded: Encoded) -> UnitInputs:
+        """Return what the network reads of a parsed document."""
+        return unit_inputs(encoded, self.config, self.network.config.head, self.parser)
+
+
+@torch.inference_mode()
+def unit_inputs(encoded: Encoded, config: SummarizerConfig, head: str, parser: Parser) -> UnitInputs:
+    """Return unit vectors, features and prior matrix of a parsed document."""
+    document = encoded.document
+    spans = document.units(config.unit)
+    if config.vectors == "contextual":
+        vectors = pool(encoded.vectors, encoded.subwords.starts, spans)
+    else:
+        vectors = parser.encode_units([document.text[span.start : span.end] for span in spans])
+    prior = HEADS[head].prior(document, config.unit)
+    matrix = np.zeros((len(spans), len(spans)), dtype=np.float32) if prior is None else prior
+    return UnitInputs(vectors, torch.from_numpy(unit_features(document, config.unit)), torch.from_numpy(matrix))
+

@@ -1,0 +1,134 @@
+"""The summary of a document: its units, where they come from, and how they read as one text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from discsum.document import Document
+from discsum.errors import InputError
+
+_BREAK = re.compile(r"\s*[\r\n]\s*")
+_QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
+_LOOSE_END = " \t,;:–—-"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One unit of a summary: its index among the units, its half-open span in the text, score and text."""
+
+    index: int
+    start: int
+    end: int
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The summary of one document.
+
+    Attributes:
+        document: What was summarized.
+        unit: `sentence` or `edu`.
+        model: The name of what gave the scores.
+        scores: A score for every unit, in order.
+        selected: The units of the summary, in document order.
+        tidy: Whether `text` makes a sentence of every run of EDUs.
+    """
+
+    document: Document
+    unit: str
+    model: str
+    scores: tuple[float, ...]
+    selected: tuple[Selected, ...]
+    tidy: bool = False
+
+    @classmethod
+    def from_indices(
+        cls,
+        document: Document,
+        unit: str,
+        model: str,
+        scores: ArrayLike,
+        indices: Iterable[int],
+        tidy: bool = False,
+    ) -> Summary:
+        """Return the summary of these units of the document.
+
+        Raises:
+            InputError: Scores that do not fit the units, or indices that are no units.
+        """
+        import numpy as np
+
+        spans = document.units(unit)
+        values = tuple(np.asarray(scores, dtype=np.float64).ravel().tolist())
+        chosen = sorted(set(indices))
+        if len(values) != len(spans):
+            raise InputError(f"expected a score for each of {len(spans)} units, got {len(values)}")
+        if chosen and not 0 <= chosen[0] <= chosen[-1] < len(spans):
+            raise InputError(f"expected units in 0 to {len(spans) - 1}, got {chosen[0]} to {chosen[-1]}")
+        selected = tuple(
+            Selected(i, spans[i].start, spans[i].end, values[i], document.text[spans[i].start : spans[i].end])
+            for i in chosen
+        )
+        return cls(document, unit, model, values, selected, tidy)
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The units as they stand, without line breaks: one a line is what ROUGE-Lsum expects."""
+        return tuple(_BREAK.sub(" ", unit.text).strip() for unit in self.selected)
+
+    @cached_property
+    def text(self) -> str:
+        """The summary as one text.
+
+        Sentences are joined by a space. EDUs that follow each other in the document keep what stands between
+        them there (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such
+        run of EDUs begins with a capital and ends with a full stop.
+        """
+        if self.unit != "edu":
+            return " ".join(self.lines)
+        runs = [_BREAK.sub(" ", self.document.text[start:end]).strip() for start, end in self._runs()]
+        return " ".join(_tidy(run) if self.tidy else run for run in runs)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `discsum extract --json`."""
+        return {
+            "id": self.document.id,
+            "summary": self.text,
+            "unit": self.unit,
+            "model": self.model,
+            "selected": [asdict(unit) for unit in self.selected],
+            "scores": list(self.scores),
+        }
+
+    def _runs(self) -> list[tuple[int, int]]:
+        """Return the spans of the longest runs of selected units that follow each other."""
+        runs: list[tuple[int, int]] = []
+        previous = None
+        for unit in self.selected:
+            if previous is not None and unit.index == previous + 1:
+                runs[-1] = (runs[-1][0], unit.end)
+            else:
+                runs.append((unit.start, unit.end))
+            previous = unit.index
+        return runs
+
+
+def _tidy(run: str) -> str:
+    """Return the run of EDUs as a sentence; closing quotes stay outermost, as in `"so he said."`."""
+    quotes = _QUOTES_AT_END.search(run)
+    cut = quotes.start() if quotes else len(run)
+    body, closing = run[:cut].rstrip(), run[cut:]
+    if not body.rstrip(")]}").endswith((".", "!", "?", "…")):
+        body = (body.rstrip(_LOOSE_END) or body) + "."
+    for index, character in enumerate(body):
+        if character.isalnum():
+            return body[:index] + character.upper() + body[index + 1 :] + closing
+    return body + closing

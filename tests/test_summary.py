@@ -1,0 +1,86 @@
+import json
+
+import pytest
+from small_trees import document_of
+
+from discsum.document import Document, Span
+from discsum.errors import InputError
+from discsum.summary import Summary
+
+TEXT = 'When the bell rang,\nthe cook left: "Enough,"\nshe said - and slept. Soup boiled\nover.'
+EDUS = ["When the bell rang,", "the cook left:", '"Enough,"', "she said -", "and slept.", "Soup boiled\nover."]
+
+
+@pytest.fixture
+def document():
+    spans, start = [], 0
+    for edu in EDUS:
+        start = TEXT.index(edu, start)
+        spans.append(Span(start, start + len(edu)))
+    second = TEXT.index("Soup")
+    return Document.from_spans(TEXT, [Span(0, second - 1), Span(second, len(TEXT))], spans, id="kitchen")
+
+
+@pytest.mark.parametrize(
+    ("indices", "plain", "tidy"),
+    [
+        ([0, 1], "When the bell rang, the cook left:", "When the bell rang, the cook left."),
+        ([1, 3], "the cook left: she said -", "The cook left. She said."),
+        ([2], '"Enough,"', '"Enough."'),
+        ([2, 3], '"Enough," she said -', '"Enough," she said.'),
+        ([4, 5], "and slept. Soup boiled over.", "And slept. Soup boiled over."),
+        ([], "", ""),
+    ],
+)
+def test_edu_text(document, indices, plain, tidy):
+    scores = [0.0] * 6
+    assert Summary.from_indices(document, "edu", "test", scores, indices).text == plain
+    assert Summary.from_indices(document, "edu", "test", scores, indices, tidy=True).text == tidy
+
+
+@pytest.mark.parametrize(
+    ("edu", "tidy"),
+    [
+        ("it stayed (as ever)", "It stayed (as ever)."),
+        ("was it?", "Was it?"),
+        ("(see the map.)", "(See the map.)"),
+        ("--", "--."),
+        ("42 came;", "42 came."),
+        ("and then…", "And then…"),
+    ],
+)
+def test_tidy(edu, tidy):
+    document = document_of([[edu]])
+    assert Summary.from_indices(document, "edu", "test", [1], [0], tidy=True).text == tidy
+
+
+def test_sentences_are_joined_by_a_space_and_lines_hold_one_each(document):
+    summary = Summary.from_indices(document, "sentence", "test", [0.25, 0.5], [1, 0])
+    assert summary.lines == (
+        'When the bell rang, the cook left: "Enough," she said - and slept.',
+        "Soup boiled over.",
+    )
+    assert summary.text == " ".join(summary.lines)
+
+
+def test_json(document):
+    summary = Summary.from_indices(document, "sentence", "lead", [0.25, 0.5], [1])
+    assert json.loads(json.dumps(summary.to_json())) == {
+        "id": "kitchen",
+        "summary": "Soup boiled over.",
+        "unit": "sentence",
+        "model": "lead",
+        "selected": [
+            {"index": 1, "start": 67, "end": 84, "score": 0.5, "text": "Soup boiled\nover."},
+        ],
+        "scores": [0.25, 0.5],
+    }
+    for unit in summary.selected:
+        assert TEXT[unit.start : unit.end] == unit.text
+
+
+def test_what_does_not_fit_is_named(document):
+    with pytest.raises(InputError, match="a score for each of 2 units, got 3"):
+        Summary.from_indices(document, "sentence", "lead", [1, 2, 3], [0])
+    with pytest.raises(InputError, match="units in 0 to 1, got 0 to 7"):
+        Summary.from_indices(document, "sentence", "lead", [1, 2], [0, 7])
