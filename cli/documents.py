@@ -84,7 +84,7 @@ def in_batches(
 def is_single(inputs: Sequence[str]) -> bool:
     """Return whether the inputs are one document for certain: one file that is no table, or standard input."""
     path = Path(inputs[0])
-    return len(inputs) == 1 and not path.is_dir() and not any(suffix in path.suffixes for suffix in TABLES)
+    return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
 
 
 def to_line(data: Any, *, pretty: bool = False) -> str:

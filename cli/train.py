@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from discsum.training.pairs import Pair
 
 
 def train(
@@ -57,4 +60,19 @@ def _report(line: str) -> None:
         typer.echo("\x1b[2K" + line, err=True, nl=False)
 
 
-TRAINERS = {"parser": _train_parser}
+def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
+    from discsum.data.summaries import read_pairs
+    from discsum.training.extractive import SummarizerTrainer
+    from discsum.training.recipe import Source, SummarizerRecipe
+
+    data, name = Path(content.pop("data")), content.pop("name")
+    recipe = SummarizerRecipe.from_dict(content)
+
+    def read(source: Source) -> list[Pair]:
+        return read_pairs(data / source.path, first=source.first, last=source.last)
+
+    SummarizerTrainer(recipe, read, folder, name, _report).run(_report)
+    typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --model {folder / 'best'}")
+
+
+TRAINERS = {"parser": _train_parser, "extractive": _train_summarizer}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from discsum.document import Document
 from discsum.errors import DiscsumError, InputError, MissingExtraError
 
 TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
-TABLES = (".jsonl", ".csv", ".parquet")
+TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 TEXT_COLUMNS = ("article", "text")
 
 
@@ -91,7 +92,7 @@ def _files(path: Path, trees: bool) -> list[Path]:
     if not path.is_dir():
         return [path]
     kinds = {".txt", *TABLES, *(TREES if trees else ())}
-    found = sorted(child for child in path.rglob("*") if child.is_file() and child.suffix.lower() in kinds)
+    found = sorted(child for child in path.rglob("*") if child.is_file() and child.name.lower().endswith(tuple(kinds)))
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
@@ -105,37 +106,45 @@ def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) 
 
             document = read_tree(path)
             yield Item(path.stem, str(path), document.text, document)
-        elif suffix == ".jsonl":
-            yield from _read_jsonl(path, encoding, text_column)
-        elif suffix == ".csv":
-            rows = csv.DictReader(io.StringIO(decode(path.read_bytes(), encoding, str(path)), newline=""))
-            yield from _read_rows(rows, path, text_column, first=2)
-        elif suffix == ".parquet":
-            yield from _read_rows(_parquet_rows(path), path, text_column, first=1)
+        elif path.name.lower().endswith(TABLES):
+            for number, (source, row) in enumerate(read_rows(path, encoding), start=1):
+                yield row if isinstance(row, Failure) else _item(row, source, path, number, text_column)
         else:
             yield Item(path.stem, str(path), decode(path.read_bytes(), encoding, str(path)))
     except (DiscsumError, OSError, csv.Error) as error:
         yield Failure(str(path), _without_prefix(str(error), str(path)))
 
 
-def _read_jsonl(path: Path, encoding: str, text_column: str | None) -> Iterator[Item | Failure]:
-    for number, line in enumerate(decode(path.read_bytes(), encoding, str(path)).split("\n"), start=1):
-        if not line.strip():
-            continue
-        source = f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            yield Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
-            continue
-        yield _item(row, source, path, number, text_column)
+def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
+    """Yield the rows of a table, each with its file and line; a line that is no JSON object becomes a `Failure`.
+
+    Raises:
+        InputError: A file that is no table, or not of the encoding.
+    """
+    kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+    if kind == ".parquet":
+        for number, row in enumerate(_parquet_rows(path), start=1):
+            yield f"{path}:{number}", row
+        return
+    content = path.read_bytes()
+    text = decode(gzip.decompress(content) if kind == ".jsonl.gz" else content, encoding, str(path))
+    if kind == ".csv":
+        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
+            yield f"{path}:{number}", row
+    elif kind in (".jsonl", ".jsonl.gz"):
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield f"{path}:{number}", _json_object(line, f"{path}:{number}")
+    else:
+        raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
 
 
-def _read_rows(
-    rows: Iterable[dict[str, Any]], path: Path, text_column: str | None, first: int
-) -> Iterator[Item | Failure]:
-    for number, row in enumerate(rows, start=first):
-        yield _item(row, f"{path}:{number}", path, number, text_column)
+def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
+    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
 
 
 def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -151,9 +160,7 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
         raise InputError(f"{path}: expected a Parquet file: {error}") from error
 
 
-def _item(row: Any, source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:
-    if not isinstance(row, dict):
-        return Failure(source, f"expected a JSON object, got {type(row).__name__}")
+def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:
     wanted = (text_column,) if text_column else TEXT_COLUMNS
     column = next((name for name in wanted if name in row), None)
     if column is None:

@@ -173,4 +173,3 @@ def unit_inputs(encoded: Encoded, config: SummarizerConfig, head: str, parser: P
     prior = HEADS[head].prior(document, config.unit)
     matrix = np.zeros((len(spans), len(spans)), dtype=np.float32) if prior is None else prior
     return UnitInputs(vectors, torch.from_numpy(unit_features(document, config.unit)), torch.from_numpy(matrix))
-

@@ -43,11 +43,12 @@ class Encoded:
 class Parser:
     """Segments and parses texts of any length; see `Parser.from_pretrained`."""
 
-    def __init__(self, network: ParserNetwork, tokenizer: Tokenizer, name: str) -> None:
-        """Wrap a network and its tokenizer; `name` goes into the documents it makes."""
+    def __init__(self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "") -> None:
+        """Wrap a network and its tokenizer; documents carry `name`, and `fingerprint` tells weights apart."""
         self.network = network.eval()
         self.tokenizer = tokenizer
         self.name = name
+        self.fingerprint = fingerprint
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path = SHIPPED, *, device: str | None = None) -> Parser:
@@ -58,8 +59,8 @@ class Parser:
         """
         from discsum.parsers.pretrained import load
 
-        network, tokenizer, name = load(name_or_path)
-        return cls(network.to(device or "cpu"), tokenizer, name)
+        loaded = load(name_or_path)
+        return cls(loaded.network.to(device or "cpu"), loaded.tokenizer, loaded.name, loaded.fingerprint)
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
         """Write configuration, float16 weights, tokenizer and model card to `folder`."""

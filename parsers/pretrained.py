@@ -36,6 +36,16 @@ class Pretrained:
     special: tuple[int, int, int]
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A parser from its folder; `fingerprint` is the SHA-256 of its weights."""
+
+    network: ParserNetwork
+    tokenizer: Tokenizer
+    name: str
+    fingerprint: str
+
+
 def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str) -> None:
     """Write a parser to `folder`, its weights as float16."""
     encoder_config: Any = network.encoder.encoder.config
@@ -52,8 +62,8 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
     write_model(folder, KIND, config, network.state_dict(), card)
 
 
-def load(name_or_path: str | Path) -> tuple[ParserNetwork, Tokenizer, str]:
-    """Return the network, tokenizer and name of a parser folder.
+def load(name_or_path: str | Path) -> Loaded:
+    """Return what a parser folder holds.
 
     Raises:
         WeightsError: Files that are missing, damaged, altered, or of another kind of model.
@@ -71,7 +81,8 @@ def load(name_or_path: str | Path) -> tuple[ParserNetwork, Tokenizer, str]:
         network.load_state_dict(model.tensors)
     except RuntimeError as error:
         raise WeightsError(f"{model.path}: expected the weights that config.json describes: {error}") from error
-    return network, _plain(Tokenizer.from_file(str(model.path / TOKENIZER))), config["name"]
+    tokenizer = _plain(Tokenizer.from_file(str(model.path / TOKENIZER)))
+    return Loaded(network, tokenizer, config["name"], config["sha256"])
 
 
 def build_encoder(config: dict[str, Any]) -> nn.Module:

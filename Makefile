@@ -1,0 +1,48 @@
+# Fresh clone to result: `make demo`. Everything the tests need: `make test`. What CI runs besides: `make check`.
+PYTHON ?= python3
+VENV := .venv
+CLEAN := build/clean-venv
+BIN := $(VENV)/bin
+PIP := -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check lint wheel clean
+
+demo: $(VENV)/.installed
+	$(BIN)/discsum parse data/samples/harbour.txt
+	@echo
+	$(BIN)/discsum extract data/samples/harbour.txt --units 3
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+check: lint wheel
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# The wheel is typed, installs where nothing of this folder is seen, and works without a network.
+wheel: $(VENV)/.installed-dev
+	rm -rf build dist && mkdir -p build
+	$(BIN)/python -m build --wheel --outdir dist
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python $(PIP) dist/*.whl mypy types-PyYAML
+	cp data/samples/harbour.txt pyproject.toml build/
+	cd build && clean-venv/bin/python -m mypy --config-file pyproject.toml -p discsum
+	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum extract harbour.txt --units 3
+	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum parse harbour.txt --format rs3 -o harbour.rs3
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python $(PIP) torch
+	$(BIN)/python $(PIP) -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python $(PIP) -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

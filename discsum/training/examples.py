@@ -1,0 +1,141 @@
+"""Documents as a summarizer's training examples: parsed, encoded and labelled once, then kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from discsum.document import Document
+from discsum.files import replacing
+from discsum.oracle import oracle_labels
+from discsum.summarizer import SummarizerConfig, UnitInputs, unit_inputs
+from discsum.training.pairs import Pair
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
+
+BLOCK = 16
+
+
+@dataclass(frozen=True)
+class Example:
+    """A document that a summarizer learns from or is chosen by.
+
+    Attributes:
+        document: The parsed document.
+        references: Its reference summaries.
+        inputs: What the network reads of it.
+        labels: `(units,)` 1 for the units of the oracle.
+        weight: How often it is drawn, relative to others.
+    """
+
+    document: Document
+    references: tuple[str, ...]
+    inputs: UnitInputs
+    labels: NDArray[np.int64]
+    weight: float = 1.0
+
+
+def make_examples(
+    pairs: Sequence[Pair],
+    parser: Parser,
+    config: SummarizerConfig,
+    head: str,
+    oracle: tuple[str, int | None],
+    cache: Path | None = None,
+    report: Callable[[str], None] = lambda line: None,
+) -> Iterator[Example]:
+    """Yield an example for each pair whose text has a unit.
+
+    Args:
+        pairs: Texts with references.
+        parser: Makes trees and vectors.
+        config: Unit and kind of vectors.
+        head: Attention head, whose prior matrix the examples carry.
+        oracle: Name of the oracle, and how many units it may take.
+        cache: Folder in which blocks of examples are kept, named by everything that made them.
+        report: Takes lines of progress.
+    """
+    for start in range(0, len(pairs), BLOCK):
+        block = pairs[start : start + BLOCK]
+        report(f"encoded {start}/{len(pairs)}\r")
+        path = None
+        if cache is not None:
+            content = [parser.fingerprint, config.unit, config.vectors, head, [[pair.id, pair.text] for pair in block]]
+            path = cache / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.safetensors"
+        documents, inputs = _read_block(path) if path is not None and path.is_file() else ([], [])
+        if not documents:
+            encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
+            documents = [item.document for item in encoded]
+            inputs = [unit_inputs(item, config, head, parser) for item in encoded]
+            if path is not None:
+                _write_block(path, documents, inputs)
+        for pair, document, values in zip(block, documents, inputs, strict=True):
+            spans = document.units(config.unit)
+            if spans:
+                texts = [document.text[span.start : span.end] for span in spans]
+                labels = oracle_labels(oracle[0], texts, list(pair.references), oracle[1])
+                yield Example(document, pair.references, values, np.asarray(labels, dtype=np.int64))
+
+
+def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[UnitInputs]) -> None:
+    tensors: dict[str, Tensor] = {}
+    for index, values in enumerate(inputs):
+        for name in ("vectors", "features", "prior"):
+            tensors[f"{index}.{name}"] = getattr(values, name).half().contiguous()
+    with replacing(path) as partial:
+        save_file(tensors, partial, {"documents": json.dumps([document.to_json() for document in documents])})
+
+
+def _read_block(path: Path) -> tuple[list[Document], list[UnitInputs]]:
+    with safe_open(path, framework="pt") as file:
+        documents = [Document.from_json(data) for data in json.loads(file.metadata()["documents"])]
+        inputs = [
+            UnitInputs(*(file.get_tensor(f"{index}.{name}").float() for name in ("vectors", "features", "prior")))
+            for index in range(len(documents))
+        ]
+    return documents, inputs
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded examples: `(batch, units, ...)` tensors and a mask `(batch, units)`, true where there is a unit."""
+
+    vectors: Tensor
+    features: Tensor
+    prior: Tensor
+    labels: Tensor
+    mask: Tensor
+
+
+def collate(examples: Sequence[Example], units: int) -> Batch:
+    """Return the examples as one batch, each cut after `units` units."""
+    lengths = [min(units, len(example.labels)) for example in examples]
+    longest, first = max(lengths), examples[0].inputs
+    batch = Batch(
+        torch.zeros(len(examples), longest, first.vectors.shape[1]),
+        torch.zeros(len(examples), longest, first.features.shape[1]),
+        torch.zeros(len(examples), longest, longest),
+        torch.zeros(len(examples), longest),
+        torch.zeros(len(examples), longest, dtype=torch.bool),
+    )
+    for row, (example, length) in enumerate(zip(examples, lengths, strict=True)):
+        batch.vectors[row, :length] = example.inputs.vectors[:length]
+        batch.features[row, :length] = example.inputs.features[:length]
+        prior = example.inputs.prior[:length, :length]
+        # A document cut short keeps rows that sum to 1.
+        batch.prior[row, :length, :length] = prior / prior.sum(dim=1, keepdim=True).clamp_min(1e-9)
+        batch.labels[row, :length] = torch.from_numpy(example.labels[:length]).float()
+        batch.mask[row, :length] = True
+    return batch

@@ -1,0 +1,176 @@
+"""The training loop of the extractive summarizer on frozen, cached unit vectors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import discsum
+from discsum.encoder.features import COUNT
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import DiscsumError, InputError
+from discsum.extract import extract
+from discsum.files import replacing
+from discsum.rouge import RougeScores, rouge
+from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
+from discsum.training.examples import Batch, Example, collate, make_examples
+from discsum.training.pairs import Pair
+from discsum.training.recipe import Source, SummarizerRecipe
+
+MAX_UNITS = 512
+Report = Callable[[str], None]
+Reader = Callable[[Source], Sequence[Pair]]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One epoch's mean training loss and validation ROUGE F1 in percent."""
+
+    epoch: int
+    loss: float
+    rouge: dict[str, float]
+
+    @property
+    def summary(self) -> float:
+        """What the kept epoch is chosen by: the mean of ROUGE-1 and ROUGE-2."""
+        return (self.rouge["rouge1"] + self.rouge["rouge2"]) / 2
+
+
+class SummarizerTrainer:
+    """Trains a summarizer and keeps the averaged weights whose summaries of the validation documents score best."""
+
+    def __init__(self, recipe: SummarizerRecipe, read: Reader, folder: Path, name: str, report: Report) -> None:
+        """Parse, encode and label the documents that `read` gives for each source, or take them from the cache.
+
+        The cache is the folder `examples` beside `folder`, shared by all runs there.
+        """
+        self.recipe, self.folder = recipe, folder
+        self.parser = discsum.Parser.from_pretrained(recipe.parser)
+        self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, recipe.parser, recipe.units)
+        self.train = self._examples(recipe.train, read, report)
+        self.validation = self._examples(recipe.validation, read, report)
+        shared = {example.document.text for example in self.train} & {item.document.text for item in self.validation}
+        if shared:
+            raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
+        torch.manual_seed(recipe.seed)
+        width = self.train[0].inputs.vectors.shape[1]
+        sizes = replace(recipe.synthesizer, width=width, features=COUNT if recipe.features else 0)
+        self.network = Synthesizer(sizes)
+        self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
+        self.log: list[Epoch] = []
+
+    def run(self, report: Report) -> Epoch:
+        """Train; return the best epoch, whose weights are in `folder / 'best'`."""
+        recipe = self.recipe
+        optimizer = torch.optim.AdamW(self.network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
+        random = np.random.default_rng(recipe.seed)
+        weights = np.array([example.weight for example in self.train])
+        steps = math.ceil(len(self.train) / recipe.batch)
+        for epoch in range(1, recipe.epochs + 1):
+            self.network.train()
+            total = 0.0
+            for step in range(steps):
+                done = (epoch - 1 + step / steps) / recipe.epochs
+                for group in optimizer.param_groups:
+                    group["lr"] = recipe.rate * rate_factor(done, recipe.warmup, steps * recipe.epochs)
+                chosen = random.choice(len(self.train), recipe.batch, p=weights / weights.sum())
+                batch = collate([self.train[index] for index in chosen], MAX_UNITS)
+                loss = self._loss(batch)
+                if not torch.isfinite(loss):
+                    names = ", ".join(self.train[index].document.id for index in chosen)
+                    raise DiscsumError(f"epoch {epoch}, step {step + 1}: the loss is {loss.item()} on {names}")
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+                optimizer.step()
+                self._update_average((epoch - 1) * steps + step)
+                total += loss.item()
+            self._finish(epoch, total / steps, report)
+        return max(self.log, key=lambda entry: entry.summary)
+
+    def summarizer(self) -> ExtractiveSummarizer:
+        """Return a summarizer with the averaged weights."""
+        network = Synthesizer(self.network.config)
+        network.load_state_dict(self.average)
+        return ExtractiveSummarizer(network, self.config, self.parser)
+
+    def _finish(self, epoch: int, loss: float, report: Report) -> None:
+        summarizer = self.summarizer()
+        scores = score_examples(summarizer, self.validation)
+        entry = Epoch(epoch, round(loss, 4), {key: round(100 * value, 2) for key, value in scores.mean.items()})
+        if all(entry.summary > earlier.summary for earlier in self.log):
+            summarizer.save_pretrained(self.folder / "best")
+        self.log.append(entry)
+        with replacing(self.folder / "log.json") as path:
+            path.write_text(json.dumps([vars(item) for item in self.log], indent=1) + "\n", encoding="utf-8")
+        report(f"epoch {epoch}/{self.recipe.epochs} loss {entry.loss} validation {entry.rouge}")
+
+    def _loss(self, batch: Batch) -> Tensor:
+        logits = self.network(batch.vectors, batch.features, batch.prior, batch.mask)
+        weight = torch.where(batch.labels > 0, self.recipe.positive_weight, 1.0) * batch.mask
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, batch.labels, reduction="none")
+        return (losses * weight).sum() / weight.sum()
+
+    @torch.no_grad()
+    def _update_average(self, step: int) -> None:
+        # A young average forgets faster, so that the first steps do not weigh it down.
+        decay = min(self.recipe.average, (1 + step) / (10 + step))
+        for key, value in self.network.state_dict().items():
+            self.average[key].lerp_(value, 1.0 - decay)
+
+    def _examples(self, sources: Sequence[Source], read: Reader, report: Report) -> list[Example]:
+        examples = []
+        for source in sources:
+            made = make_examples(
+                read(source),
+                self.parser,
+                self.config,
+                self.recipe.synthesizer.head,
+                (self.recipe.oracle, self.recipe.oracle_units),
+                self.folder.parent / "examples",
+                report,
+            )
+            found = [replace(example, weight=source.weight) for example in made]
+            positive = sum(int(example.labels.sum()) for example in found) / max(1, len(found))
+            report(f"{source.path}: {len(found)} documents, {positive:.1f} units in the oracle")
+            examples += found
+        if not examples:
+            raise InputError("expected documents with text and references, got none")
+        return examples
+
+
+def rate_factor(done: float, warmup: float, steps: int) -> float:
+    """Return the share of the peak learning rate after a share `done` of the run: linear rise, cosine fall."""
+    if done < warmup:
+        return (done + 1 / steps) / warmup
+    return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
+
+
+@torch.inference_mode()
+def confidences(network: Synthesizer, examples: Sequence[Example], batch_size: int = 32) -> list[Tensor]:
+    """Return each example's `(units,)` confidences."""
+    results: list[Tensor] = []
+    for start in range(0, len(examples), batch_size):
+        block = examples[start : start + batch_size]
+        batch = collate(block, max(len(example.labels) for example in block))
+        logits = network(batch.vectors, batch.features, batch.prior, batch.mask)
+        results += [torch.sigmoid(row[: len(item.labels)]) for row, item in zip(logits, block, strict=True)]
+    return results
+
+
+def score_examples(summarizer: ExtractiveSummarizer, examples: Sequence[Example]) -> RougeScores:
+    """Return the ROUGE scores of a summarizer's summaries of the examples."""
+    policy = summarizer.policy()
+    summaries: list[Any] = [
+        extract(example.document, summarizer, policy, scores=scores.numpy())
+        for example, scores in zip(examples, confidences(summarizer.network, examples), strict=True)
+    ]
+    return rouge(["\n".join(item.lines) for item in summaries], [list(example.references) for example in examples])

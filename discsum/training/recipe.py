@@ -1,0 +1,118 @@
+"""What a training run of a summarizer is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.encoder.units import VECTORS
+from discsum.errors import InputError
+from discsum.oracle import ORACLES
+
+
+@dataclass(frozen=True)
+class Source:
+    """Some rows of a table of texts with summaries.
+
+    Attributes:
+        path: The file, below the recipe's data folder.
+        first: First row taken, from 0.
+        last: First row not taken any more.
+        weight: How often its documents are drawn, relative to others.
+    """
+
+    path: str
+    first: int = 0
+    last: int | None = None
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class SummarizerRecipe:
+    """A training run of an extractive summarizer on a frozen encoder.
+
+    Attributes:
+        train: Documents to learn from.
+        validation: Documents to choose by; none of them may be in `train`.
+        unit: `sentence` or `edu`.
+        vectors: `contextual` or `isolated`, as in `SummarizerConfig`.
+        parser: Parser whose encoder makes the vectors.
+        units: Units a summary has.
+        oracle: Name of the oracle that labels units.
+        oracle_units: Units the oracle may take, at most.
+        synthesizer: Sizes and head of the network; width and features follow from the inputs.
+        features: Whether the network reads the units' layout features beside their vectors.
+        epochs: Passes over as many documents as `train` has.
+        batch: Documents a step.
+        rate: Peak learning rate.
+        warmup: Share of the steps in which the rate rises; it falls to zero along a cosine after it.
+        decay: Weight decay.
+        average: Decay of the running average of the weights, which is what is kept.
+        positive_weight: Weight of the units of the oracle in the loss.
+        seed: Seed of everything random.
+    """
+
+    train: tuple[Source, ...]
+    validation: tuple[Source, ...]
+    unit: str = "sentence"
+    vectors: str = "contextual"
+    parser: str = "discsum-gum"
+    units: int = 3
+    oracle: str = "rouge12-f"
+    oracle_units: int | None = None
+    synthesizer: SynthesizerConfig = field(default_factory=SynthesizerConfig)
+    features: bool = True
+    epochs: int = 12
+    batch: int = 32
+    rate: float = 5e-4
+    warmup: float = 0.1
+    decay: float = 0.01
+    average: float = 0.98
+    positive_weight: float = 1.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the fields together and report every problem at once."""
+        choices = (("unit", ("sentence", "edu")), ("vectors", VECTORS), ("oracle", tuple(ORACLES)))
+        problems = [
+            f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}"
+            for name, allowed in choices
+            if getattr(self, name) not in allowed
+        ]
+        problems += [
+            f"{name}: expected a number above 0, got {getattr(self, name)}"
+            for name in ("epochs", "batch", "rate", "units", "positive_weight")
+            if not getattr(self, name) > 0
+        ]
+        problems += [
+            f"{name}: expected at least one source" for name in ("train", "validation") if not getattr(self, name)
+        ]
+        if problems:
+            raise InputError("; ".join(problems))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SummarizerRecipe:
+        """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
+        settings = dict(data)
+        network = settings.pop("synthesizer", {})
+        for name in ("train", "validation"):
+            entries: Sequence[Mapping[str, Any]] = settings.get(name, ())
+            for entry in entries:
+                _check_fields(Source, entry)
+            settings[name] = tuple(Source(**entry) for entry in entries)
+        _check_fields(cls, settings)
+        _check_fields(SynthesizerConfig, network)
+        return cls(synthesizer=SynthesizerConfig(**network), **settings)
+
+
+def _check_fields(kind: type, given: Mapping[str, Any]) -> None:
+    known = [item.name for item in fields(kind)]
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise InputError(f"expected the fields {', '.join(known)}, got {', '.join(unknown)}")
