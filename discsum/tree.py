@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -73,8 +73,21 @@ class RSTTree:
     @classmethod
     def from_unordered(cls, edus: int, nodes: Iterable[Node | Mapping[str, Any]]) -> RSTTree:
         """Return the tree of nodes that come in any order."""
-        converted = [_to_node(position, node) for position, node in enumerate(nodes)]
+        converted: list[Node] = [_to_node(position, node) for position, node in enumerate(nodes)]
         return cls(edus, sorted(converted, key=lambda node: (node.first, -node.last)))
+
+    def section(self, first: int, last: int) -> RSTTree:
+        """Return the tree that EDUs `first..last` have among themselves: the nodes with some of them on both sides."""
+        if not 0 <= first <= last < self.edus:
+            raise TreeError(f"expected a section of EDUs 0-{self.edus - 1}, got {first}-{last}")
+        nodes = [
+            replace(
+                node, first=max(node.first, first) - first, last=min(node.last, last) - first, split=node.split - first
+            )
+            for node in self.nodes
+            if node.split >= first and node.split < last
+        ]
+        return RSTTree(last - first + 1, nodes)
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:

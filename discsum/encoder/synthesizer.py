@@ -96,7 +96,7 @@ class Synthesizer(nn.Module):
             nn.Linear(config.width, config.scorer), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(config.scorer, 1)
         )
 
-    def forward(self, vectors: Tensor, features: Tensor, prior: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, vectors: Tensor, features: Tensor, prior: Tensor, mask: Tensor, first: int = 0) -> Tensor:
         """Return `(batch, units)` logits: the sigmoid of each is the unit's confidence.
 
         Args:
@@ -104,20 +104,21 @@ class Synthesizer(nn.Module):
             features: `(batch, units, features)`.
             prior: `(batch, units, units)`.
             mask: `(batch, units)`, true where there is a unit.
+            first: Position of the first unit in its document.
         """
         states = vectors * math.sqrt(self.config.width)
         if self.features is not None:
             states = states + self.features(features)
-        states = self.dropout(states + sinusoids(vectors.shape[1], self.config.width, vectors.device))
+        states = self.dropout(states + sinusoids(first, vectors.shape[1], self.config.width, vectors.device))
         for layer in self.layers:
             states = layer(states, prior, mask)
         logits: Tensor = self.scorer(states).squeeze(-1)
         return logits
 
 
-def sinusoids(units: int, width: int, device: torch.device) -> Tensor:
-    """Return `(units, width)` sinusoidal positions (Vaswani et al. 2017, section 3.5)."""
-    position = torch.arange(units, device=device, dtype=torch.float32)[:, None]
+def sinusoids(first: int, units: int, width: int, device: torch.device) -> Tensor:
+    """Return `(units, width)` sinusoidal positions, counted from `first` (Vaswani et al. 2017, section 3.5)."""
+    position = torch.arange(first, first + units, device=device, dtype=torch.float32)[:, None]
     rate = torch.exp(torch.arange(0, width, 2, device=device, dtype=torch.float32) * (-math.log(10_000.0) / width))
     table = torch.zeros(units, width, device=device)
     table[:, 0::2] = torch.sin(position * rate)

@@ -28,4 +28,5 @@ def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> T
     # Units tile the text, so the subwords of all units are one stretch.
     inside = vectors[first[0] : after[-1]] if len(spans) else vectors[:0]
     sums = vectors.new_zeros(len(spans), vectors.shape[1]).index_add(0, owner, inside)
-    return sums / (after - first).clamp_min(1)[:, None]
+    means: Tensor = sums / (after - first).clamp_min(1)[:, None]
+    return means

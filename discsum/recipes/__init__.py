@@ -45,5 +45,8 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
-        place[last] = yaml.safe_load(value)
+        try:
+            place[last] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"{override}: expected a YAML value after the equals sign") from error
     return content

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
 BLOCK = 16
+TENSORS = ("vectors", "features", "prior")
 
 
 @dataclass(frozen=True)
@@ -74,35 +75,43 @@ def make_examples(
         if cache is not None:
             content = [parser.fingerprint, config.unit, config.vectors, head, [[pair.id, pair.text] for pair in block]]
             path = cache / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.safetensors"
-        documents, inputs = _read_block(path) if path is not None and path.is_file() else ([], [])
-        if not documents:
+        if path is not None and path.is_file():
+            documents, inputs = _read_block(path)
+        else:
             encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
             documents = [item.document for item in encoded]
-            inputs = [unit_inputs(item, config, head, parser) for item in encoded]
+            # A document of more than one section is learned from its first.
+            inputs = [next(iter(unit_inputs(item, config, head, parser)), None) for item in encoded]
             if path is not None:
+                # Read back, so that a run with a new cache sees the same rounded numbers as the runs after it.
                 _write_block(path, documents, inputs)
+                documents, inputs = _read_block(path)
         for pair, document, values in zip(block, documents, inputs, strict=True):
-            spans = document.units(config.unit)
-            if spans:
+            if values is not None:
+                spans = document.units(config.unit)[: len(values.vectors)]
                 texts = [document.text[span.start : span.end] for span in spans]
                 labels = oracle_labels(oracle[0], texts, list(pair.references), oracle[1])
                 yield Example(document, pair.references, values, np.asarray(labels, dtype=np.int64))
 
 
-def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[UnitInputs]) -> None:
+def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[UnitInputs | None]) -> None:
     tensors: dict[str, Tensor] = {}
     for index, values in enumerate(inputs):
-        for name in ("vectors", "features", "prior"):
-            tensors[f"{index}.{name}"] = getattr(values, name).half().contiguous()
+        if values is not None:
+            for name in TENSORS:
+                tensors[f"{index}.{name}"] = getattr(values, name).half().contiguous()
     with replacing(path) as partial:
         save_file(tensors, partial, {"documents": json.dumps([document.to_json() for document in documents])})
 
 
-def _read_block(path: Path) -> tuple[list[Document], list[UnitInputs]]:
+def _read_block(path: Path) -> tuple[list[Document], list[UnitInputs | None]]:
     with safe_open(path, framework="pt") as file:
         documents = [Document.from_json(data) for data in json.loads(file.metadata()["documents"])]
+        there = set(file.keys())
         inputs = [
-            UnitInputs(*(file.get_tensor(f"{index}.{name}").float() for name in ("vectors", "features", "prior")))
+            UnitInputs(0, *(file.get_tensor(f"{index}.{name}").float() for name in TENSORS))
+            if f"{index}.vectors" in there
+            else None
             for index in range(len(documents))
         ]
     return documents, inputs
@@ -119,9 +128,9 @@ class Batch:
     mask: Tensor
 
 
-def collate(examples: Sequence[Example], units: int) -> Batch:
-    """Return the examples as one batch, each cut after `units` units."""
-    lengths = [min(units, len(example.labels)) for example in examples]
+def collate(examples: Sequence[Example]) -> Batch:
+    """Return the examples as one padded batch."""
+    lengths = [len(example.labels) for example in examples]
     longest, first = max(lengths), examples[0].inputs
     batch = Batch(
         torch.zeros(len(examples), longest, first.vectors.shape[1]),
@@ -131,11 +140,9 @@ def collate(examples: Sequence[Example], units: int) -> Batch:
         torch.zeros(len(examples), longest, dtype=torch.bool),
     )
     for row, (example, length) in enumerate(zip(examples, lengths, strict=True)):
-        batch.vectors[row, :length] = example.inputs.vectors[:length]
-        batch.features[row, :length] = example.inputs.features[:length]
-        prior = example.inputs.prior[:length, :length]
-        # A document cut short keeps rows that sum to 1.
-        batch.prior[row, :length, :length] = prior / prior.sum(dim=1, keepdim=True).clamp_min(1e-9)
-        batch.labels[row, :length] = torch.from_numpy(example.labels[:length]).float()
+        batch.vectors[row, :length] = example.inputs.vectors
+        batch.features[row, :length] = example.inputs.features
+        batch.prior[row, :length, :length] = example.inputs.prior
+        batch.labels[row, :length] = torch.from_numpy(example.labels).float()
         batch.mask[row, :length] = True
     return batch

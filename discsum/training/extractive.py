@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 import discsum
@@ -25,7 +26,6 @@ from discsum.training.examples import Batch, Example, collate, make_examples
 from discsum.training.pairs import Pair
 from discsum.training.recipe import Source, SummarizerRecipe
 
-MAX_UNITS = 512
 Report = Callable[[str], None]
 Reader = Callable[[Source], Sequence[Pair]]
 
@@ -82,13 +82,13 @@ class SummarizerTrainer:
                 for group in optimizer.param_groups:
                     group["lr"] = recipe.rate * rate_factor(done, recipe.warmup, steps * recipe.epochs)
                 chosen = random.choice(len(self.train), recipe.batch, p=weights / weights.sum())
-                batch = collate([self.train[index] for index in chosen], MAX_UNITS)
+                batch = collate([self.train[index] for index in chosen])
                 loss = self._loss(batch)
                 if not torch.isfinite(loss):
                     names = ", ".join(self.train[index].document.id for index in chosen)
                     raise DiscsumError(f"epoch {epoch}, step {step + 1}: the loss is {loss.item()} on {names}")
                 optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
                 optimizer.step()
                 self._update_average((epoch - 1) * steps + step)
@@ -160,7 +160,7 @@ def confidences(network: Synthesizer, examples: Sequence[Example], batch_size: i
     results: list[Tensor] = []
     for start in range(0, len(examples), batch_size):
         block = examples[start : start + batch_size]
-        batch = collate(block, max(len(example.labels) for example in block))
+        batch = collate(block)
         logits = network(batch.vectors, batch.features, batch.prior, batch.mask)
         results += [torch.sigmoid(row[: len(item.labels)]) for row, item in zip(logits, block, strict=True)]
     return results
@@ -170,7 +170,14 @@ def score_examples(summarizer: ExtractiveSummarizer, examples: Sequence[Example]
     """Return the ROUGE scores of a summarizer's summaries of the examples."""
     policy = summarizer.policy()
     summaries: list[Any] = [
-        extract(example.document, summarizer, policy, scores=scores.numpy())
+        extract(example.document, summarizer, policy, scores=_padded(scores, len(example.document.units(policy.unit))))
         for example, scores in zip(examples, confidences(summarizer.network, examples), strict=True)
     ]
     return rouge(["\n".join(item.lines) for item in summaries], [list(example.references) for example in examples])
+
+
+def _padded(scores: Tensor, units: int) -> NDArray[np.float64]:
+    """Return the scores with zeros for the units beyond the section that examples hold."""
+    values: NDArray[np.float64] = np.zeros(units)
+    values[: len(scores)] = scores.double().numpy()
+    return values

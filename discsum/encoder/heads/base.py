@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.document import Document
+from discsum.tree import RSTTree
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,12 @@ class Head(nn.Module):
         """
 
     @staticmethod
-    def prior(document: Document, unit: str) -> NDArray[np.float32] | None:
-        """Return the document's `(units, units)` matrix that the head reads, or nothing if it reads none."""
-        return None
+    def prior(tree: RSTTree, edu_to_sentence: NDArray[np.int64] | None, units: int) -> NDArray[np.float32]:
+        """Return the `(units, units)` matrix that the head reads of a tree, all zero if it reads none.
+
+        Args:
+            tree: The discourse tree over the EDUs.
+            edu_to_sentence: `(edus,)` the sentence of every EDU where units are sentences, else nothing.
+            units: Number of units.
+        """
+        return np.zeros((units, units), dtype=np.float32)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.document import Document
 from discsum.encoder.heads.base import Head
-from discsum.errors import InputError
 from discsum.priors import c_tree_nuc, project_to_sentences
+from discsum.tree import RSTTree
 
 
 class CTreeNucHead(Head):
@@ -25,11 +24,7 @@ class CTreeNucHead(Head):
         return attention[:, None]
 
     @staticmethod
-    def prior(document: Document, unit: str) -> NDArray[np.float32]:
+    def prior(tree: RSTTree, edu_to_sentence: NDArray[np.int64] | None, units: int) -> NDArray[np.float32]:
         """Return the matrix over EDUs, or its projection on sentences."""
-        if document.tree is None:
-            raise InputError(f"{document.id or 'document'}: expected a discourse tree; parse the text first")
-        matrix = c_tree_nuc(document.tree)
-        if unit == "edu":
-            return matrix
-        return project_to_sentences(matrix, document.edu_to_sentence, len(document.sentences))
+        matrix = c_tree_nuc(tree)
+        return matrix if edu_to_sentence is None else project_to_sentences(matrix, edu_to_sentence, units)

@@ -1,0 +1,102 @@
+"""Parsing speed, its share beyond the encoder, its growth with length, memory and start-up time.
+
+    python tests/benchmarks/parsing_speed.py [--threads 1]
+
+Times are CPU seconds of the process, all from one run, so that their ratios hold on a busy machine too. A
+token is a white-space separated word. "Encoder alone" is one forward pass of the same Hugging Face encoder
+over the same subwords in windows of the same size without overlap, in batches of the same number, which is
+the least that any reader of the text pays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from discsum.parsers.parser import Parser
+from discsum.parsers.subwords import split_subwords
+
+SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
+
+
+def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the least CPU time of some runs, after one that warms up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@torch.inference_mode()
+def encode_alone(parser: Parser, text: str) -> None:
+    """Run the bare encoder over the text's subwords, in full windows without overlap."""
+    encoder = parser.network.encoder
+    ids = torch.from_numpy(split_subwords(text, parser.tokenizer).ids)
+    for batch in ids.split((encoder.window - 2) * encoder.windows_per_pass):
+        rows = [
+            torch.cat([torch.tensor([encoder.special[0]]), row, torch.tensor([encoder.special[1]])])
+            for row in batch.split(encoder.window - 2)
+        ]
+        full = [row for row in rows if len(row) == encoder.window]
+        if full:
+            encoder.encoder(input_ids=torch.stack(full))
+        for row in rows[len(full) :]:
+            encoder.encoder(input_ids=row[None])
+
+
+def start_up(code: str) -> float:
+    """Return the CPU seconds of a new process that runs `code`."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def peak(copies: int) -> float:
+    """Return the peak memory in MiB of a new process that parses so many copies of the sample."""
+    code = (
+        "import resource, sys; from pathlib import Path; from discsum.parsers.parser import Parser\n"
+        f"text = '\\n\\n'.join([Path({str(SAMPLE)!r}).read_text()] * {copies})\n"
+        "Parser.from_pretrained().parse(text) if text else Parser.from_pretrained()\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--threads", type=int, default=1)
+    torch.set_num_threads(arguments.parse_args().threads)
+    parser = Parser.from_pretrained()
+    article = SAMPLE.read_text(encoding="utf-8")
+    print("copies  words  EDUs  parse s  encoder s  beyond encoder  words/CPU s  peak MiB")
+    for copies, repeats in ((1, 5), (10, 3), (100, 1)):
+        text = "\n\n".join([article] * copies)
+        words = len(text.split())
+        whole = cpu_seconds(lambda text=text: parser.parse(text), repeats)
+        alone = cpu_seconds(lambda text=text: encode_alone(parser, text), repeats)
+        edus = len(parser.parse(text).edus)
+        beyond = 100 * (whole / alone - 1)
+        row = f"{copies:6} {words:6} {edus:5} {whole:8.2f} {alone:10.2f} {beyond:14.0f}%"
+        print(f"{row} {words / whole:12.0f} {peak(copies):9.0f}")
+    print(f"peak MiB without a text: {peak(0):.0f}")
+    for name, code in (
+        ("discsum --help", "import sys; sys.argv = ['discsum', '--help']; from discsum.cli import main; main()"),
+        ("import and load the parser", "from discsum.parsers.parser import Parser; Parser.from_pretrained()"),
+    ):
+        print(f"start-up, {name}: {min(start_up(code) for _ in range(3)):.2f} CPU s")
+
+
+if __name__ == "__main__":
+    main()

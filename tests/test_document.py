@@ -1,0 +1,50 @@
+import pytest
+
+from discsum.document import EDU, Document, Span
+from discsum.errors import InputError
+from discsum.tree import Node, RSTTree
+
+TEXT = " It rained, so we left.\nNobody minded. "
+
+
+def test_spans_find_their_sentences():
+    document = Document.from_spans(TEXT, [Span(1, 23), Span(24, 38)], [Span(1, 11), Span(12, 23), Span(24, 38)])
+    assert [edu.sentence for edu in document.edus] == [0, 0, 1]
+    assert document.edu_texts == ("It rained,", "so we left.", "Nobody minded.")
+    assert document.units("sentence") == document.sentences
+    assert document.units("edu") == document.edus
+
+
+@pytest.mark.parametrize(
+    ("sentences", "edus", "message"),
+    [
+        ([Span(1, 23)], [Span(1, 38)], "sentence 1: expected every character in one"),
+        ([Span(1, 38)], [Span(1, 11), Span(10, 38)], "EDU 1: expected to start at character 11 or later, got 10"),
+        ([Span(1, 38)], [Span(1, 99)], "EDU 0: expected a span in 0 to 39"),
+        ([Span(1, 38)], [Span(1, 11), Span(12, 12), Span(12, 38)], "EDU 1: expected a span"),
+        ([Span(12, 38)], [Span(1, 38)], "start in a sentence, got none at character 1"),
+    ],
+)
+def test_spans_that_do_not_tile(sentences, edus, message):
+    with pytest.raises(InputError, match=message):
+        Document.from_spans(TEXT, sentences, edus)
+
+
+def test_wrong_sentence_and_wrong_tree():
+    with pytest.raises(InputError, match="EDU 0: expected sentence 0, got 1"):
+        Document("a", (Span(0, 1),), (EDU(0, 1, 1),))
+    with pytest.raises(InputError, match="tree over 1 EDUs, got one over 2"):
+        Document("a", (Span(0, 1),), (EDU(0, 1, 0),), RSTTree(2, [Node(0, 1, 0, "NS", "x")]))
+
+
+def test_an_unknown_unit():
+    with pytest.raises(InputError, match="'sentence' or 'edu', got 'word'"):
+        Document("").units("word")
+
+
+def test_edu_texts_without_a_text():
+    document = Document.from_edu_texts(["We left", " because it rained. ", "Nobody minded"])
+    assert document.text == "We left because it rained. Nobody minded"
+    assert [edu.sentence for edu in document.edus] == [0, 0, 1]
+    with pytest.raises(InputError, match="EDU 1"):
+        Document.from_edu_texts(["a", " "])

@@ -1,0 +1,76 @@
+import json
+
+import numpy as np
+import pytest
+import tiny
+
+import discsum.summarizer
+from discsum.errors import InputError, WeightsError
+from discsum.extract import extract
+from discsum.selection import Budget, Policy
+from discsum.summarizer import ExtractiveSummarizer
+
+TEXTS = [tiny.ARTICLE, "The river rose. The mill stopped.", "", "Rain"]
+
+
+@pytest.fixture(scope="module", params=["sentence", "edu"])
+def summarizer(request, summarizer_folders):
+    return ExtractiveSummarizer.from_pretrained(summarizer_folders[request.param])
+
+
+def test_one_by_one_and_together(summarizer):
+    together = list(summarizer.summarize_many(TEXTS, ids=list("abcd"), batch_size=3))
+    assert [summary.document.id for summary in together] == list("abcd")
+    for text, summary in zip(TEXTS, together, strict=True):
+        alone = summarizer.summarize(text)
+        assert alone.text == summary.text
+        np.testing.assert_allclose(alone.scores, summary.scores, atol=1e-5)
+        assert bool(summary.text) == bool(text.strip())
+
+
+def test_a_parsed_document_scores_like_its_text(summarizer):
+    summary = summarizer.summarize(tiny.ARTICLE)
+    again = extract(summary.document, summarizer, summarizer.policy())
+    np.testing.assert_allclose(again.scores, summary.scores, atol=1e-5)
+
+
+def test_sections_are_scored_one_by_one(summarizer, monkeypatch):
+    whole = summarizer.summarize(tiny.ARTICLE)
+    monkeypatch.setattr(discsum.summarizer, "MAX_UNITS", 3)
+    encoded = summarizer.parser.encode([tiny.ARTICLE])[0]
+    sections = discsum.summarizer.unit_inputs(encoded, summarizer.config, "c_tree_nuc", summarizer.parser)
+    assert [section.first for section in sections] == list(range(0, len(whole.scores), 3))
+    for section in sections:
+        np.testing.assert_allclose(section.prior.sum(dim=1), 1.0, atol=1e-6)
+    assert len(summarizer.scores([encoded])[0]) == len(whole.scores)
+
+
+def test_a_saved_model_scores_the_same(summarizer, tmp_path):
+    summarizer.save_pretrained(tmp_path / "copy", card="# A copy\n")
+    copy = ExtractiveSummarizer.from_pretrained(tmp_path / "copy")
+    # Weights are stored as float16.
+    np.testing.assert_allclose(
+        copy.summarize(tiny.ARTICLE).scores, summarizer.summarize(tiny.ARTICLE).scores, atol=1e-3
+    )
+    assert (tmp_path / "copy" / "README.md").read_text() == "# A copy\n"
+
+
+def test_the_other_unit_is_refused(summarizer):
+    other = "edu" if summarizer.config.unit == "sentence" else "sentence"
+    document = summarizer.parser.parse(tiny.ARTICLE)
+    with pytest.raises(InputError, match="name another model"):
+        extract(document, summarizer, Policy(Budget(units=1), other))
+
+
+def test_weights_of_another_architecture(summarizer, tmp_path):
+    summarizer.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["synthesizer"]["inner"] = 24
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"weights that config\.json describes"):
+        ExtractiveSummarizer.from_pretrained(tmp_path)
+
+
+def test_an_unknown_model():
+    with pytest.raises(WeightsError, match="no-such-model"):
+        ExtractiveSummarizer.from_pretrained("no-such-model")

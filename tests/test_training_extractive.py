@@ -1,0 +1,152 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import tiny
+import torch
+
+from discsum.baselines import baseline
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.errors import DiscsumError, InputError
+from discsum.evaluation import ORACLE, compare_models
+from discsum.selection import Budget, Policy
+from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
+from discsum.training.examples import collate, make_examples
+from discsum.training.extractive import SummarizerTrainer, rate_factor
+from discsum.training.pairs import Pair
+from discsum.training.recipe import Source, SummarizerRecipe
+
+SENTENCES = [
+    "The river rose in winter.",
+    "The miller stopped the wheel because the water was high.",
+    "The baker bought bread in the town.",
+    "Nobody thought of the old bridge.",
+    "When the rain stopped, the village sold the mill.",
+    "She asked for flour, but the stones broke.",
+]
+
+
+def pairs(first, last):
+    """Return texts whose third sentence is the reference: something that can be learned."""
+    found = []
+    for seed in range(first, last):
+        order = np.random.default_rng(seed).permutation(len(SENTENCES))
+        chosen = [SENTENCES[index] for index in order]
+        found.append(Pair(f"text-{seed}", f"Text {seed}. " + " ".join(chosen), (chosen[2],)))
+    return found
+
+
+def recipe(parser_folder, **changes):
+    settings = {
+        "train": (Source("train", 0, 24),),
+        "validation": (Source("validation", 100, 108),),
+        "parser": str(parser_folder),
+        "units": 1,
+        "oracle_units": 1,
+        "epochs": 4,
+        "batch": 8,
+        "rate": 3e-3,
+        "synthesizer": SynthesizerConfig(inner=32, scorer=8),
+    }
+    return SummarizerRecipe(**{**settings, **changes})
+
+
+def trainer(parser_folder, folder, **changes):
+    silent = lambda line: None  # noqa: E731
+    read = lambda source: pairs(source.first, source.last)  # noqa: E731
+    return SummarizerTrainer(recipe(parser_folder, **changes), read, folder, "tiny-news", silent)
+
+
+def test_training_learns_and_saves_what_it_chose(parser_folder, tmp_path):
+    run = trainer(parser_folder, tmp_path / "run")
+    best = run.run(lambda line: None)
+    losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
+    assert losses[-1] < losses[0]
+    assert best.summary == max(entry.summary for entry in run.log)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.name == "tiny-news"
+    assert model.summarize(tiny.ARTICLE).text
+
+
+def test_the_same_seed_gives_the_same_weights(parser_folder, tmp_path):
+    weights = []
+    for name in "ab":
+        trainer(parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
+        weights.append((tmp_path / name / "best" / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+def test_cached_examples_are_those_that_were_made(parser, tmp_path):
+    config = SummarizerConfig("tiny", parser="none")
+    made, cached = (
+        list(make_examples(pairs(0, 20), parser, config, "c_tree_nuc", ("rouge12-f", None), tmp_path / "examples"))
+        for _ in range(2)
+    )
+    assert len(list((tmp_path / "examples").iterdir())) == 2
+    for new, old in zip(made, cached, strict=True):
+        assert new.document == old.document
+        assert new.labels.tolist() == old.labels.tolist()
+        torch.testing.assert_close(new.inputs.vectors, old.inputs.vectors, atol=1e-2, rtol=1e-2)
+
+
+def test_texts_without_a_unit_are_left_out(parser):
+    config = SummarizerConfig("tiny", parser="none")
+    texts = [Pair("a", " ", ("x",)), *pairs(0, 1)]
+    assert len(list(make_examples(texts, parser, config, "c_tree_nuc", ("rouge12-f", None)))) == 1
+
+
+def test_a_batch_is_its_examples(parser):
+    config = SummarizerConfig("tiny", parser="none")
+    examples = list(make_examples(pairs(0, 5), parser, config, "c_tree_nuc", ("rouge12-f", 1)))
+    batch = collate(examples)
+    for row, example in enumerate(examples):
+        units = len(example.labels)
+        assert batch.mask[row].tolist() == [index < units for index in range(batch.mask.shape[1])]
+        torch.testing.assert_close(batch.vectors[row, :units], example.inputs.vectors)
+        torch.testing.assert_close(batch.prior[row, :units, :units], example.inputs.prior)
+        assert not batch.prior[row, units:].any()
+        assert batch.labels[row, :units].tolist() == example.labels.tolist()
+
+
+def test_validation_documents_in_training_are_refused(parser_folder, tmp_path):
+    with pytest.raises(InputError, match="no validation document among the training documents, got 4"):
+        trainer(parser_folder, tmp_path, validation=(Source("validation", 20, 28),))
+
+
+def test_a_loss_that_is_no_number_names_the_documents(parser_folder, tmp_path):
+    run = trainer(parser_folder, tmp_path)
+    broken = [dataclasses.replace(item.inputs, vectors=item.inputs.vectors * float("nan")) for item in run.train]
+    run.train = [dataclasses.replace(item, inputs=inputs) for item, inputs in zip(run.train, broken, strict=True)]
+    with pytest.raises(DiscsumError, match=r"epoch 1, step 1: the loss is nan on text-"):
+        run.run(lambda line: None)
+
+
+def test_every_problem_of_a_recipe_at_once():
+    with pytest.raises(InputError) as caught:
+        SummarizerRecipe((), (), unit="word", vectors="word2vec", epochs=0)
+    for word in ("unit", "vectors", "epochs", "train", "validation"):
+        assert word in str(caught.value)
+    with pytest.raises(InputError, match="got epoch"):
+        SummarizerRecipe.from_dict({"epoch": 3})
+    with pytest.raises(InputError, match="got file"):
+        SummarizerRecipe.from_dict({"train": [{"file": "x"}]})
+
+
+def test_the_rate_rises_and_falls():
+    values = [rate_factor(step / 100, 0.1, 100) for step in range(100)]
+    assert values.index(max(values)) in (9, 10)
+    assert max(values) == pytest.approx(1.0, abs=0.01)
+    assert values[0] == pytest.approx(0.1)
+    assert values[-1] < 0.01
+
+
+def test_models_compared(parser):
+    policy = Policy(Budget(units=1))
+    models = [("lead", baseline("lead")), ("random", baseline("random")), (ORACLE, None)]
+    lead, random, oracle = compare_models(pairs(0, 12), models, policy, parser)
+    assert oracle.rouge.mean["rouge1"] >= max(lead.rouge.mean["rouge1"], random.rouge.mean["rouge1"])
+    row = oracle.row(lead)
+    assert row["rouge1"]["difference"] == pytest.approx(100 * (oracle.rouge.mean["rouge1"] - lead.rouge.mean["rouge1"]))
+    assert row["rouge1"]["low"] <= row["rouge1"]["mean"] <= row["rouge1"]["high"]
+    assert "p" not in lead.row(lead)["rouge1"]
