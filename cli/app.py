@@ -54,5 +54,8 @@ def main() -> None:
         # Whoever read the output has seen enough, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        typer.echo(f"discsum: {error}", err=True)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import typer
 
 from discsum.data.inputs import TABLES, Failure, Item
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
 from discsum.files import replacing
 
 FAILED, USAGE, SOME_FAILED = 1, 2, 3
@@ -34,14 +34,17 @@ class Run:
     def fail(self, source: str, reason: str) -> None:
         """Report a document that could not be done."""
         self.failed.append(Failure(source, reason))
-        typer.echo(f"discsum: {source}: {reason.removeprefix(f'{source}: ')}", err=True)
+        # Errors in files name the file themselves, some with the line.
+        typer.echo(f"discsum: {reason if reason.startswith(f'{source}:') else f'{source}: {reason}'}", err=True)
 
     @contextmanager
     def guard(self, item: Item) -> Iterator[None]:
         """Count the document as done, or as failed if the block raises an error of discsum's own."""
         try:
             yield
-        except DiscsumError as error:
+        except BrokenPipeError:
+            raise
+        except (DiscsumError, OSError) as error:
             self.fail(item.source, str(error))
         else:
             self.done += 1
@@ -70,7 +73,10 @@ def in_batches(
             else:
                 items.append(entry)
         try:
-            yield from zip(items, work(items) if items else [], strict=True)
+            results = work(items) if items else []
+        except (WeightsError, MissingExtraError):
+            # No document's fault: the next ones would fail the same way.
+            raise
         except DiscsumError:
             for item in items:
                 try:
@@ -79,6 +85,14 @@ def in_batches(
                     run.fail(item.source, str(error))
                 else:
                     yield item, result
+        else:
+            yield from zip(items, results, strict=True)
+
+
+def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
+    """End with the exit code of wrong usage unless the option's value is one of the choices."""
+    if value not in choices:
+        raise typer.BadParameter(f"expected one of {', '.join(choices)}, got {value!r}", param_hint=option)
 
 
 def is_single(inputs: Sequence[str]) -> bool:

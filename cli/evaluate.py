@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from discsum.cli.options import ParserName
 from discsum.errors import InputError
 
 
@@ -30,10 +31,14 @@ def evaluate(
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only so many documents, the first ones.")] = None,
+    first: Annotated[int, typer.Option(help="First row of the table, from 0.")] = 0,
+    last: Annotated[int | None, typer.Option(help="First row not taken any more.")] = None,
+    parser: ParserName = "discsum-gum",
     json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.
+
+    Summarizers are shipped models, folders, baselines (lead, random, textrank, marcu, tree-knapsack), or oracle.
 
     Example: discsum evaluate discsum-gum gum --split dev
     """
@@ -46,9 +51,10 @@ def evaluate(
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, json)
         return
-    from discsum.cli.summary_scores import compare
+    from discsum.cli.summary_scores import compare, policy_of
 
-    compare(models, data, unit, units, (text_column, summary_column), limit, json)
+    columns = (text_column, summary_column)
+    compare(models, Path(data), policy_of(unit, units), parser, columns, (first, last), json)
 
 
 def _evaluate_parser(model: str, data: Path, split: str, rst: bool, json: bool) -> None:

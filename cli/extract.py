@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import Run, Writer, in_batches, is_single, to_line
-from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
+from discsum.cli.options import SENTENCES, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
 
 if TYPE_CHECKING:
+    from discsum.parsers.parser import Encoded
     from discsum.selection import Policy
     from discsum.summary import Summary
 
@@ -41,7 +42,8 @@ def extract(
         bool, typer.Option("--tidy", help="Capitalise and close every run of EDUs, so that it reads as a sentence.")
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="JSON with units, offsets and scores, one object a line.")
+        bool,
+        typer.Option("--json", help="JSON with units, offsets and scores; several documents: one a line."),
     ] = False,
     model: Annotated[
         str | None,
@@ -57,6 +59,7 @@ def extract(
 
     Example: discsum extract article.txt --units 3
     """
+    check_choice("--sentences", sentences, SENTENCES)
     policy = _policy(unit, units, words, ratio, dependencies, block_trigrams)
     single = is_single(inputs)
     writer = Writer(output, ".json" if json else ".txt", one_file=True)
@@ -101,13 +104,14 @@ def _summaries(
     from discsum.summarizer import ExtractiveSummarizer
 
     scorer = load_scorer(model, policy.unit)
-    engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser)
     texts = [item for item in items if item.document is None]
-    parsed = iter(
-        engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
-        if texts
-        else []
-    )
+    parsed: Iterator[Encoded] = iter(())
+    if texts:
+        # A trained summarizer reads the vectors of its own parser; trees need none.
+        engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser)
+        parsed = iter(
+            engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
+        )
     results = []
     for item in items:
         if item.document is None:

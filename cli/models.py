@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from discsum.errors import WeightsError
 
 if TYPE_CHECKING:
     from discsum.extract import Scorer
@@ -25,6 +28,15 @@ def load_scorer(name: str | None, unit: str) -> Scorer:
 
     if name in BASELINES:
         return baseline(name)
+    from discsum.persistence import shipped
     from discsum.summarizer import ExtractiveSummarizer
 
-    return ExtractiveSummarizer.from_pretrained(name, unit=unit)
+    if name is not None and name not in shipped() and not Path(name).exists():
+        raise WeightsError(
+            f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
+            f"or one of {', '.join(BASELINES)}; found no such folder"
+        )
+    model = ExtractiveSummarizer.from_pretrained(name, unit=unit)
+    if model.config.unit != unit:
+        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {model.config.unit}")
+    return model

@@ -6,24 +6,38 @@ from typing import Annotated
 
 import typer
 
+
+def _known_encoding(name: str) -> str:
+    try:
+        "text".encode(name)
+    except LookupError as error:
+        raise typer.BadParameter(f"expected the name of a text encoding, got {name!r}") from error
+    return name
+
+
+SENTENCES = ("model", "nltk", "newline")
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT...",
-        help="Text files, folders, - for standard input, .jsonl, .csv or .parquet tables, or trees "
+        metavar="INPUT",
+        help="Text files, folders, - for standard input, .jsonl(.gz), .csv or .parquet tables, or trees "
         "(.rs3 .rs4 .dis .rsd .json).",
         show_default=False,
     ),
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", help="A file, or a folder for one file a document. Default: standard output."),
+    typer.Option(
+        "--output",
+        "-o",
+        help="A file, or a folder (any path without an ending) for one file a document. Default: standard output.",
+    ),
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of text files and tables.")]
+Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of text files and tables.")]
 TextColumn = Annotated[
     str | None, typer.Option(help="Column of a table that holds the text. Default: article or text.")
 ]
 Sentences = Annotated[
-    str, typer.Option(metavar="model|nltk|newline", help="Where sentences come from: the parser, NLTK, or one a line.")
+    str, typer.Option(metavar="|".join(SENTENCES), help="Where sentences come from: the parser, NLTK, or one a line.")
 ]
 ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or the folder of one.")]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import Run, Writer, in_batches, is_single, to_line
-from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
+from discsum.cli.options import SENTENCES, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
+from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -41,14 +42,9 @@ def parse(
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
     format = "json" if jsonl else format
-    if format not in FORMATS:
-        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}, got {format!r}", param_hint="--format")
-    for option, value, choices in (
-        ("--sentences", sentences, ("model", "nltk", "newline")),
-        ("--edus", edus, ("model", "newline")),
-    ):
-        if value not in choices:
-            raise typer.BadParameter(f"expected one of {', '.join(choices)}, got {value!r}", param_hint=option)
+    check_choice("--format", format, FORMATS)
+    check_choice("--sentences", sentences, SENTENCES)
+    check_choice("--edus", edus, ("model", "newline"))
     single = is_single(inputs)
     if not single and output in (None, "-") and format not in ("tree", "json"):
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
@@ -93,6 +89,8 @@ def _render(document: Document, format: str, single: bool, writer: Writer) -> st
     if format == "json":
         return to_line(document.to_json(), pretty=single)
     if format != "tree":
+        if not document.edus:
+            raise InputError("expected some text, got none; without any, --format can only be json or tree")
         return dump(document, format)
     heading = "" if single or writer.folder else f"== {document.id}\n"
     if not document.edus:

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discsum.errors import InputError
+from discsum.files import replacing
 
 if TYPE_CHECKING:
     from discsum.training.pairs import Pair
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A shipped recipe (parser-gum, ...) or a YAML file.")],
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A shipped recipe (parser-gum, ...) or a YAML file.")],
     settings: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="Fields of the recipe to change, as seed=2 or data=gum."),
+        typer.Argument(metavar="KEY=VALUE", help="Fields of the recipe to change, as seed=2 or data=gum."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
@@ -38,17 +39,37 @@ def train(
     TRAINERS[kind](content, folder)
 
 
+def _common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
+    """Take the fields that every recipe has out of its content: data, name, and notes for the model card."""
+    missing = [field for field in ("data", "name") if not isinstance(content.get(field), str)]
+    if missing:
+        raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
+    return Path(content.pop("data")), content.pop("name"), str(content.pop("notes", ""))
+
+
+def _quiet() -> None:
+    """Keep transformers' bars and reports off standard error; what concerns the user is reported here."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+
+
 def _train_parser(content: dict[str, Any], folder: Path) -> None:
     from discsum.parsers.training.card import parser_card
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.trainer import ParserTrainer
     from discsum.parsers.treebank import read_gum
+    from discsum.persistence import CARD
 
-    data, name = Path(content.pop("data")), content.pop("name")
+    _quiet()
+
+    data, name, notes = _common_fields(content)
     recipe = ParserRecipe.from_dict(content)
     trainer = ParserTrainer(recipe, read_gum(data, "train"), read_gum(data, "dev"), folder, name)
     trainer.run(_report)
-    (folder / "best" / "README.md").write_text(parser_card(name, recipe, trainer.log), encoding="utf-8")
+    with replacing(folder / "best" / CARD) as path:
+        path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
 
 
@@ -62,16 +83,21 @@ def _report(line: str) -> None:
 
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
     from discsum.data.summaries import read_pairs
+    from discsum.persistence import CARD
+    from discsum.training.card import summarizer_card
     from discsum.training.extractive import SummarizerTrainer
     from discsum.training.recipe import Source, SummarizerRecipe
 
-    data, name = Path(content.pop("data")), content.pop("name")
+    data, name, notes = _common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
 
     def read(source: Source) -> list[Pair]:
         return read_pairs(data / source.path, first=source.first, last=source.last)
 
-    SummarizerTrainer(recipe, read, folder, name, _report).run(_report)
+    trainer = SummarizerTrainer(recipe, read, folder, name, _report)
+    trainer.run(_report)
+    with replacing(folder / "best" / CARD) as path:
+        path.write_text(summarizer_card(name, recipe, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --model {folder / 'best'}")
 
 

@@ -7,13 +7,16 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from discsum.document import Document
 from discsum.errors import DiscsumError, InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from discsum.document import Document
 
 TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -70,13 +73,13 @@ def read_inputs(
 
 
 def decode(content: bytes, encoding: str, source: str) -> str:
-    """Return the text of a file, every character as it is.
+    """Return the text of a file, every character as it is; only a byte order mark is no part of it.
 
     Raises:
         InputError: Bytes that are not of that encoding; the message names the first one's offset.
     """
     try:
-        return content.decode(encoding)
+        return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {error.start}; "
@@ -107,12 +110,16 @@ def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) 
             document = read_tree(path)
             yield Item(path.stem, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
+            same_columns = suffix in (".csv", ".parquet")
             for number, (source, row) in enumerate(read_rows(path, encoding), start=1):
+                if isinstance(row, dict) and same_columns and number == 1:
+                    # Without its column the table fails as a whole, once, and not row by row.
+                    _text_column(row, text_column)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, text_column)
         else:
             yield Item(path.stem, str(path), decode(path.read_bytes(), encoding, str(path)))
-    except (DiscsumError, OSError, csv.Error) as error:
-        yield Failure(str(path), _without_prefix(str(error), str(path)))
+    except (DiscsumError, OSError, EOFError, zlib.error, csv.Error) as error:
+        yield Failure(str(path), str(error))
 
 
 def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
@@ -129,6 +136,7 @@ def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] |
     content = path.read_bytes()
     text = decode(gzip.decompress(content) if kind == ".jsonl.gz" else content, encoding, str(path))
     if kind == ".csv":
+        csv.field_size_limit(max(csv.field_size_limit(), len(text)))
         for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
             yield f"{path}:{number}", row
     elif kind in (".jsonl", ".jsonl.gz"):
@@ -142,7 +150,7 @@ def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] |
 def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
     return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
 
@@ -161,18 +169,21 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:
-    wanted = (text_column,) if text_column else TEXT_COLUMNS
-    column = next((name for name in wanted if name in row), None)
-    if column is None:
-        return Failure(
-            source,
-            f"expected the text in column {' or '.join(wanted)}, got {', '.join(map(str, row))}; use --text-column",
-        )
+    try:
+        column = _text_column(row, text_column)
+    except InputError as error:
+        return Failure(source, str(error))
     if not isinstance(row[column], str):
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
     name = row.get("id")
-    return Item(str(name) if name not in (None, "") else f"{path.stem}-{number}", source, row[column], table=True)
+    own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
+    return Item(str(name) if name not in (None, "") else own, source, row[column], table=True)
 
 
-def _without_prefix(message: str, source: str) -> str:
-    return message.removeprefix(f"{source}: ")
+def _text_column(row: dict[str, Any], text_column: str | None) -> str:
+    wanted = (text_column,) if text_column else TEXT_COLUMNS
+    for name in wanted:
+        if name in row:
+            return name
+    found = ", ".join(str(name) for name in row if name is not None) or "none"
+    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; name one with --text-column")

@@ -42,7 +42,7 @@ class Random:
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return scores `(units,)` drawn evenly from [0, 1)."""
         # The text goes into the seed lest equally long documents all get the same positions.
-        generator = np.random.default_rng([self.seed, zlib.crc32(document.text.encode())])
+        generator = np.random.default_rng([self.seed, zlib.crc32(document.text.encode("utf-8", "surrogatepass"))])
         return generator.random(len(unit_texts(document, unit)))
 
 

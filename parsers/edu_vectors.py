@@ -15,7 +15,7 @@ class EDULayout:
     """What the text's layout says of its EDUs.
 
     Attributes:
-        starts: `(edus,)` first subword of each EDU.
+        starts: `(edus,)` first subword of each EDU; one without a subword of its own shares its successor's.
         openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
     """
 
@@ -57,16 +57,21 @@ class EDUEncoder(nn.Module):
 
     def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         starts, count = layout.starts, len(layout.starts)
-        ends = torch.cat([starts[1:], starts.new_tensor([len(vectors)])])
-        owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), ends - starts)
+        ends = torch.cat([starts[1:], starts.new_tensor([len(vectors)])]).maximum(starts + 1)
+        sizes = ends - starts
+        owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
+        # The EDUs' subwords one after another: all in order, a shared one once for each of its EDUs.
+        index = torch.arange(len(owner), device=vectors.device) - (sizes.cumsum(0) - sizes - starts)[owner]
+        inside = vectors.index_select(0, index)
         # Attention within each EDU; one shift for all keeps the exponentials finite.
-        scores = self.attention(vectors).squeeze(-1)
+        scores = self.attention(inside).squeeze(-1)
         weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
         total = vectors.new_zeros(count).index_add(0, owner, weights)
-        mean = vectors.new_zeros(count, vectors.shape[1]).index_add(0, owner, vectors * weights[:, None])
+        mean = vectors.new_zeros(count, vectors.shape[1]).index_add(0, owner, inside * weights[:, None])
         mean = mean / total[:, None]
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))
         closings = torch.cat([layout.openings[1:], layout.openings.new_tensor([3])])
-        sizes = torch.bucketize(ends - starts, self.get_buffer("buckets"))
-        states = states + self.opening(layout.openings) + self.closing(closings) + self.length(sizes)
-        return self.dropout(self.pooled_norm(torch.nn.functional.gelu(states)))
+        lengths = self.length(torch.bucketize(sizes, self.get_buffer("buckets")))
+        states = states + self.opening(layout.openings) + self.closing(closings) + lengths
+        pooled: Tensor = self.dropout(self.pooled_norm(torch.nn.functional.gelu(states)))
+        return pooled

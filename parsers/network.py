@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.errors import InputError
 from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelScorer
@@ -41,13 +42,21 @@ class NetworkConfig:
     window: int = 256
     overlap: int = 32
     tagger_hidden: int = 192
-    hidden: int = 256
+    hidden: int = 384
     layers: int = 2
     rank: int = 128
     label_inner: int = 384
     dropout: float = 0.2
     edu_threshold: float = 0.5
     sentence_threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check that windows move on: an overlap of half a window or more would keep them where they are."""
+        if not 0 <= 2 * self.overlap <= self.window - 4:
+            raise InputError(
+                f"network.overlap: expected 0 to {max(0, self.window // 2 - 2)} subwords with network.window "
+                f"{self.window}, got {self.overlap}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""

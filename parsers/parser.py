@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.document import Document, Span
-from discsum.errors import InputError
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork, layout_of
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, starts_from
@@ -112,7 +113,7 @@ class Parser:
         trees = self._build(subwords, vectors, [spans for _, spans in units], [spans for spans, _ in units])
         names = ids if ids is not None else [""] * len(texts)
         return [
-            Encoded(Document.from_spans(text, *spans, tree, id=name, parser=self.name), words, states)
+            Encoded(Document.from_spans(text, *spans, tree, name, self.name), words, states)
             for text, spans, tree, name, words, states in zip(
                 texts, units, trees, names, subwords, vectors, strict=True
             )
@@ -136,20 +137,18 @@ class Parser:
     ) -> tuple[list[Span], list[Span]]:
         """Return the sentences and EDUs of one text."""
         if not len(words):
-            spans = spans_from(text, [])
-            return spans, list(edus) if edus is not None else spans
+            return [], []
         edu_starts, sentence_starts = boundary_probabilities(logits)
         config = self.network.config
         if isinstance(sentences, str) and sentences == "model":
             starts = starts_from(sentence_starts, words, config.sentence_threshold)
-            found = spans_from(text, words.starts[starts].tolist())
+            found = _spans(text, words, starts)
         else:
             found = split_sentences(text, sentences) if isinstance(sentences, str) else list(sentences)
         if edus is not None:
             return found, list(edus)
-        forced = first_subwords(words, found)
-        starts = starts_from(edu_starts, words, config.edu_threshold, forced)
-        return found, spans_from(text, words.starts[starts].tolist())
+        starts = starts_from(edu_starts, words, config.edu_threshold)
+        return found, _spans(text, words, starts, found)
 
     def _build(
         self,
@@ -161,9 +160,6 @@ class Parser:
         trees: list[RSTTree | None] = [RSTTree(1) if len(spans) == 1 else None for spans in edus]
         wanted = [index for index, spans in enumerate(edus) if len(spans) > 1]
         starts = {index: first_subwords(subwords[index], edus[index]) for index in wanted}
-        for index in wanted:
-            if len(starts[index]) != len(edus[index]):
-                raise InputError("expected every EDU to begin with a subword of its own; use longer EDUs")
         layouts = [
             layout_of(
                 subwords[index], starts[index], first_subwords(subwords[index], sentences[index]), self.network.device
@@ -182,15 +178,20 @@ class Parser:
         scorer = self.network.labels
         nodes = torch.from_numpy(bracketing.nodes).to(self.network.device)
         chosen = choose(scorer(states, openings, nodes), scorer)
+        probabilities = np.round(bracketing.probabilities * chosen.probabilities, 4)
+        rows = zip(bracketing.nodes.tolist(), chosen.labels.tolist(), probabilities.tolist(), strict=True)
         return RSTTree.from_unordered(
             len(states),
-            (
-                Node(first, last, split, *scorer.labels[label], probability=round(probability, 4))
-                for (first, last, split), label, probability in zip(
-                    bracketing.nodes.tolist(),
-                    chosen.labels.tolist(),
-                    (bracketing.probabilities * chosen.probabilities).tolist(),
-                    strict=True,
-                )
-            ),
+            [
+                Node(first, last, split, *scorer.labels[label], probability)
+                for (first, last, split), label, probability in rows
+            ],
         )
+
+
+def _spans(text: str, words: Subwords, starts: NDArray[np.int64], around: Units = ()) -> list[Span]:
+    """Return the spans that begin at these subwords and with every span of `around`.
+
+    The first takes along what no subword stands for at the text's beginning, control characters for one.
+    """
+    return spans_from(text, sorted({*words.starts[starts[1:]].tolist(), *(span.start for span in around)}))

@@ -77,7 +77,8 @@ def parseval(
     method = "rst-parseval" if rst else "parseval"
     keyed = "start-of-first,end-of-last" if key == "start" else "end-of-first,end-of-last"
     signature = f"{method}|edus:{edus}|key:{keyed}|avg:micro|relations:classes,same-unit counted|docs:{len(gold)}"
-    return ParsevalScores(*(total.f1 for total in totals), signature=signature)
+    span, nuclearity, relation, full = (total.f1 for total in totals)
+    return ParsevalScores(span, nuclearity, relation, full, signature)
 
 
 def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:

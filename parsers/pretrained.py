@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -11,10 +12,10 @@ from typing import Any
 from tokenizers import Tokenizer
 from torch import nn
 
-from discsum.errors import WeightsError
+from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import read_model, write_model
+from discsum.persistence import CONFIG, WEIGHTS, read_model, write_model
 
 KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
@@ -71,18 +72,34 @@ def load(name_or_path: str | Path) -> Loaded:
     model = read_model(name_or_path, KIND)
     if not (model.path / TOKENIZER).is_file():
         raise WeightsError(f"{model.path}: expected {TOKENIZER} beside the weights, found no such file")
-    config = model.config
-    labels = [(nuclearity, relation) for nuclearity, relation in config["labels"]]
-    before, after, padding = config["special"]
-    network = ParserNetwork(
-        build_encoder(config["encoder"]), (before, after, padding), labels, NetworkConfig(**config["network"])
-    )
+    try:
+        network, name = _build(model.config), str(model.config["name"])
+    except (KeyError, TypeError, ValueError, DiscsumError) as error:
+        raise WeightsError(
+            f"{model.path / CONFIG}: expected the configuration of a {KIND}, got {type(error).__name__}: {error}"
+        ) from error
     try:
         network.load_state_dict(model.tensors)
     except RuntimeError as error:
-        raise WeightsError(f"{model.path}: expected the weights that config.json describes: {error}") from error
-    tokenizer = _plain(Tokenizer.from_file(str(model.path / TOKENIZER)))
-    return Loaded(network, tokenizer, config["name"], config["sha256"])
+        # The first of what may be a hundred mismatches tells enough.
+        found = " ".join(part.strip() for part in str(error).splitlines()[:2])
+        raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
+    return Loaded(network, _plain(_read_tokenizer(model.path / TOKENIZER)), name, model.config["sha256"])
+
+
+def _build(config: Mapping[str, Any]) -> ParserNetwork:
+    labels = [(nuclearity, relation) for nuclearity, relation in config["labels"]]
+    before, after, padding = config["special"]
+    encoder = build_encoder(config["encoder"])
+    return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]))
+
+
+def _read_tokenizer(path: Path) -> Tokenizer:
+    content = path.read_bytes()
+    try:
+        return Tokenizer.from_buffer(content)
+    except Exception as error:  # the library raises nothing narrower
+        raise WeightsError(f"{path}: expected a tokenizer of the library tokenizers, got {error}") from error
 
 
 def build_encoder(config: dict[str, Any]) -> nn.Module:
@@ -91,7 +108,8 @@ def build_encoder(config: dict[str, Any]) -> nn.Module:
 
     settings = dict(config)
     model_type = settings.pop("model_type")
-    return _without_pooler(AutoModel.from_config(AutoConfig.for_model(model_type, **settings)))
+    automatic: Any = AutoModel
+    return _without_pooler(automatic.from_config(AutoConfig.for_model(model_type, **settings)))
 
 
 def pretrained_encoder(name: str) -> Pretrained:

@@ -62,6 +62,9 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
             ids.append(index)
             starts.append(start)
             ends.append(end)
+    if not ids and text.strip():
+        # All control characters, which tokenizers drop: one unknown word, lest there be units without any subword.
+        ids, starts, ends = [_unknown(tokenizer)], [len(text) - len(text.lstrip())], [len(text.rstrip())]
     gaps, cases, opens, before = [], [], [], 0
     for start, end in zip(starts, ends, strict=True):
         gaps.append(_gap(text[before:start]) if before else 3)
@@ -76,6 +79,10 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
         np.array(cases, dtype=np.int64),
         np.array(opens, dtype=bool),
     )
+
+
+def _unknown(tokenizer: Tokenizer) -> int:
+    return tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
 
 
 def _gap(between: str) -> int:
@@ -97,10 +104,12 @@ def _case(word: str) -> int:
 
 
 def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int64]:
-    """Return the subword that holds or follows each span's first character, each subword once."""
+    """Return `(spans,)`: the subword that holds or follows each span's first character, or the last of all.
+
+    Spans share one only where a span has none of its own: control characters alone, or a cut inside a subword.
+    """
     starts = np.array([span.start for span in spans], dtype=np.int64)
-    found = np.unique(np.searchsorted(subwords.ends, starts, side="right"))
-    return found[found < len(subwords)]
+    return np.minimum(np.searchsorted(subwords.ends, starts, side="right"), len(subwords) - 1)
 
 
 @dataclass(frozen=True, slots=True)

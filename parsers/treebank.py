@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.parsers.formats import read_tree
+
+_SENTENCE = "# text = "
 
 
 def read_gum(folder: Path, split: str) -> list[Document]:
@@ -23,17 +25,24 @@ def read_gum(folder: Path, split: str) -> list[Document]:
     listing = folder / "splits.tsv"
     if not listing.is_file():
         raise InputError(f"{listing}: expected the treebank's list of documents and splits, found no such file")
-    rows = [line.split("\t") for line in listing.read_text(encoding="utf-8").splitlines() if line.strip()]
-    names = [row[0] for row in rows if row[1] == split]
-    if not names:
-        raise InputError(f"{listing}: expected documents of the split {split!r}, found none")
-    return [_read_document(folder, name) for name in names]
+    names: dict[str, list[str]] = {}
+    for number, line in enumerate(listing.read_text(encoding="utf-8").splitlines(), start=1):
+        name, tab, of_split = line.strip().partition("\t")
+        if name and not tab:
+            raise InputError(f"{listing}:{number}: expected a name, a tab and a split, got {line!r}")
+        names.setdefault(of_split, []).append(name)
+    if split not in names:
+        raise InputError(
+            f"{listing}: expected documents of the split {split!r}, found {', '.join(filter(None, names))}"
+        )
+    return [_read_document(folder, name) for name in names[split]]
 
 
 def _read_document(folder: Path, name: str) -> Document:
-    text = (folder / "text" / f"{name}.txt").read_bytes().decode("utf-8")
+    text = _read(folder / "text" / f"{name}.txt")
     tree = read_tree(folder / "rst" / "rstweb" / f"{name}.rs4")
-    sentences = list(_sentences(folder / "dep" / f"{name}.conllu"))
+    lines = _read(folder / "dep" / f"{name}.conllu").split("\n")
+    sentences = [line.removeprefix(_SENTENCE) for line in lines if line.startswith(_SENTENCE)]
     return Document.from_spans(
         text,
         place(sentences, text, f"{name}: sentences"),
@@ -44,10 +53,11 @@ def _read_document(folder: Path, name: str) -> Document:
     )
 
 
-def _sentences(path: Path) -> Iterator[str]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# text = "):
-            yield line.removeprefix("# text = ")
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: expected a UTF-8 file of the treebank: {error}") from error
 
 
 def place(pieces: Sequence[str], text: str, what: str) -> list[Span]:

@@ -28,6 +28,9 @@ class SplitScores:
         strength: `(edus - 1,)` how strong each border is, whatever the span.
         left_sizes: `(buckets + 1,)` preference for left children by size.
         right_sizes: `(buckets + 1,)` preference for right children by size.
+        totals: `(edus + 1, rank)` sums of the first EDUs' topics, so that a span's mean is a difference.
+        left_topics: `(edus - 1, rank)` what each border expects of the mean topic of a left child.
+        right_topics: `(edus - 1, rank)` what each border expects of the mean topic of a right child.
     """
 
     starts: Tensor
@@ -37,17 +40,25 @@ class SplitScores:
     strength: Tensor
     left_sizes: Tensor
     right_sizes: Tensor
+    totals: Tensor
+    left_topics: Tensor
+    right_topics: Tensor
 
     def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
-        sizes = _buckets(borders[None, :] - firsts[:, None])
+        before = borders[None, :] - firsts[:, None]
         scores = self.starts[firsts] @ self.left_borders[borders].T + self.strength[borders]
-        return scores + self.left_sizes[sizes]
+        topics = self.left_topics[borders]
+        whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
+        return scores + self.left_sizes[_buckets(before)] + whole / (before + 1).clamp_min(1)
 
     def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
         """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
-        sizes = _buckets(lasts[None, :] - borders[:, None] - 1)
-        return self.right_borders[borders] @ self.ends[lasts].T + self.right_sizes[sizes]
+        after = lasts[None, :] - borders[:, None] - 1
+        scores = self.right_borders[borders] @ self.ends[lasts].T
+        topics = self.right_topics[borders]
+        whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
+        return scores + self.right_sizes[_buckets(after)] + whole / (after + 1).clamp_min(1)
 
 
 def _buckets(distances: Tensor) -> Tensor:
@@ -62,10 +73,10 @@ class SplitScorer(nn.Module):
         super().__init__()
         self.rank = rank
         self.outer = nn.Sequential(
-            nn.Linear(hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 2 * rank)
+            nn.Linear(hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 3 * rank)
         )
         self.border = nn.Sequential(
-            nn.Linear(2 * hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 2 * rank + 1)
+            nn.Linear(2 * hidden, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, 4 * rank + 1)
         )
         self.opening = nn.Embedding(4, 1)
         self.left_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
@@ -74,12 +85,22 @@ class SplitScorer(nn.Module):
     def forward(self, states: Tensor, openings: Tensor) -> SplitScores:
         """Return the scores of a document of EDU states `(edus, hidden)` with `openings` `(edus,)`."""
         scale = self.rank**-0.5
-        starts, ends = self.outer(states).split(self.rank, dim=-1)
+        starts, ends, topics = self.outer(states).split(self.rank, dim=-1)
+        totals = torch.cat([topics.new_zeros(1, self.rank), (topics * scale).cumsum(dim=0)])
         borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
-        left_borders, right_borders, strength = borders.split([self.rank, self.rank, 1], dim=-1)
+        left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
         strength = (strength + self.opening(openings[1:])).squeeze(-1)
         return SplitScores(
-            starts * scale, ends * scale, left_borders, right_borders, strength, self.left_sizes, self.right_sizes
+            starts * scale,
+            ends * scale,
+            left_borders,
+            right_borders,
+            strength,
+            self.left_sizes,
+            self.right_sizes,
+            totals,
+            left_topics,
+            right_topics,
         )
 
 

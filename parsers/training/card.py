@@ -16,7 +16,7 @@ source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is par
 """
 
 
-def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]]) -> str:
+def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]], notes: str) -> str:
     """Return the card: what the model is, its data and licences, its recipe, its figures epoch by epoch."""
     best = max(log, key=lambda entry: entry["summary"])
     epochs = "\n".join(f"| {entry['epoch']} | {entry['dev']} | {entry['losses']} |" for entry in log)
@@ -47,6 +47,7 @@ with spans named by the start and by the end of their first EDU.
 |---|---|---|
 {epochs}
 
+{notes}
 ## Recipe
 
 ```yaml

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -33,16 +33,29 @@ def save_checkpoint(
         )
 
 
+def read_state(path: Path) -> dict[str, Any]:
+    """Return the `state` that a checkpoint was saved with.
+
+    Raises:
+        WeightsError: A file that is no checkpoint.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            state: dict[str, Any] = json.loads(file.metadata()["state"])
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
+    return state
+
+
 def load_checkpoint(
     path: Path, network: nn.Module, average: dict[str, Tensor], optimizer: torch.optim.Optimizer
-) -> dict[str, Any]:
-    """Put a checkpoint's values in place and return its `state`.
+) -> None:
+    """Put a checkpoint's values in place.
 
     Raises:
         WeightsError: A checkpoint of another network.
     """
     with safe_open(path, framework="pt") as file:
-        state: dict[str, Any] = json.loads(file.metadata()["state"])
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for key, value in tensors.items():
@@ -59,4 +72,3 @@ def load_checkpoint(
         index, name = key.split(".", 1)
         slots.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({"state": slots, "param_groups": optimizer.state_dict()["param_groups"]})
-    return state

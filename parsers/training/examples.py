@@ -62,6 +62,13 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
         raise InputError(f"{document.id}: expected a document with a tree")
     subwords = split_subwords(document.text, tokenizer)
     edu_starts, sentence_starts = first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)
+    shared = np.flatnonzero(np.diff(edu_starts, prepend=-1) <= 0)
+    if len(shared):
+        place, text = shared[0], document.edu_texts[shared[0] - 1]
+        raise InputError(
+            f"{document.id}: expected every EDU to have a subword of its own, "
+            f"EDUs {place - 1} and {place} share one: {text!r}"
+        )
     tags = np.zeros(len(subwords), dtype=np.int64)
     tags[edu_starts] = EDU_START
     tags[sentence_starts] = SENTENCE_START

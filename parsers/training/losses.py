@@ -13,6 +13,7 @@ from discsum.parsers.network import ParserNetwork, layout_of
 from discsum.parsers.segmenter import boundary_probabilities, starts_from
 from discsum.parsers.structure import design
 from discsum.parsers.subwords import Subwords
+from discsum.parsers.training.augment import pruned
 from discsum.parsers.training.examples import Example, Targets, over_predicted
 from discsum.parsers.training.recipe import ParserRecipe
 
@@ -38,6 +39,7 @@ def batch_losses(
     predict: bool,
 ) -> Losses:
     """Return the losses of the examples; with `predict` some trees are learned over EDUs predicted on the spot."""
+    examples = [pruned(example, random, recipe.section, recipe.drop) for example in examples]
     inputs = [_flattened(example.subwords, recipe.flatten, random) for example in examples]
     shifts = random.integers(0, recipe.network.window // 2, size=len(inputs)).tolist()
     with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=recipe.bf16):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from discsum.errors import InputError
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
+
+_KINDS = {str: "a word", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class ParserRecipe:
         average: Decay of the running average of the weights, which is what is kept.
         predicted: Share of documents a step whose tree is learned over predicted EDUs, once `predicted_from` is past.
         predicted_from: Share of the steps after which predicted EDUs are used.
+        section: Share of documents a step of which one constituent stands for the whole.
+        drop: Share of satellites left out of a document a step.
         flatten: Share of documents a step read without their line and paragraph breaks or without case.
         tag_weight: Weight of the boundary loss beside the split loss.
         label_weight: Weight of the label loss beside the split loss.
@@ -45,6 +50,8 @@ class ParserRecipe:
     average: float = 0.98
     predicted: float = 0.3
     predicted_from: float = 0.25
+    section: float = 0.2
+    drop: float = 0.1
     flatten: float = 0.15
     tag_weight: float = 1.0
     label_weight: float = 1.0
@@ -56,7 +63,7 @@ class ParserRecipe:
         """Check the fields together and report every problem at once."""
         problems = [
             f"{name}: expected a number in [0, 1], got {getattr(self, name)}"
-            for name in ("warmup", "average", "predicted", "predicted_from", "flatten", "smoothing")
+            for name in ("warmup", "average", "predicted", "predicted_from", "section", "drop", "flatten", "smoothing")
             if not 0.0 <= getattr(self, name) <= 1.0
         ]
         problems += [
@@ -78,9 +85,27 @@ class ParserRecipe:
         """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
         settings = dict(data)
         network = settings.pop("network", {})
-        for kind, given in ((cls, settings), (NetworkConfig, network)):
-            known = [item.name for item in fields(kind)]
-            unknown = sorted(set(given) - set(known))
-            if unknown:
-                raise InputError(f"expected the fields {', '.join(known)}, got {', '.join(unknown)}")
+        if not isinstance(network, dict):
+            raise InputError(f"network: expected a group of fields, got {network!r}")
+        problems = [*_mistaken(cls, settings, ""), *_mistaken(NetworkConfig, network, "network.")]
+        if problems:
+            raise InputError("; ".join(problems))
         return cls(network=NetworkConfig(**network), **settings)
+
+
+def _mistaken(kind: type, given: dict[str, Any], prefix: str) -> list[str]:
+    """Return what is wrong with the fields' names and types; numbers are put into the type of their field."""
+    defaults = {item.name: item.default for item in fields(kind) if item.name != "network"}
+    problems = []
+    for name, value in given.items():
+        if name not in defaults:
+            problems.append(f"{prefix}{name}: expected one of the fields {', '.join(defaults)}")
+            continue
+        wanted = type(defaults[name])
+        if wanted is float and isinstance(value, int | str) and not isinstance(value, bool):
+            # YAML takes 1e-4, written without a full stop, for a word.
+            with suppress(ValueError):
+                given[name] = value = float(value)
+        if type(value) is not wanted:
+            problems.append(f"{prefix}{name}: expected {_KINDS[wanted]}, got {value!r}")
+    return problems

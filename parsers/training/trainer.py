@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import random as python_random
@@ -20,7 +21,7 @@ from discsum.files import replacing
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
-from discsum.parsers.training.checkpoint import load_checkpoint, save_checkpoint
+from discsum.parsers.training.checkpoint import load_checkpoint, read_state, save_checkpoint
 from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
@@ -100,7 +101,7 @@ class ParserTrainer:
                 names = ", ".join(example.document.id for example in chosen)
                 raise DiscsumError(f"epoch {self.epoch + 1}, step {step + 1}: the loss is {value.item()} on {names}")
             self.optimizer.zero_grad()
-            value.backward()
+            value.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optimizer.step()
             self._update_average(self.epoch * self.steps_an_epoch + step)
@@ -144,12 +145,9 @@ class ParserTrainer:
                 self.average[key].lerp_(value, 1.0 - decay)
 
     def _averaged_parser(self) -> Parser:
-        labels, config = self.network.labels.labels, self.recipe.network
-        encoder: Any = self.network.encoder.encoder
-        network = ParserNetwork(type(encoder)(encoder.config), self.network.encoder.special, labels, config)
-        network.encoder.encoder.pooler = None
+        network = copy.deepcopy(self.network)
         network.load_state_dict(self.average)
-        return Parser(network.to(self.network.device), self.tokenizer, self.name)
+        return Parser(network, self.tokenizer, self.name)
 
     def _seed(self, epoch: int) -> None:
         # Seeded anew each epoch: an interrupted run goes on exactly as an undisturbed one.
@@ -167,7 +165,15 @@ class ParserTrainer:
         path = self.folder / "last.safetensors"
         if not path.is_file():
             return
-        state = load_checkpoint(path, self.network, self.average, self.optimizer)
-        if state["recipe"] != json.loads(json.dumps(self.recipe.to_dict())):
-            raise InputError(f"{self.folder}: expected a run of this recipe, found one of {state['recipe']}")
+        state, recipe = read_state(path), json.loads(json.dumps(self.recipe.to_dict()))
+        if state["recipe"] != recipe:
+            changed = ", ".join(
+                f"{key} {state['recipe'].get(key)!r} there and {recipe.get(key)!r} here"
+                for key in sorted(recipe.keys() | state["recipe"].keys())
+                if state["recipe"].get(key) != recipe.get(key)
+            )
+            raise InputError(
+                f"{self.folder}: expected a run of this recipe, found another's ({changed}); choose another folder"
+            )
+        load_checkpoint(path, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]

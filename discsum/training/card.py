@@ -1,0 +1,62 @@
+"""The model card of a trained summarizer, written from its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import yaml
+
+from discsum.rouge import signature
+from discsum.training.recipe import Source, SummarizerRecipe
+
+if TYPE_CHECKING:
+    from discsum.training.extractive import Epoch
+
+
+def summarizer_card(name: str, recipe: SummarizerRecipe, log: Sequence[Epoch], notes: str) -> str:
+    """Return the card: what the model is, its data, its recipe, its validation figures epoch by epoch."""
+    best = max(log, key=lambda entry: entry.summary)
+    rows = "\n".join(
+        f"| {entry.epoch} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
+        for entry in log
+    )
+    settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
+    return f"""\
+---
+license: apache-2.0
+language: en
+tags: [summarization, extractive, rst]
+---
+# {name}
+
+Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
+Carenini 2020 with the {recipe.synthesizer.head} head, over {recipe.vectors} unit vectors of the frozen encoder
+of the parser {recipe.parser}. Use it with `discsum extract --model FOLDER`. Weights are the running average at
+epoch {best.epoch}, stored as float16; the encoder is named, not copied.
+
+## Data
+
+Trained on {_rows(recipe.train)}. Chosen on {_rows(recipe.validation)}. Labels: the {recipe.oracle} oracle. The
+corpora stand under licences of their own (docs/data.md in the project); no text of theirs is part of this model.
+
+## Validation
+
+Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
+
+| epoch | loss | R-1 | R-2 | R-Lsum |
+|---|---|---|---|---|
+{rows}
+
+{notes}
+## Recipe
+
+```yaml
+{settings}```
+"""
+
+
+def _rows(sources: Sequence[Source]) -> str:
+    return ", ".join(
+        f"{source.path} rows {source.first}-{'end' if source.last is None else source.last}" for source in sources
+    )

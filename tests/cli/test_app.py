@@ -1,0 +1,100 @@
+import os
+import subprocess
+import sys
+
+import pytest
+import tiny
+import yaml
+
+import discsum as package
+from discsum.recipes import read_recipe
+
+COMMANDS = ("parse", "extract", "train", "evaluate")
+COMMAND = "import sys; from discsum.cli import main; main()"
+
+
+def test_version(discsum):
+    assert discsum("--version").out == f"discsum {package.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_shows_an_example(discsum, command):
+    result = discsum(*command.split(), "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"Example: discsum {command}".strip() in result.out
+    assert discsum(*command.split(), "-h").out == result.out
+
+
+def test_no_command_is_wrong_usage(discsum):
+    assert discsum().code == 2
+    assert discsum("summarise").code == 2
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom discsum.cli import main\nsys.argv = ['discsum', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'torch', 'transformers', 'tokenizers', 'numpy', 'scipy', 'sklearn', 'nltk', 'networkx', 'yaml'}\n"
+        "print('loaded:', sorted(heavy & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "loaded: []"
+
+
+def test_as_a_process(parser_folder):
+    arguments = ["parse", "-", "--parser", str(parser_folder), "--jsonl"]
+    result = subprocess.run(
+        [sys.executable, "-c", COMMAND, *arguments], input=tiny.ARTICLE.encode(), capture_output=True, check=True
+    )
+    assert result.stdout.startswith(b'{"id": "stdin", "text": "The mill')
+    assert result.stderr == b""
+
+
+def test_a_reader_that_has_seen_enough(tmp_path):
+    path = tmp_path / "tree.json"
+    path.write_text('{"id": "t", "text": "Rain", "sentences": [{"start": 0, "end": 4}], '
+                    '"edus": [{"start": 0, "end": 4, "sentence": 0}], "nodes": []}')  # fmt: skip
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        [sys.executable, "-c", COMMAND, "parse", *[str(path)] * 50, "--jsonl"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert result.returncode == 1
+    assert result.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-recipe"], "expected a recipe's file or one of news-sentence, parser-gum, got 'no-such-recipe'"),
+        (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, got 'cake'"),
+        (["parser-gum", "data=", "name=5"], "expected the recipe to say data and name"),
+        (["parser-gum", "epochs=0", "rate=fast", "data=nowhere"], "rate: expected a number, got 'fast'"),
+        (["parser-gum", "data=nowhere"], "nowhere/splits.tsv: expected the treebank's list"),
+    ],
+)
+def test_recipes_that_cannot_be_trained(discsum, tmp_path, monkeypatch, encoder_folder, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = discsum("train", *arguments, f"encoder={encoder_folder}")
+    assert result.code == 1
+    assert message in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shipped_recipes_are_yaml_mappings_of_a_known_kind():
+    for name in ("parser-gum", "news-sentence"):
+        assert yaml.safe_dump(read_recipe(name))
+        assert read_recipe(name)["kind"] in ("parser", "extractive")
+
+
+def test_evaluate_needs_a_model_and_data(discsum, tmp_path):
+    result = discsum("evaluate", "discsum-gum")
+    assert result.code == 2
+    assert "expected at least one model and the data" in result.err
+    result = discsum("evaluate", "discsum-gum", tmp_path / "gone")
+    assert result.code == 1
+    assert "gone: no such file or folder" in result.err

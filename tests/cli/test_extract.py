@@ -1,0 +1,143 @@
+import json
+
+import pytest
+import tiny
+
+from discsum.baselines import BASELINES
+
+
+@pytest.fixture
+def extract(discsum, parser_folder):
+    def run(*arguments, stdin=b""):
+        return discsum("extract", *arguments, "--parser", parser_folder, stdin=stdin)
+
+    return run
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+@pytest.mark.parametrize("model", [*BASELINES, "trained"])
+def test_every_model_and_both_units(extract, article, summarizer_folders, parser, model, unit):
+    name = summarizer_folders[unit] if model == "trained" else model
+    result = extract(article, "--model", name, "--unit", unit, "--units", 2, "--json", "--no-dependencies")
+    assert (result.code, result.err) == (0, "")
+    data = json.loads(result.out)
+    document = parser.parse(tiny.ARTICLE)
+    assert list(data) == ["id", "summary", "unit", "model", "selected", "scores"]
+    assert (data["id"], data["unit"]) == ("article", unit)
+    assert data["model"] == (f"tiny-{unit}" if model == "trained" else model)
+    assert len(data["scores"]) == len(document.units(unit))
+    assert 1 <= len(data["selected"]) <= 2
+    for chosen in data["selected"]:
+        assert list(chosen) == ["index", "start", "end", "score", "text"]
+        span = document.units(unit)[chosen["index"]]
+        assert (chosen["start"], chosen["end"]) == (span.start, span.end)
+        assert chosen["text"] == tiny.ARTICLE[span.start : span.end]
+        assert chosen["score"] == data["scores"][chosen["index"]]
+    assert [chosen["index"] for chosen in data["selected"]] == sorted(chosen["index"] for chosen in data["selected"])
+    assert data["summary"] == extract(article, "--model", name, "--unit", unit, "-n", 2, "--no-dependencies").out[:-1]
+
+
+def test_the_default_length(extract, article, parser):
+    document = parser.parse(tiny.ARTICLE)
+    sentences = json.loads(extract(article, "--model", "lead", "--json").out)["selected"]
+    assert [chosen["text"] for chosen in sentences] == list(document.sentence_texts[:3])
+    edus = json.loads(extract(article, "--model", "lead", "--unit", "edu", "--json").out)["selected"]
+    assert len(edus) == 6
+
+
+def test_words_and_ratio(extract, article):
+    words = len(tiny.ARTICLE.split())
+    assert len(extract(article, "--model", "lead", "--words", 20).out.split()) <= 20
+    assert len(extract(article, "--model", "lead", "--ratio", 0.5).out.split()) <= words / 2
+    assert extract(article, "--model", "lead", "--words", 1).out.strip()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--units", 2, "--words", 20], "exactly one of --units, --words and --ratio, got --units 2 and --words 20"),
+        (["--words", 20, "--ratio", 0.5], "got --words 20 and --ratio 0.5; choose one"),
+        (["--units", 0], "expected --units to be a whole number of at least 1, got 0"),
+        (["--ratio", 1.5], "expected --ratio to be above 0 and at most 1, got 1.5"),
+        (["--units", "two"], "Invalid value for '--units' / '-n'"),
+        (["--unit", "word"], "expected --unit sentence or edu, got 'word'"),
+        (["--dependencies"], "expected --unit edu with --dependencies"),
+        (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
+    ],
+)
+def test_wrong_usage(extract, article, options, message):
+    result = extract(article, "--model", "lead", *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+def test_tidy(extract):
+    text = b"When rain came,\nthe mill stopped;\nthe baker asked\n"
+    options = ("-", "--model", "lead", "--unit", "edu", "--sentences", "newline", "-n", 1, "--no-dependencies")
+    plain, tidy = extract(*options, stdin=text).out, extract(*options, "--tidy", stdin=text).out
+    assert plain != tidy
+    assert tidy[0].isupper() and tidy.endswith(".\n")
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_an_empty_text_has_an_empty_summary(extract, summarizer_folders, text):
+    for model in ("lead", "textrank", "marcu", summarizer_folders["sentence"]):
+        result = extract("-", "--model", model, "--json", stdin=text.encode())
+        assert (result.code, result.err) == (0, "")
+        data = json.loads(result.out)
+        assert (data["summary"], data["selected"], data["scores"]) == ("", [], [])
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_one_word_is_its_own_summary(extract, summarizer_folders, unit):
+    for model in (*BASELINES, summarizer_folders[unit]):
+        assert extract("-", "--model", model, "--unit", unit, stdin=b"Rain").out == "Rain\n"
+
+
+def test_several_inputs(extract, article, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("Rain")
+    lines = extract(article, other, "--model", "lead", "--json").out.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["article", "other"]
+    assert extract(article, other, "--model", "lead", "-n", 1).out.endswith("== other\nRain\n")
+    extract(article, other, "--model", "lead", "-o", tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["article.txt", "other.txt"]
+    assert (tmp_path / "out" / "other.txt").read_text() == "Rain\n"
+    extract(article, other, "--model", "lead", "--json", "-o", tmp_path / "all.jsonl")
+    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 2
+
+
+def test_trees_keep_their_units(discsum, article, tmp_path, parser_folder, summarizer_folders):
+    tree = tmp_path / "tree.json"
+    discsum("parse", article, "-f", "json", "--edus", "newline", "-o", tree, "--parser", parser_folder)
+    # A baseline on a tree needs no parser at all.
+    result = discsum("extract", tree, "--model", "marcu", "--unit", "edu", "--json", "--parser", "no-such-parser")
+    assert result.code == 0
+    data = json.loads(result.out)
+    assert len(data["scores"]) == sum(bool(line.strip()) for line in tiny.ARTICLE.splitlines())
+    result = discsum("extract", tree, "--model", summarizer_folders["edu"], "--unit", "edu", "--json")
+    assert len(json.loads(result.out)["scores"]) == len(data["scores"])
+
+
+def test_a_model_of_the_other_unit_is_refused(extract, article, summarizer_folders):
+    result = extract(article, "--model", summarizer_folders["edu"])
+    assert result.code == 1
+    assert "expected a model that scores sentence units, got one for --unit edu" in result.err
+
+
+def test_a_model_that_is_not_there_is_reported_once(extract, article):
+    result = extract(article, article, "--model", "no-such-model")
+    assert result.code == 1
+    assert len(result.err.splitlines()) == 1
+    assert "no-such-model: expected a model's folder, a shipped model (" in result.err
+
+
+@pytest.mark.parametrize("model", [*BASELINES, "trained"])
+def test_odd_characters(extract, tmp_path, summarizer_folders, model):
+    path = tmp_path / "odd.jsonl"
+    path.write_text(json.dumps({"text": "The mill \ud800 broke.\x00\n\x07\n\uf0b7 Rain\u2028came. \u200b"}) + "\n")
+    for unit in ("sentence", "edu"):
+        name = summarizer_folders[unit] if model == "trained" else model
+        result = extract(path, "--model", name, "--unit", unit, "--sentences", "newline", "--json")
+        assert (result.code, result.err) == (0, "")
+        assert json.loads(result.out)["summary"]

@@ -1,0 +1,169 @@
+"""What the commands say of inputs that they cannot use, and how they end."""
+
+import gzip
+
+import pytest
+
+
+@pytest.fixture
+def extract(discsum, parser_folder):
+    """A command that takes every input; what it does with it is tested elsewhere."""
+
+    def run(*arguments, stdin=b""):
+        return discsum("extract", *arguments, "--model", "lead", "--units", 1, "--parser", parser_folder, stdin=stdin)
+
+    return run
+
+
+def test_a_missing_file(extract, tmp_path):
+    result = extract(tmp_path / "gone.txt")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == f"discsum: {tmp_path / 'gone.txt'}: no such file or folder\n"
+
+
+def test_a_folder_without_text(extract, tmp_path):
+    (tmp_path / "picture.png").write_bytes(b"")
+    result = extract(tmp_path)
+    assert result.code == 1
+    assert result.err.startswith(f"discsum: {tmp_path}: expected files that end in .csv, .dis, ")
+
+
+def test_some_failed(extract, article, tmp_path):
+    result = extract(tmp_path / "gone.txt", article)
+    assert result.code == 3
+    assert result.out.startswith("== article\n")
+    assert result.err.splitlines() == [
+        f"discsum: {tmp_path / 'gone.txt'}: no such file or folder",
+        "discsum: 1 failed, 1 done",
+    ]
+
+
+def test_a_file_that_is_not_utf8(extract, tmp_path):
+    path = tmp_path / "old.txt"
+    path.write_bytes("The caf\u00e9 closed.".encode("latin-1"))
+    result = extract(path)
+    assert result.code == 1
+    assert result.err == (
+        f"discsum: {path}: expected utf-8, got byte 0xe9 at offset 7; name the file's encoding with --encoding\n"
+    )
+    result = extract(path, "--encoding", "latin-1")
+    assert result.code == 0
+    assert "caf\u00e9" in result.out
+    result = extract(path, "--encoding", "latin-99")
+    assert result.code == 2
+    assert "expected the name of a text encoding, got 'latin-99'" in result.err
+
+
+def test_standard_input_that_is_not_utf8(extract):
+    result = extract("-", stdin=b"ab\xff")
+    assert result.code == 1
+    assert "standard input: expected utf-8, got byte 0xff at offset 2" in result.err
+
+
+def test_a_byte_order_mark_is_no_text(extract, tmp_path):
+    path = tmp_path / "windows.txt"
+    path.write_bytes(b"\xef\xbb\xbfRain")
+    assert extract(path).out == "Rain\n"
+    table = tmp_path / "excel.csv"
+    table.write_bytes(b"\xef\xbb\xbftext,id\r\nRain,one\r\n")
+    assert extract(table).out == "== one\nRain\n"
+
+
+def test_a_broken_line_of_a_table(extract, tmp_path):
+    path = tmp_path / "news.jsonl"
+    broken = ['{"text": "Ra', "[1]", '{"text": 5}', '{"body": "x"}', "[" * 100_000]
+    lines = ['{"text": "Rain"}', *broken, '{"text": "Flood"}']
+    path.write_text("\n".join(lines))
+    result = extract(path)
+    assert result.code == 3
+    assert result.out == "== news-1\nRain\n== news-7\nFlood\n"
+    errors = result.err.splitlines()
+    assert errors[0].startswith(f'discsum: {path}:2: expected a JSON object a line, got \'{{"text": "Ra\'')
+    assert errors[1:4] == [
+        f"discsum: {path}:3: expected a JSON object, got list",
+        f"discsum: {path}:4: expected text in column text, got int",
+        f"discsum: {path}:5: expected a column article or text, got the columns body; name one with --text-column",
+    ]
+    assert errors[4].startswith(f"discsum: {path}:6: ")
+    assert errors[5] == "discsum: 5 failed, 2 done"
+
+
+def test_columns_of_a_csv_file(extract, tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_text('id,body,article\n1,"Mill, ""old""\nmill",Rain\n2,River,Flood\n')
+    assert extract(path).out == "== 1\nRain\n== 2\nFlood\n"
+    assert extract(path, "--text-column", "body").out == '== 1\nMill, "old" mill\n== 2\nRiver\n'
+    result = extract(path, "--text-column", "words")
+    assert result.code == 1
+    # Once for the table, not once a row.
+    assert result.err == (
+        f"discsum: {path}: expected a column words, got the columns id, body, article; name one with --text-column\n"
+    )
+
+
+def test_a_long_cell(extract, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("text\n" + "rain " * 40_000 + "\n")
+    assert extract(path).code == 0
+
+
+def test_a_short_row(extract, tmp_path):
+    path = tmp_path / "short.csv"
+    path.write_text("id,text\n1\n2,Rain\n")
+    result = extract(path)
+    assert (result.code, result.out) == (3, "== 2\nRain\n")
+    assert f"{path}:2: expected text in column text, got NoneType" in result.err
+
+
+def test_gzipped_tables(extract, tmp_path):
+    path = tmp_path / "news.jsonl.gz"
+    content = gzip.compress(b'{"text": "Rain"}\n{"text": "Flood"}\n')
+    path.write_bytes(content)
+    assert extract(path).out == "== news-1\nRain\n== news-2\nFlood\n"
+    for broken in (content[:-12], b"no gzip", content[:12] + b"\xff" + content[13:]):
+        path.write_bytes(broken)
+        result = extract(path)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith(f"discsum: {path}: ")
+
+
+def test_parquet(extract, tmp_path):
+    path = tmp_path / "news.parquet"
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        path.write_bytes(b"")
+        result = extract(path)
+        assert result.code == 1
+        assert "pip install 'discsum[parquet]'" in result.err
+        return
+    parquet.write_table(pyarrow.table({"id": ["a", "b"], "text": ["Rain", "Flood"]}), path)
+    assert extract(path).out == "== a\nRain\n== b\nFlood\n"
+    path.write_bytes(b"no parquet")
+    assert "expected a Parquet file" in extract(path).err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("tree.rs3", "<rst>\n<header></header>\n<body>\n<segment id='1'>Rain\n</body>\n</rst>\n", ":5: "),
+        ("tree.json", '{"text":\n "Rain",\n oops}', ":3: "),
+    ],
+)
+def test_a_broken_tree_is_named_with_its_line(extract, tmp_path, name, content, line):
+    path = tmp_path / name
+    path.write_text(content)
+    result = extract(path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(f"discsum: {path}{line}expected ")
+
+
+def test_a_batch_does_not_fail_with_one_of_its_documents(discsum, parser_folder, tmp_path):
+    for number in range(12):
+        (tmp_path / f"{number:02}.txt").write_text("Rain came." if number != 5 else "")
+    result = discsum("parse", tmp_path, "-f", "rs3", "-o", tmp_path / "out", "--parser", parser_folder)
+    assert result.code == 3
+    assert len(list((tmp_path / "out").iterdir())) == 11
+    assert "05.txt: expected some text, got none" in result.err
+    assert result.err.endswith("discsum: 1 failed, 11 done\n")

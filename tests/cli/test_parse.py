@@ -1,0 +1,195 @@
+import json
+
+import pytest
+import tiny
+
+from discsum.document import Document
+from discsum.parsers.formats import read_tree
+
+
+@pytest.fixture
+def parse(discsum, parser_folder):
+    def run(*arguments, stdin=b""):
+        return discsum("parse", *arguments, "--parser", parser_folder, stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def expected(parser):
+    return parser.parse(tiny.ARTICLE, id="article")
+
+
+def test_an_outline(parse, article, expected):
+    result = parse(article)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == parse("-", stdin=tiny.ARTICLE.encode()).out
+    for text in expected.edu_texts:
+        assert " ".join(text.split()) in result.out
+    assert result.out.splitlines()[-1].startswith("└─ ") or result.out.splitlines()[-1].startswith("   ")
+
+
+def test_json_is_the_contract(parse, article, expected):
+    result = parse(article, "--format", "json")
+    data = json.loads(result.out)
+    assert list(data) == ["id", "text", "parser", "sentences", "edus", "nodes"]
+    assert list(data["sentences"][0]) == ["start", "end"]
+    assert list(data["edus"][0]) == ["start", "end", "sentence"]
+    assert list(data["nodes"][0]) == ["first", "last", "split", "nuclearity", "relation", "probability"]
+    assert Document.from_json(data) == expected
+
+
+@pytest.mark.parametrize("format", ["json", "rs3", "rs4", "dis", "rsd"])
+def test_every_format_is_written_and_read(parse, article, tmp_path, expected, format):
+    path = tmp_path / f"out.{format}"
+    assert parse(article, "-f", format, "-o", path) == parse(article, "-f", format, "-o", path)
+    document = read_tree(path)
+    assert [text.split() for text in document.edu_texts] == [text.split() for text in expected.edu_texts]
+    if format != "rsd":
+        # Dependencies do not hold the whole tree.
+        assert document.tree.spans.tolist() == expected.tree.spans.tolist()
+    assert parse(article, "-f", format).out == path.read_text(encoding="utf-8")
+
+
+def test_a_drawing(parse, article):
+    assert "<svg" in parse(article, "-f", "svg").out
+
+
+@pytest.mark.parametrize("options", [["--jsonl"], ["--format", "json"]])
+def test_several_inputs_are_a_line_each(parse, article, tmp_path, options):
+    other = tmp_path / "other.txt"
+    other.write_text("The mill broke.")
+    lines = parse(article, other, *options).out.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["article", "other"]
+
+
+def test_one_input_with_jsonl_is_one_line(parse, article):
+    assert len(parse(article, "--jsonl").out.splitlines()) == 1
+
+
+def test_several_outlines_have_headings(parse, article, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("Rain")
+    out = parse(other, article).out
+    assert out.startswith("== other\nRain\n== article\n")
+
+
+def test_a_folder_of_results(parse, article, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "other.txt").write_text("The mill broke.")
+    (tmp_path / "deep" / "image.png").write_text("not read")
+    out = tmp_path / "trees"
+    result = parse(tmp_path, "-f", "rs3", "-o", out)
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert sorted(path.name for path in out.iterdir()) == ["article.rs3", "other.rs3"]
+
+
+def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "article.txt").write_text("The mill broke.")
+    result = parse(article, tmp_path / "deep" / "article.txt", "-o", tmp_path / "out")
+    assert result.code == 3
+    assert "deep/article.txt: expected a name of its own" in result.err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["article.txt"]
+    assert "river" in (tmp_path / "out" / "article.txt").read_text(encoding="utf-8")
+
+
+def test_tables(parse, tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text('{"id": "a/1", "article": "The mill broke."}\n\n{"text": "Rain came."}\r\n', encoding="utf-8")
+    lines = [json.loads(line) for line in parse(path, "--jsonl").out.splitlines()]
+    assert [(line["id"], line["text"]) for line in lines] == [("a/1", "The mill broke."), ("news-2", "Rain came.")]
+    parse(path, "-f", "dis", "-o", tmp_path / "out")
+    assert "a_1.dis" in {file.name for file in (tmp_path / "out").iterdir()}
+
+
+def test_trees_are_converted(discsum, article, tmp_path, parser_folder):
+    rs3 = tmp_path / "tree.rs3"
+    discsum("parse", article, "--parser", parser_folder, "-f", "rs3", "-o", rs3)
+    # No parser is needed, or even there.
+    result = discsum("parse", rs3, "-f", "dis", "--parser", "no-such-parser")
+    assert result.code == 0
+    assert result.out.startswith("( Root")
+    again = tmp_path / "again.rs3"
+    discsum("parse", rs3, "-f", "rs3", "-o", again)
+    assert again.read_text(encoding="utf-8") == rs3.read_text(encoding="utf-8")
+
+
+def test_edus_and_sentences_from_lines(parse, tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("When the rain came,\nthe mill stopped.\n\nNobody asked.\n")
+    data = json.loads(parse(path, "-f", "json", "--edus", "newline", "--sentences", "newline").out)
+    assert len(data["sentences"]) == len(data["edus"]) == 3
+    assert [edu["sentence"] for edu in data["edus"]] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t "])
+@pytest.mark.parametrize("format", ["tree", "json"])
+def test_empty_texts(parse, format, text):
+    result = parse("-", "-f", format, stdin=text.encode())
+    assert (result.code, result.err) == (0, "")
+    if format == "json":
+        data = json.loads(result.out)
+        assert (data["text"], data["edus"], data["nodes"]) == (text, [], None)
+    else:
+        assert result.out == ""
+
+
+def test_empty_text_has_no_tree_to_write(parse):
+    result = parse("-", "-f", "rs3", stdin=b"")
+    assert result.code == 1
+    assert result.err.startswith("discsum: standard input: expected ")
+
+
+@pytest.mark.parametrize("format", ["tree", "json", "rs3", "rs4", "dis", "rsd", "svg"])
+def test_one_word(parse, format):
+    result = parse("-", "-f", format, stdin=b"Rain")
+    assert (result.code, result.err) == (0, "")
+    assert "Rain" in result.out
+
+
+def test_lone_surrogates_stay_in_json(parse, tmp_path):
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"text": "mill \\ud800 broke"}\n')
+    assert json.loads(parse(path, "--jsonl").out)["text"] == "mill \ud800 broke"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-f", "pdf"], "expected one of tree, json, rs3, rs4, dis, rsd, svg, got 'pdf'"),
+        (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
+        (["--edus", "nltk"], "expected one of model, newline, got 'nltk'"),
+        (["--no-such-option"], "No such option"),
+    ],
+)
+def test_wrong_usage(parse, article, options, message):
+    result = parse(article, *options)
+    assert result.code == 2
+    assert message in result.err
+    assert result.out == ""
+
+
+def test_several_files_need_a_folder(parse, article):
+    result = parse(article, article, "-f", "rs3")
+    assert result.code == 2
+    assert "several documents as rs3 need a folder: -o FOLDER" in result.err
+
+
+def test_a_parser_that_is_not_there_is_reported_once(discsum, article):
+    result = discsum("parse", article, article, "--parser", "no-such-parser")
+    assert result.code == 1
+    assert result.err.count("no-such-parser: expected a folder with config.json") == 1
+    assert len(result.err.splitlines()) == 1
+
+
+def test_an_output_that_cannot_be_written(parse, article, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = parse(article, "-o", tmp_path / "file" / "out.txt")
+    assert result.code == 1
+    assert result.err.startswith("discsum: ") and "file" in result.err
+
+
+def test_nothing_is_left_half_written(parse, article, tmp_path):
+    parse(article, tmp_path / "missing.txt", "-o", tmp_path / "out" / "all.txt")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["all.txt"]

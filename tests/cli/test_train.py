@@ -1,0 +1,48 @@
+import json
+
+import pytest
+import tiny
+import yaml
+
+
+@pytest.fixture
+def recipe(tmp_path, encoder_folder, treebank):
+    content = {
+        "kind": "parser",
+        "name": "tiny-gum",
+        "data": str(treebank),
+        "encoder": str(encoder_folder),
+        "network": tiny.SIZES,
+        "epochs": 2,
+    }
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, article, tmp_path):
+    run = tmp_path / "run"
+    result = discsum("train", recipe, "epochs=1", "-o", run)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("epoch 1/1 edus ")
+    assert f"use them with --parser {run / 'best'}" in result.out
+    assert "# tiny-gum" in (run / "best" / "README.md").read_text()
+    assert json.loads(discsum("parse", article, "--parser", run / "best", "-f", "json").out)["parser"] == "tiny-gum"
+
+    result = discsum("evaluate", run / "best", treebank)
+    assert (result.code, result.err) == (0, "")
+    assert "trees, gold EDUs" in result.out and "parseval|edus:gold|" in result.out
+    figures = json.loads(
+        discsum("evaluate", run / "best", treebank, "--split", "train", "--json", "--rst-parseval").out
+    )
+    assert (figures["split"], figures["gold"]["signature"][:13]) == ("train", "rst-parseval|")
+
+    result = discsum("train", recipe, "epochs=2", "-o", run)
+    assert result.code == 1
+    assert "found another's (epochs 1 there and 2 here); choose another folder" in result.err
+
+
+def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
+    result = discsum("evaluate", parser_folder, treebank, "--split", "test")
+    assert result.code == 1
+    assert result.err.endswith("expected documents of the split 'test', found train, dev\n")

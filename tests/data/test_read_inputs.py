@@ -1,0 +1,95 @@
+import io
+import sys
+
+import pytest
+
+from discsum.data.inputs import Failure, Item, decode, read_inputs, read_rows
+from discsum.errors import InputError
+
+
+def rows(path):
+    return list(read_rows(path, "utf-8"))
+
+
+def test_text_comes_as_it_is(tmp_path):
+    path = tmp_path / "a b.txt"
+    path.write_bytes("One\r\ntwo\u2028 \x00three\n".encode())
+    assert list(read_inputs([str(path)])) == [Item("a b", str(path), "One\r\ntwo\u2028 \x00three\n")]
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Rain\r\n")))
+    assert list(read_inputs(["-"])) == [Item("stdin", "standard input", "Rain\r\n")]
+
+
+def test_a_folder_in_the_order_of_its_names(tmp_path):
+    (tmp_path / "b").mkdir()
+    for name in ("c.txt", "a.TXT", "b/z.txt", "b/y.jsonl", "notes.md"):
+        (tmp_path / name).write_text('{"text": "Rain"}')
+    found = list(read_inputs([str(tmp_path)]))
+    assert [item.id for item in found] == ["a", "y-1", "z", "c"]
+    assert [item.table for item in found] == [False, True, False, False]
+
+
+def test_trees_are_left_out_where_they_do_not_do(tmp_path):
+    (tmp_path / "tree.rs3").write_text("<rst/>")
+    (tmp_path / "a.txt").write_text("Rain")
+    assert [item.id for item in read_inputs([str(tmp_path)], trees=False)] == ["a"]
+    assert [type(item) for item in read_inputs([str(tmp_path)])] == [Item, Failure]
+
+
+def test_what_cannot_be_read_does_not_stop_the_rest(tmp_path):
+    (tmp_path / "a.txt").write_text("Rain")
+    found = list(read_inputs([str(tmp_path / "gone"), str(tmp_path / "a.txt")]))
+    assert found[0] == Failure(str(tmp_path / "gone"), f"{tmp_path / 'gone'}: no such file or folder")
+    assert found[1].text == "Rain"
+
+
+def test_names_of_rows(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text(
+        '{"text": "a", "id": 7}\n{"text": "b", "id": ""}\n{"text": "c", "id": null}\n{"text": "d", "id": "x"}\n'
+    )
+    assert [item.id for item in read_inputs([str(path)])] == ["7", "news-2", "news-3", "x"]
+
+
+def test_the_article_is_the_text_where_there_are_both(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_text("text,article\nshort,long\n")
+    assert [item.text for item in read_inputs([str(path)])] == ["long"]
+    assert [item.text for item in read_inputs([str(path)], text_column="text")] == ["short"]
+
+
+def test_lines_in_cells_and_in_json(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_bytes(b'text,id\r\n"one\r\n\r\ntwo",a\r\nthree,b\r\n')
+    assert [row["text"] for _, row in rows(path)] == ["one\r\n\r\ntwo", "three"]
+    path = tmp_path / "news.jsonl"
+    path.write_text('{"text": "one\u2028two"}\r\n   \n{"text": "three"}', encoding="utf-8")
+    assert rows(path) == [(f"{path}:1", {"text": "one\u2028two"}), (f"{path}:3", {"text": "three"})]
+
+
+def test_a_table_of_no_known_kind(tmp_path):
+    path = tmp_path / "news.xlsx"
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=r"news\.xlsx: expected a table that ends in \.jsonl, "):
+        rows(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16", "cp1252"])
+def test_encodings(encoding):
+    assert decode("caf\u00e9".encode(encoding), encoding, "it") == "caf\u00e9"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        (b"ab\xff", "utf-8", "it: expected utf-8, got byte 0xff at offset 2"),
+        ("caf\u00e9".encode(), "ascii", "it: expected ascii, got byte 0xc3 at offset 3"),
+        (b"a", "klingon", "expected the name of an encoding with --encoding, got 'klingon'"),
+        (b"a", "base64", "expected the name of an encoding with --encoding, got 'base64'"),
+    ],
+)
+def test_bytes_that_are_no_text(content, encoding, message):
+    with pytest.raises(InputError, match=message):
+        decode(content, encoding, "it")

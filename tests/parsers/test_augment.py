@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+import tiny
+from small_trees import random_tree
+
+from discsum.document import Document
+from discsum.parsers.segmenter import EDU_START, SENTENCE_START
+from discsum.parsers.training.augment import pruned, restricted
+from discsum.parsers.training.examples import make_example
+
+WORDS = ["the river rose", "the miller said", "because of rain", "and it broke.", "the town asked", "for bread."]
+
+
+def example(edus, seed):
+    generator = np.random.default_rng(seed)
+    texts = [WORDS[generator.integers(len(WORDS))] for _ in range(edus)]
+    document = Document.from_edu_texts(texts, random_tree(edus, seed), id=f"text-{seed}")
+    labels = sorted({(node.nuclearity, node.relation) for node in document.tree.nodes})
+    return make_example(document, tiny.make_tokenizer(), labels)
+
+
+def naive(tree, kept):
+    """Return the nodes that both children of some kept EDUs share, with their labels' place in the tree."""
+    index = {edu: position for position, edu in enumerate(np.flatnonzero(kept).tolist())}
+    nodes = []
+    for place, node in enumerate(tree.nodes):
+        left = [index[edu] for edu in range(node.first, node.split + 1) if kept[edu]]
+        right = [index[edu] for edu in range(node.split + 1, node.last + 1) if kept[edu]]
+        if left and right:
+            nodes.append((left[0], right[-1], left[-1], place))
+    return nodes
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_restricted_example_is_the_document_without_those_edus(seed):
+    whole = example(12, seed)
+    kept = np.random.default_rng(seed).random(12) < 0.6
+    kept[:2] = True
+    part = restricted(whole, kept)
+    found = [(*node, label) for node, label in zip(part.gold.nodes.tolist(), part.gold.labels.tolist(), strict=True)]
+    labels = whole.gold.labels
+    expected = naive(whole.document.tree, kept)
+    assert found == [(first, last, split, labels[place]) for first, last, split, place in expected]
+    assert len(part.gold.nodes) == kept.sum() - 1
+    texts = [text for text, keep in zip(whole.document.edu_texts, kept, strict=True) if keep]
+    ids = [tiny.make_tokenizer().encode(text, add_special_tokens=False).ids for text in texts]
+    assert part.subwords.ids.tolist() == [index for group in ids for index in group]
+    assert part.gold.edu_starts.tolist() == np.cumsum([0, *(len(group) for group in ids[:-1])]).tolist()
+    assert (part.tags[part.gold.edu_starts] >= EDU_START).all()
+    assert (part.tags[part.gold.sentence_starts] == SENTENCE_START).all()
+    assert (part.tags > 0).sum() == kept.sum()
+
+
+def test_only_whole_sentences_go():
+    random = np.random.default_rng(0)
+    smaller = 0
+    for seed in range(30):
+        whole = example(40, seed)
+        part = pruned(whole, random, section=0.5, drop=0.3)
+        smaller += len(part.gold.edu_starts) < 40
+        sentences = {tuple(ids) for ids in np.split(whole.subwords.ids, whole.gold.sentence_starts[1:])}
+        for ids in np.split(part.subwords.ids, part.gold.sentence_starts[1:]):
+            assert tuple(ids) in sentences
+    assert smaller > 10
+
+
+def test_nothing_goes_where_nothing_may():
+    whole = example(30, 1)
+    assert pruned(whole, np.random.default_rng(0), section=0.0, drop=0.0) is whole

@@ -1,0 +1,82 @@
+import pytest
+from small_trees import document_of
+
+from discsum.errors import InputError
+from discsum.parsers.formats.outline import to_text
+from discsum.tree import Node, RSTTree
+
+EDUS = [
+    "When the rain came,",
+    "the miller said",
+    "that the wheel\nhad stopped,",
+    "the baker left,",
+    "and the town slept.",
+]
+
+
+def document():
+    nodes = [
+        Node(0, 4, 0, "SN", "context-circumstance"),
+        Node(1, 4, 2, "NN", "joint-list"),
+        Node(1, 2, 1, "SN", "attribution-positive"),
+        Node(3, 4, 3, "NN", "joint-list"),
+    ]
+    return document_of([EDUS], RSTTree(5, nodes))
+
+
+def test_a_small_tree():
+    assert to_text(document()) == (
+        "├─ [S context-circumstance] When the rain came,\n"
+        "└─ [N]\n"
+        "   ├─ [N joint-list]\n"
+        "   │  ├─ [S attribution-positive] the miller said\n"
+        "   │  └─ [N] that the wheel had stopped,\n"
+        "   ├─ [N joint-list] the baker left,\n"
+        "   └─ [N joint-list] and the town slept.\n"
+    )
+
+
+def test_satellites_stand_beside_their_nucleus():
+    nodes = [
+        Node(0, 3, 2, "NS", "causal-result"),
+        Node(0, 2, 0, "SN", "context-background"),
+        Node(1, 2, 1, "NS", "elaboration-attribute"),
+    ]
+    assert to_text(document_of([EDUS[:4]], RSTTree(4, nodes))) == (
+        "├─ [S context-background] When the rain came,\n"
+        "├─ [N] the miller said\n"
+        "├─ [S elaboration-attribute] that the wheel had stopped,\n"
+        "└─ [S causal-result] the baker left,\n"
+    )
+
+
+def test_long_units_are_wrapped_under_themselves():
+    text = to_text(document(), width=30)
+    assert "├─ [S context-circumstance] When the rain came,\n" in text
+    long = document_of(
+        [["one two three four five six seven eight nine ten", "eleven"]],
+        RSTTree(2, [Node(0, 1, 0, "NN", "joint-list")]),
+    )
+    assert to_text(long, width=50) == (
+        "├─ [N joint-list] one two three four five six\n"
+        "│                 seven eight nine ten\n"
+        "└─ [N joint-list] eleven\n"
+    )
+
+
+def test_one_unit():
+    assert to_text(document_of([["All is well."]], RSTTree(1))) == "All is well.\n"
+
+
+def test_no_tree():
+    with pytest.raises(InputError, match="toy: expected a discourse tree, got none"):
+        to_text(document_of([["All is well."]]))
+
+
+@pytest.mark.parametrize("nuclearity", ["NS", "SN", "NN"])
+def test_three_thousand_units_on_one_chain(nuclearity):
+    count = 3000
+    tree = RSTTree(count, [Node(first, count - 1, first, nuclearity, "joint-list") for first in range(count - 1)])
+    lines = to_text(document_of([[f"unit{index}" for index in range(count)]], tree)).splitlines()
+    assert sum("unit" in line for line in lines) == count
+    assert len(lines) == count + (count - 2 if nuclearity == "NS" else 0)

@@ -1,0 +1,204 @@
+import nltk
+import numpy as np
+import pytest
+import tiny
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discsum
+from discsum.document import Document, Span
+from discsum.errors import InputError, MissingExtraError
+from discsum.parsers.sentences import split_sentences
+from discsum.parsers.structure import DESIGNS
+
+# Any Unicode, lone surrogates and control characters included, between words and marks.
+MARKS = [
+    "\n\n",
+    "\n",
+    "\r\n",
+    "\t",
+    "\x00",
+    "\x07",
+    "\x1c",
+    "\x85",
+    "\u200b",
+    "\u2028",
+    "\ufeff",
+    "\uf0b7",
+    "\ud800",
+    "\udfff",
+]
+WORDS = [
+    "The old mill",
+    "broke.",
+    " because ",
+    "한글",
+    "𝒜",
+    "e\u0301",
+    "ﬃ",
+    "İ",
+    "💧🏽",
+    "a" * 120,
+    "...",
+    '"',
+    "'s",
+    "مرحبا",
+]
+PIECES = st.sampled_from(WORDS) | st.sampled_from(MARKS)
+TEXTS = st.lists(PIECES | st.text(st.characters(codec=None), max_size=12), max_size=10).map("".join)
+PARSER = tiny.make_parser()
+
+
+def same(one, other):
+    """Whether two parses are equal; their probabilities may differ by rounding."""
+    assert (one.text, one.sentences, one.edus, one.id, one.parser) == (
+        other.text,
+        other.sentences,
+        other.edus,
+        other.id,
+        other.parser,
+    )
+    if one.tree is None or other.tree is None:
+        assert one.tree is other.tree
+        return
+    assert one.tree.spans.tolist() == other.tree.spans.tolist()
+    for ours, theirs in zip(one.tree.nodes, other.tree.nodes, strict=True):
+        assert (ours.nuclearity, ours.relation) == (theirs.nuclearity, theirs.relation)
+        assert ours.probability == pytest.approx(theirs.probability, abs=1e-3)
+
+
+def check(document, text):
+    """What holds of every parse; that spans tile the text and the tree is one, their classes check."""
+    assert document.text == text
+    if text.strip():
+        assert document.tree.edus == len(document.edus) >= 1
+        assert len(document.sentences) >= 1
+        assert (document.edus[0].start, document.edus[-1].end) == (len(text) - len(text.lstrip()), len(text.rstrip()))
+    else:
+        assert (document.sentences, document.edus, document.tree) == ((), (), None)
+
+
+@settings(max_examples=150)
+@given(TEXTS)
+def test_every_text_is_parsed(text):
+    check(PARSER.parse(text), text)
+
+
+@settings(max_examples=60)
+@given(TEXTS, st.sampled_from(["newline", "spans"]))
+def test_every_text_is_parsed_in_given_sentences(text, source):
+    sentences = split_sentences(text, "newline")
+    document = PARSER.parse(text, sentences="newline" if source == "newline" else sentences)
+    check(document, text)
+    assert list(document.sentences) == sentences
+    assert {sentence.start for sentence in sentences} <= {edu.start for edu in document.edus}
+
+
+@settings(max_examples=60)
+@given(TEXTS)
+def test_given_edus_are_kept_exactly(text):
+    edus = [Span(index, index + 1) for index, character in enumerate(text) if not character.isspace()]
+    whole = [Span(edus[0].start, edus[-1].end)] if edus else []
+    document = PARSER.parse(text, sentences=whole, edus=edus)
+    assert [(edu.start, edu.end) for edu in document.edus] == [(edu.start, edu.end) for edu in edus]
+    check(document, text)
+
+
+@settings(max_examples=30)
+@given(st.lists(TEXTS | st.just(tiny.ARTICLE), max_size=6), st.integers(1, 4))
+def test_batches_change_nothing(texts, batch_size):
+    ids = [f"text {number}" for number in range(len(texts))]
+    alone = [PARSER.parse(text, id=id) for text, id in zip(texts, ids, strict=True)]
+    many = list(PARSER.parse_many(texts, batch_size=batch_size, ids=ids))
+    assert len(alone) == len(many)
+    for one, other in zip(alone, many, strict=True):
+        same(one, other)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_design_parses(name):
+    document = tiny.make_parser(name).parse(tiny.ARTICLE, id="mill")
+    check(document, tiny.ARTICLE)
+    assert (document.id, document.parser) == ("mill", f"tiny-{name}")
+    assert len(document.edus) > len(document.sentences) > 3
+    assert {(node.nuclearity, node.relation) for node in document.tree.nodes} <= set(tiny.LABELS)
+
+
+def test_parsing_is_lazy():
+    taken = []
+
+    def texts():
+        for number in range(10):
+            taken.append(number)
+            yield "The mill broke."
+
+    documents = PARSER.parse_many(texts(), batch_size=3)
+    next(documents)
+    assert taken == [0, 1, 2]
+
+
+def test_sentences_from_newlines():
+    text = "  The mill broke\r\n\nbecause it was old.  \n\tNobody came\n"
+    assert PARSER.parse(text, sentences="newline").sentence_texts == (
+        "The mill broke",
+        "because it was old.",
+        "Nobody came",
+    )
+
+
+def test_sentences_from_nltk_or_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(MissingExtraError, match=r"python -m nltk\.downloader punkt_tab"):
+        PARSER.parse("The mill broke. It was old.", sentences="nltk")
+
+
+def test_sentences_from_nltk():
+    text = "Dr. Mill came at 3 p.m. today.  He left.\n"
+    try:
+        document = PARSER.parse(text, sentences="nltk")
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    assert document.sentence_texts == ("Dr. Mill came at 3 p.m. today.", "He left.")
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(InputError, match="sentences from model, nltk, newline, got 'punkt'"):
+        PARSER.parse("The mill broke.", sentences="punkt")
+    with pytest.raises(InputError, match="EDU 1: expected every character in one, none has 8 to 10"):
+        PARSER.parse("The mill broke.", sentences="newline", edus=[Span(0, 8), Span(10, 15)])
+    with pytest.raises(InputError, match="every EDU to start in a sentence"):
+        PARSER.parse("The mill broke.", sentences=[Span(4, 15)], edus=[Span(0, 15)])
+
+
+def test_encoding_gives_a_vector_a_subword():
+    encoded = PARSER.encode(["The old mill broke.", "", "rain"])
+    assert [item.vectors.shape for item in encoded] == [(len(item.subwords), 32) for item in encoded]
+    assert PARSER.encode([]) == []
+
+
+def test_a_parsed_document_keeps_its_units_and_tree():
+    parsed = PARSER.parse(tiny.ARTICLE, id="mill")
+    encoded = PARSER.encode_document(parsed)
+    assert encoded.document is parsed
+    np.testing.assert_allclose(encoded.vectors, PARSER.encode([tiny.ARTICLE])[0].vectors, atol=1e-5)
+    bare = Document.from_spans(parsed.text, parsed.sentences, parsed.edus)
+    grown = PARSER.encode_document(bare).document
+    assert grown.edus == parsed.edus
+    assert grown.tree.spans.tolist() == parsed.tree.spans.tolist()
+
+
+def test_units_are_encoded_on_their_own():
+    units = ["the old mill", "", "the old mill", "rain " * 100]
+    vectors = PARSER.encode_units(units)
+    assert vectors.shape == (4, 32)
+    np.testing.assert_allclose(vectors[0], vectors[2], atol=1e-5)
+
+
+def test_a_sentence_of_ten_thousand_words():
+    text = " ".join(tiny.WORDS[index % 60] for index in range(10_000))
+    document = PARSER.parse(text)
+    check(document, text)
+
+
+def test_the_package_parses_with_a_parser_of_ones_own(parser_folder):
+    assert discsum.Parser.from_pretrained(parser_folder).parse("The mill broke.").text == "The mill broke."

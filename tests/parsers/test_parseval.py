@@ -1,0 +1,131 @@
+"""Scores worked out by hand."""
+
+import pytest
+from small_trees import document_of, random_tree
+
+from discsum.document import Document, Span
+from discsum.errors import InputError
+from discsum.parsers.parseval import Counts, parseval, segmentation
+from discsum.tree import Node, RSTTree
+
+
+def over_words(*nodes, id="toy"):
+    """A document of one sentence whose EDUs are single words."""
+    return document_of([["one", "two", "three", "four"]], RSTTree(4, [Node(*node) for node in nodes]), id)
+
+
+GOLD = over_words(
+    (0, 3, 1, "NS", "elaboration-additional"),
+    (0, 1, 0, "NN", "joint-list"),
+    (2, 3, 2, "SN", "context-background"),
+)
+# Constituents 0-3 and 2-3 are gold's; of these only the root has gold's nuclearity, both have gold's relation class.
+FOUND = over_words(
+    (0, 3, 0, "NS", "elaboration-attribute"),
+    (1, 3, 1, "NN", "joint-other"),
+    (2, 3, 2, "NS", "context-circumstance"),
+)
+
+
+def figures(scores):
+    return scores.span, scores.nuclearity, scores.relation, scores.full
+
+
+def test_original_parseval():
+    assert figures(parseval([GOLD], [FOUND])) == pytest.approx((200 / 3, 100 / 3, 200 / 3, 100 / 3))
+
+
+def test_rst_parseval():
+    # Gold: 0-1 N span, 2-3 S elaboration, 0 N joint, 1 N joint, 2 S context, 3 N span.
+    # Found: 0 N span, 1-3 S elaboration, 1 N joint, 2-3 N joint, 2 N span, 3 S context.
+    assert figures(parseval([GOLD], [FOUND], rst=True)) == pytest.approx((500 / 6, 200 / 6, 100 / 6, 100 / 6))
+
+
+@pytest.mark.parametrize("key", ["start", "end"])
+@pytest.mark.parametrize("rst", [False, True])
+def test_over_gold_edus_both_keys_agree_and_identity_is_all(key, rst):
+    documents = [document_of([[f"word{index}" for index in range(n)]], random_tree(n, n)) for n in (1, 2, 7, 40)]
+    assert figures(parseval(documents, documents, key=key, rst=rst)) == (100, 100, 100, 100)
+    assert figures(parseval([GOLD], [FOUND], key=key, rst=rst)) == figures(parseval([GOLD], [FOUND], rst=rst))
+
+
+def predicted_edus():
+    """Gold `[one two] [three] [four]` and the prediction `[one] [two] [three four]`, both left-branching."""
+    text = "one two three four"
+    tree = RSTTree(3, [Node(0, 2, 1, "NS", "causal-cause"), Node(0, 1, 0, "NN", "joint-list")])
+    whole = [Span(0, 18)]
+    gold = Document.from_spans(text, whole, [Span(0, 7), Span(8, 13), Span(14, 18)], tree)
+    found = Document.from_spans(text, whole, [Span(0, 3), Span(4, 7), Span(8, 18)], tree)
+    return [gold], [found]
+
+
+def test_predicted_edus_by_the_start_of_the_first():
+    # Gold 0-18 and 0-13, found 0-18 and 0-7.
+    assert figures(parseval(*predicted_edus())) == (50, 50, 50, 50)
+
+
+def test_predicted_edus_by_the_end_of_the_first():
+    # Gold 7-18 and 7-13, found 3-18 and 3-7.
+    assert figures(parseval(*predicted_edus(), key="end")) == (0, 0, 0, 0)
+
+
+def test_predicted_edus_with_rst_parseval():
+    # Gold 0-13 N, 14-18 S, 0-7 N, 8-13 N; found 0-7 N, 8-18 S, 0-3 N, 4-7 N: 0-7 has another label in each.
+    assert figures(parseval(*predicted_edus(), rst=True)) == (25, 25, 0, 0)
+
+
+def test_documents_are_micro_averaged():
+    pair = document_of([["one", "two"]], RSTTree(2, [Node(0, 1, 0, "NN", "joint-list")]))
+    # 2 of 3 and 1 of 1.
+    assert parseval([GOLD, pair], [FOUND, pair]).span == pytest.approx(75)
+
+
+def test_a_missing_tree_costs_recall():
+    bare = document_of([["one", "two", "three", "four"]])
+    assert figures(parseval([GOLD], [bare])) == (0, 0, 0, 0)
+    assert figures(parseval([bare], [bare])) == (100, 100, 100, 100)
+
+
+def test_same_unit_is_a_class_of_its_own():
+    def pair(relation):
+        return [document_of([["one", "two"]], RSTTree(2, [Node(0, 1, 0, "NN", relation)]))]
+
+    assert parseval(pair("same-unit"), pair("same-unit")).relation == 100
+    assert parseval(pair("same-unit"), pair("joint-list")).relation == 0
+    assert parseval(pair("joint-other"), pair("joint-list")).relation == 100
+
+
+def test_signatures_say_what_was_measured():
+    gold = "parseval|edus:gold|key:start-of-first,end-of-last|avg:micro|relations:classes,same-unit counted|docs:1"
+    assert parseval([GOLD], [FOUND]).signature == gold
+    raw = parseval(*predicted_edus(), key="end", rst=True).signature
+    assert raw.startswith("rst-parseval|edus:predicted|key:end-of-first,end-of-last|")
+
+
+def test_other_texts_are_refused():
+    with pytest.raises(InputError, match="toy: expected the prediction over the same text"):
+        parseval([GOLD], [document_of([["one", "two"]])])
+
+
+def test_segmentation():
+    gold = document_of([["one", "two"], ["three"], ["four five"]])
+    found = Document.from_spans(gold.text, [Span(0, 13), Span(14, 23)], [Span(0, 7), Span(8, 18), Span(19, 23)])
+    assert gold.text == "one two three four five"
+    # Inside the text gold EDUs start at 4, 8, 14 and found ones at 8, 19.
+    scores = segmentation([gold], [found])
+    assert (scores.precision, scores.recall, scores.f1) == pytest.approx((50, 100 / 3, 40))
+    # Gold sentences start at 8 and 14, found ones at 14.
+    scores = segmentation([gold], [found], "sentence")
+    assert (scores.precision, scores.recall, scores.f1) == pytest.approx((100, 50, 200 / 3))
+    assert scores.signature == "segmentation|unit:sentence|starts inside the document, exact|avg:micro|docs:1"
+
+
+def test_segmentation_of_nothing():
+    single = document_of([["one"]])
+    scores = segmentation([single], [single])
+    assert (scores.precision, scores.recall, scores.f1) == (100, 100, 100)
+
+
+def test_counts_add_up():
+    assert Counts(4, 2, 1) + Counts(2, 2, 2) == Counts(6, 4, 3)
+    assert Counts(6, 4, 3).f1 == 60

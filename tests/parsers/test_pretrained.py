@@ -1,0 +1,148 @@
+import hashlib
+import json
+import shutil
+import stat
+
+import pytest
+import tiny
+import torch
+
+from discsum.errors import WeightsError
+from discsum.parsers.parser import Parser
+from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.subwords import split_subwords
+from discsum.persistence import locate
+from discsum.summarizer import ExtractiveSummarizer
+
+
+@pytest.fixture
+def folder(parser_folder, tmp_path):
+    """A copy of the parser's folder, to be damaged."""
+    return shutil.copytree(parser_folder, tmp_path / "parser")
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_round_trip(parser, parser_folder):
+    again = Parser.from_pretrained(parser_folder)
+    assert again.name == parser.name
+    assert again.parse(tiny.ARTICLE) == parser.parse(tiny.ARTICLE)
+    for key, value in parser.network.state_dict().items():
+        assert torch.equal(again.network.state_dict()[key], value), key
+
+
+def test_saving_again_writes_the_same_bytes(parser, parser_folder, tmp_path):
+    parser.save_pretrained(tmp_path / "again", card="# A parser with random weights\n")
+    for path in parser_folder.iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
+    assert sorted(path.name for path in parser_folder.iterdir()) == [
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
+
+
+def test_files_have_the_usual_permissions(parser_folder):
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in parser_folder.iterdir()}
+    assert len(modes) == 1
+
+
+@pytest.mark.parametrize("damage", ["truncated", "altered"])
+def test_damaged_weights_are_named_with_both_checksums(folder, damage):
+    path = folder / "model.safetensors"
+    content = path.read_bytes()
+    expected = hashlib.sha256(content).hexdigest()
+    content = content[:-100] if damage == "truncated" else content[:-1] + bytes([content[-1] ^ 1])
+    path.write_bytes(content)
+    with pytest.raises(WeightsError) as raised:
+        Parser.from_pretrained(folder)
+    for part in (str(path), expected, hashlib.sha256(content).hexdigest(), "truncated or altered"):
+        assert part in str(raised.value)
+
+
+def test_weights_that_are_none(folder):
+    (folder / "model.safetensors").write_bytes(b"nothing")
+    edit(folder / "config.json", sha256=hashlib.sha256(b"nothing").hexdigest())
+    with pytest.raises(WeightsError, match=r"model\.safetensors: expected a safetensors file"):
+        Parser.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_missing_files_are_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(WeightsError, match=name.replace(".", r"\.")) as raised:
+        Parser.from_pretrained(folder)
+    assert str(folder) in str(raised.value)
+
+
+def test_a_broken_tokenizer_is_named(folder):
+    path = folder / "tokenizer.json"
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected a tokenizer"):
+        Parser.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "expected JSON"),
+        ("[]", "got no object"),
+        ('{"kind": "discsum-parser", "format": 99}', "of format 99"),
+        ('{"kind": "other", "format": 1}', "expected a discsum-parser of format 1, got 'other'"),
+    ],
+)
+def test_a_configuration_of_another_kind(folder, content, message):
+    (folder / "config.json").write_text(content)
+    with pytest.raises(WeightsError, match=message) as raised:
+        Parser.from_pretrained(folder)
+    assert str(folder / "config.json") in str(raised.value)
+
+
+def test_a_configuration_of_another_architecture(folder):
+    path = folder / "config.json"
+    network = json.loads(path.read_text())["network"]
+    edit(path, network=network | {"hidden": 24})
+    with pytest.raises(WeightsError, match=r"model\.safetensors: expected the weights that config\.json describes"):
+        Parser.from_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"network": {"hidden": 16, "wings": 2}},
+        {"network": {"window": 32, "overlap": 16}},
+        {"labels": [["NS"]]},
+        {"special": [0, 1]},
+        {"encoder": {"model_type": "no-such-model"}},
+        {"encoder": {}},
+        {"encoder": None},
+    ],
+)
+def test_a_configuration_that_makes_no_sense(folder, changes):
+    edit(folder / "config.json", **changes)
+    with pytest.raises(WeightsError, match=r"config\.json: expected the configuration of a discsum-parser"):
+        Parser.from_pretrained(folder)
+
+
+def test_a_name_that_is_nowhere():
+    with pytest.raises(WeightsError, match=r"no-such-parser: expected a folder with config\.json"):
+        locate("no-such-parser")
+
+
+def test_a_parser_is_no_summarizer(parser_folder, summarizer_folders):
+    with pytest.raises(WeightsError, match="expected a discsum-extractive of format 1, got 'discsum-parser'"):
+        ExtractiveSummarizer.from_pretrained(parser_folder)
+    with pytest.raises(WeightsError, match="expected a discsum-parser of format 1, got 'discsum-extractive'"):
+        Parser.from_pretrained(summarizer_folders["edu"])
+
+
+def test_an_encoder_to_start_from(encoder_folder):
+    loaded = pretrained_encoder(str(encoder_folder))
+    assert loaded.special == tiny.special_indices()
+    assert loaded.encoder.pooler is None
+    assert loaded.encoder.config.attention_probs_dropout_prob == 0.0
+    long = "the mill " * 600
+    assert len(split_subwords(long, loaded.tokenizer)) == 1200

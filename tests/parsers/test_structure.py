@@ -1,0 +1,248 @@
+"""Every pass over all trees against the enumeration of all trees."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from discsum.errors import InputError
+from discsum.parsers.structure import DESIGNS, SplitScorer, SplitScores, chart, design, distance, top_down
+from discsum.parsers.structure.scores import SIZE_BUCKETS
+from discsum.tree import Node, RSTTree
+
+
+def random_scores(edus, seed, rank=3, scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return (torch.randn(*shape, generator=generator, dtype=torch.float64) * scale).requires_grad_()
+
+    borders, sizes = max(0, edus - 1), len(SIZE_BUCKETS) + 1
+    return SplitScores(
+        draw(edus, rank),
+        draw(edus, rank),
+        draw(borders, rank),
+        draw(borders, rank),
+        draw(borders),
+        draw(sizes),
+        draw(sizes),
+        draw(edus + 1, rank),
+        draw(borders, rank),
+        draw(borders, rank),
+    )
+
+
+def bucket(size):
+    return sum(size - 1 >= limit for limit in SIZE_BUCKETS)
+
+
+def split_score(scores, first, split, last):
+    """The score of a split, written out: a scalar tensor."""
+    left = scores.starts[first] @ scores.left_borders[split] + scores.left_sizes[bucket(split - first + 1)]
+    right = scores.right_borders[split] @ scores.ends[last] + scores.right_sizes[bucket(last - split)]
+    left = left + (scores.totals[split + 1] - scores.totals[first]) @ scores.left_topics[split] / (split - first + 1)
+    right = right + (scores.totals[last + 1] - scores.totals[split + 1]) @ scores.right_topics[split] / (last - split)
+    return left + right + scores.strength[split]
+
+
+def trees(first, last):
+    """Every tree over EDUs first to last, as a list of nodes (first, last, split)."""
+    if first == last:
+        return [[]]
+    return [
+        [(first, last, split), *left, *right]
+        for split in range(first, last)
+        for left in trees(first, split)
+        for right in trees(split + 1, last)
+    ]
+
+
+def tree_score(scores, nodes):
+    return sum(split_score(scores, first, split, last) for first, last, split in nodes)
+
+
+def spans_of(nodes):
+    """The spans of the nodes and of their children."""
+    return {pair for first, last, split in nodes for pair in ((first, last), (first, split), (split + 1, last))}
+
+
+def to_tree(edus, bracketing):
+    nodes = (Node(*map(int, node), "NN", "joint-list") for node in bracketing.nodes)
+    return RSTTree.from_unordered(edus, nodes)
+
+
+def matrices(scores):
+    index = torch.arange(len(scores.starts))
+    left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
+    return chart.by_width(left.detach().numpy(), right.detach().numpy())
+
+
+@pytest.mark.parametrize("edus", range(2, 7))
+@pytest.mark.parametrize("seed", range(3))
+def test_chart_sums_over_every_tree(edus, seed):
+    scores = random_scores(edus, seed)
+    every = trees(0, edus - 1)
+    values = torch.stack([tree_score(scores, nodes) for nodes in every]).detach()
+    found = chart.posterior(*matrices(scores))
+    assert found.log_normaliser == pytest.approx(torch.logsumexp(values, 0).item())
+    chances = torch.softmax(values, 0).tolist()
+    left, right, spans = np.zeros((edus, edus)), np.zeros((edus, edus)), np.zeros((edus, edus))
+    for nodes, chance in zip(every, chances, strict=True):
+        for first, last, split in nodes:
+            left[first, split - first] += chance
+            right[last, last - split - 1] += chance
+        for first, last in spans_of(nodes):
+            spans[first, last - first] += chance
+    np.testing.assert_allclose(found.left, left, atol=1e-12)
+    np.testing.assert_allclose(found.right, right, atol=1e-12)
+    np.testing.assert_allclose(found.spans, spans, atol=1e-12)
+
+
+def gradients(loss, scores):
+    return torch.autograd.grad(loss, list(vars(scores).values()), allow_unused=True)
+
+
+@pytest.mark.parametrize("edus", range(2, 7))
+def test_chart_loss_and_gradients(edus):
+    every = trees(0, edus - 1)
+    for seed, gold in enumerate(every[:: max(1, len(every) // 6)]):
+        scores = random_scores(edus, seed)
+        values = torch.stack([tree_score(scores, nodes) for nodes in every])
+        expected = (torch.logsumexp(values, 0) - tree_score(scores, gold)) / len(gold)
+        found = chart.loss(scores, np.array(gold))
+        assert found.item() == pytest.approx(expected.item())
+        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
+            torch.testing.assert_close(ours, theirs, msg=name)
+
+
+@pytest.mark.parametrize("edus", range(3, 7))
+def test_chart_loss_of_some_nodes_sums_over_the_trees_that_hold_them(edus):
+    every = trees(0, edus - 1)
+    generator = np.random.default_rng(edus)
+    for seed in range(8):
+        scores = random_scores(edus, seed)
+        gold = every[generator.integers(len(every))]
+        kept = [node for node in gold if generator.random() < 0.5][: edus - 2] or gold[-1:]
+        values = torch.stack([tree_score(scores, nodes) for nodes in every])
+        holds = [spans_of(kept) <= spans_of(nodes) for nodes in every]
+        expected = (torch.logsumexp(values, 0) - torch.logsumexp(values[holds], 0)) / len(kept)
+        found = chart.loss(scores, np.array(kept))
+        assert found.item() == pytest.approx(expected.item(), abs=1e-9)
+        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
+            torch.testing.assert_close(ours, theirs, msg=name, atol=1e-9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("edus", range(1, 7))
+@pytest.mark.parametrize("seed", range(4))
+def test_chart_decodes_the_tree_of_most_expected_spans(edus, seed):
+    scores = random_scores(edus, seed, scale=1.5)
+    every = trees(0, edus - 1)
+    found = chart.decode(scores)
+    to_tree(edus, found)
+    if edus == 1:
+        assert found.nodes.shape == (0, 3)
+        return
+    chances = torch.softmax(torch.stack([tree_score(scores, nodes) for nodes in every]).detach(), 0).tolist()
+    expected = {}
+    for nodes, chance in zip(every, chances, strict=True):
+        for first, last, _ in nodes:
+            expected[first, last] = expected.get((first, last), 0.0) + chance
+    best = max(every, key=lambda nodes: sum(expected[first, last] for first, last, _ in nodes))
+    assert sorted(map(tuple, found.nodes.tolist())) == sorted(best)
+    for (first, last, _), probability in zip(found.nodes.tolist(), found.probabilities, strict=True):
+        assert probability == pytest.approx(expected[first, last])
+
+
+def naive_decode(edus, value):
+    """Split every span at its best border by `value(first, split, last)`; recursion is fine for small numbers."""
+
+    def split_all(first, last):
+        if first == last:
+            return []
+        best = max(range(first, last), key=lambda split: value(first, split, last))
+        total = sum(math.exp(value(first, split, last) - value(first, best, last)) for split in range(first, last))
+        return [(first, last, best, 1.0 / total), *split_all(first, best), *split_all(best + 1, last)]
+
+    return split_all(0, edus - 1)
+
+
+@pytest.mark.parametrize("edus", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize("name", ["top_down", "distance"])
+def test_greedy_designs_against_naive_ones(name, edus):
+    scores = random_scores(edus, seed=edus)
+
+    def value(first, split, last):
+        return (split_score(scores, first, split, last) if name == "top_down" else scores.strength[split]).item()
+
+    with torch.no_grad():
+        found = design(name).decode(scores)
+    expected = naive_decode(edus, value)
+    rows = [(*node, chance) for node, chance in zip(found.nodes.tolist(), found.probabilities, strict=True)]
+    for ours, theirs in zip(sorted(rows), sorted(expected), strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)
+
+
+@pytest.mark.parametrize("module", [top_down, distance])
+def test_greedy_losses(module):
+    scores = random_scores(6, seed=3)
+    gold = trees(0, 5)[17]
+    total = 0.0
+    for first, last, split in gold:
+        values = [
+            split_score(scores, first, border, last) if module is top_down else scores.strength[border]
+            for border in range(first, last)
+        ]
+        total += torch.logsumexp(torch.stack(values), 0) - values[split - first]
+    assert module.loss(scores, np.array(gold)).item() == pytest.approx(total.item() / len(gold))
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4, 7, 16])
+def test_sections_make_valid_trees(monkeypatch, limit):
+    monkeypatch.setattr(chart, "LIMIT", limit)
+    for edus in (1, 2, 3, limit, limit + 1, 2 * limit + 1, 97):
+        found = chart.decode(random_scores(edus, seed=edus))
+        to_tree(edus, found)
+        assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
+
+
+def test_sections_change_nothing_where_all_fit_into_one(monkeypatch):
+    scores = random_scores(40, seed=1)
+    whole = chart.decode(scores)
+    monkeypatch.setattr(chart, "LIMIT", 40)
+    assert chart.decode(scores).nodes.tolist() == whole.nodes.tolist()
+    monkeypatch.setattr(chart, "LIMIT", 39)
+    assert chart.decode(scores).nodes.tolist() != whole.nodes.tolist()
+
+
+def test_sections_are_cut_at_strong_borders(monkeypatch):
+    monkeypatch.setattr(chart, "LIMIT", 8)
+    strength = np.zeros(29, dtype=np.float32)
+    strength[[5, 12, 18, 25]] = 9.0
+    assert chart._sections(np.arange(30), strength) == [0, 6, 13, 19, 26, 30]
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("edus", [1, 2, 3, 500, 3000])
+def test_every_design_at_every_length(name, edus):
+    torch.manual_seed(edus)
+    scorer = SplitScorer(8, rank=4)
+    with torch.no_grad():
+        scores = scorer(torch.randn(edus, 8), torch.randint(0, 4, (edus,)))
+        found = design(name).decode(scores)
+    to_tree(edus, found)
+    assert found.probabilities.shape == (edus - 1,)
+    assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
+
+
+def test_a_right_branching_tree_of_3000_edus_is_no_special_case():
+    scores = random_scores(3000, seed=0, scale=0.0)
+    with torch.no_grad():
+        scores.strength.copy_(-torch.arange(2999.0))
+        for name in ("top_down", "distance"):
+            assert design(name).decode(scores).nodes[:, 2].tolist() == list(range(2999))
+
+
+def test_an_unknown_design_lists_the_known_ones():
+    with pytest.raises(InputError, match="among chart, top_down, distance, got 'bottom_up'"):
+        design("bottom_up")

@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from discsum.document import Span
+from discsum.parsers.segmenter import BoundaryTagger, boundary_probabilities, spans_from, starts_from
+from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords
+
+
+def described(text, tokenizer):
+    words = split_subwords(text, tokenizer)
+    rows = zip(words.starts, words.ends, words.gaps, words.cases, words.opens, strict=True)
+    return [(text[start:end], GAPS[gap], CASES[case], bool(opens)) for start, end, gap, case, opens in rows]
+
+
+def test_layout_and_case(tokenizer):
+    assert described(" Millers don't SELL\n3rd\tflour.\n \nNow", tokenizer) == [
+        ("Miller", "blank line", "capitalized", True),
+        ("s", "none", "lower", False),
+        ("d", "space", "lower", True),
+        ("o", "none", "lower", False),
+        ("n", "none", "lower", False),
+        ("'", "none", "other", True),
+        ("t", "none", "lower", True),
+        ("S", "space", "capitalized", True),
+        ("E", "none", "capitalized", False),
+        ("L", "none", "capitalized", False),
+        ("L", "none", "capitalized", False),
+        ("3", "newline", "digit", True),
+        ("r", "none", "lower", False),
+        ("d", "none", "lower", False),
+        ("flour", "space", "lower", True),
+        (".", "none", "other", True),
+        ("N", "blank line", "capitalized", True),
+        ("o", "none", "lower", False),
+        ("w", "none", "lower", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "gap"),
+    [
+        ("", "none"),
+        ("\x00", "none"),
+        (" ", "space"),
+        ("\t ", "space"),
+        ("\u00a0", "space"),
+        ("\n", "newline"),
+        (" \r\n ", "newline"),
+        ("\u2028", "newline"),
+        ("\n\n", "blank line"),
+        ("\n \t\n", "blank line"),
+        ("\r\n\r\n", "blank line"),
+        ("\r\r", "blank line"),
+        ("\f", "blank line"),
+        ("\u2029", "blank line"),
+    ],
+)
+def test_gaps(between, gap, tokenizer):
+    assert described(f"!{between}!", tokenizer)[1] == ("!", gap, "other", True)
+
+
+def test_case_of_a_whole_word(tokenizer):
+    assert [row[2] for row in described("MILL Mill mill A", tokenizer)] == [
+        "upper",
+        "capitalized",
+        "lower",
+        "capitalized",
+    ]
+
+
+def test_surrogates_and_control_characters_keep_offsets(tokenizer):
+    text = "\x00mill\ud800 \x07wheel\u200b river"
+    words = split_subwords(text, tokenizer)
+    pieces = [text[start:end] for start, end in zip(words.starts, words.ends, strict=True)]
+    assert pieces == ["mill", "wheel", "river"]
+    assert words.starts.tolist() == [1, 8, 15]
+
+
+@pytest.mark.parametrize(("text", "count"), [("", 0), (" \n\t", 0), ("\x00", 1), (" \x00 \u200b\n", 1)])
+def test_a_text_has_subwords_if_anything_but_white_space_is_in_it(text, count, tokenizer):
+    words = split_subwords(text, tokenizer)
+    assert len(words) == count
+    if count:
+        assert text[words.starts[0] : words.ends[0]] == text.strip()
+
+
+def test_bytes_as_subwords_share_offsets():
+    vocabulary = {piece: index for index, piece in enumerate([*pre_tokenizers.ByteLevel.alphabet()])}
+    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    text = "a \U0001f600 b"
+    words = split_subwords(text, tokenizer)
+    assert words.starts.tolist() == [0, 2, 2, 2, 2, 4]
+    # Blanks that are subwords of their own are left out, and every unit finds its first subword.
+    assert first_subwords(words, [Span(0, 1), Span(2, 3), Span(4, 5)]).tolist() == [0, 1, 5]
+
+
+def test_first_subwords(tokenizer):
+    words = split_subwords("mill \x00 wheel river", tokenizer)
+    spans = [Span(0, 2), Span(2, 4), Span(5, 6), Span(7, 12), Span(13, 18)]
+    assert first_subwords(words, spans).tolist() == [0, 0, 1, 1, 2]
+
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
+
+
+@given(ANY_TEXT, st.lists(st.integers(0, 40), max_size=6))
+def test_spans_tile_the_text(text, starts):
+    spans = spans_from(text, sorted(start for start in set(starts) if start < len(text) and not text[start].isspace()))
+    covered = [index for span in spans for index in range(span.start, span.end)]
+    assert covered == sorted(set(covered))
+    assert not "".join(character for index, character in enumerate(text) if index not in set(covered)).strip()
+    for span in spans:
+        assert text[span.start : span.end].strip() == text[span.start : span.end]
+
+
+def test_starts(tokenizer):
+    words = split_subwords("mills and wheels", tokenizer)
+    assert words.opens.tolist() == [True, False, True, True, False]
+    chances = np.array([0.1, 0.9, 0.9, 0.2, 0.9], dtype=np.float32)
+    assert starts_from(chances, words, 0.5).tolist() == [0, 2]
+    assert starts_from(chances, words, 0.5, np.array([3])).tolist() == [0, 2, 3]
+    assert starts_from(chances[:0], split_subwords("", tokenizer), 0.5).tolist() == []
+
+
+def test_an_edu_starts_with_at_least_the_probability_of_a_sentence():
+    edus, sentences = boundary_probabilities(torch.tensor([[0.0, 0.0, 0.0], [0.0, 1.0, 2.0]]))
+    assert edus == pytest.approx([2 / 3, 1 - 1 / (1 + np.e + np.e**2)])
+    assert sentences == pytest.approx([1 / 3, np.e**2 / (1 + np.e + np.e**2)])
+
+
+@torch.inference_mode()
+def test_tags_do_not_depend_on_the_other_documents():
+    torch.manual_seed(0)
+    tagger = BoundaryTagger(8, hidden=12).eval()
+    lengths = (3, 1, 17, 0, 6)
+    vectors = [torch.randn(length, 8) for length in lengths]
+    gaps = [torch.randint(0, 4, (length,)) for length in lengths]
+    cases = [torch.randint(0, 5, (length,)) for length in lengths]
+    together = tagger(vectors, gaps, cases)
+    for index, length in enumerate(lengths):
+        assert together[index].shape == (length, 3)
+        if length:
+            alone = tagger([vectors[index]], [gaps[index]], [cases[index]])[0]
+            torch.testing.assert_close(together[index], alone, atol=1e-5, rtol=0)

@@ -1,0 +1,263 @@
+"""A whole training run on a treebank of three texts."""
+
+import numpy as np
+import pytest
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+from small_treebank import gold
+from small_trees import document_of, random_tree
+
+from discsum.document import Document, Span
+from discsum.errors import InputError, WeightsError
+from discsum.parsers.parser import Parser
+from discsum.parsers.training.card import parser_card
+from discsum.parsers.training.examples import label_set, make_example, over_predicted
+from discsum.parsers.training.losses import _flattened
+from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.trainer import ParserTrainer
+from discsum.parsers.treebank import place, read_gum
+from discsum.recipes import names, read_recipe
+
+
+def test_the_treebank_is_read(treebank):
+    documents = read_gum(treebank, "train")
+    assert [document.id for document in documents] == ["mill", "bread"]
+    for document in documents:
+        expected = gold(document.id)
+        assert document.edu_texts == expected.edu_texts
+        assert document.sentence_texts == expected.sentence_texts
+        assert document.tree.spans.tolist() == expected.tree.spans.tolist()
+        assert {node.relation for node in document.tree.nodes} == {node.relation for node in expected.tree.nodes}
+        assert (document.parser, document.text.count("\n\n")) == ("gold", 1)
+
+
+def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
+    with pytest.raises(InputError, match=r"splits\.tsv: expected the treebank's list"):
+        read_gum(tmp_path, "dev")
+    with pytest.raises(InputError, match="documents of the split 'test', found train, dev"):
+        read_gum(treebank, "test")
+    (tmp_path / "splits.tsv").write_text("mill\tdev\n\nbread dev\n")
+    with pytest.raises(InputError, match=r"splits\.tsv:3: expected a name, a tab and a split, got 'bread dev'"):
+        read_gum(tmp_path, "dev")
+    (tmp_path / "splits.tsv").write_text("mill\tdev\n")
+    with pytest.raises(InputError, match=r"mill\.txt: expected a UTF-8 file"):
+        read_gum(tmp_path, "dev")
+
+
+def test_pieces_are_placed_without_regard_to_white_space():
+    assert place(["a b", "cd"], " ab\nc d ", "it") == [Span(1, 3), Span(4, 7)]
+    with pytest.raises(InputError, match="it: expected 'xd' in the text, got 'cd'"):
+        place(["a b", "xd"], "ab cd", "it")
+    with pytest.raises(InputError, match="it: expected to cover the text to its end, left out 'd'"):
+        place(["a b", "c"], "ab cd", "it")
+
+
+def recipe(encoder_folder, **changes):
+    network = {**tiny.SIZES, "design": "chart"}
+    settings = {
+        "encoder": str(encoder_folder),
+        "network": network,
+        "epochs": 4,
+        "batch": 1,
+        "rate": 0.01,
+        "predicted": 0.5,
+    }
+    return ParserRecipe.from_dict({**settings, **changes})
+
+
+class KilledError(Exception):
+    pass
+
+
+def train(recipe, treebank, folder, kill_at="never"):
+    lines = []
+
+    def report(line):
+        lines.append(line)
+        if line.startswith(kill_at):
+            raise KilledError
+
+    trainer = ParserTrainer(recipe, read_gum(treebank, "train"), read_gum(treebank, "dev"), folder, "tiny-gum")
+    trainer.run(report)
+    return trainer, lines
+
+
+@pytest.fixture(scope="module")
+def undisturbed(encoder_folder, treebank, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "undisturbed"
+    return train(recipe(encoder_folder), treebank, folder)[0]
+
+
+def test_the_loss_falls_and_the_best_weights_are_kept(undisturbed):
+    log = undisturbed.log
+    assert [entry["epoch"] for entry in log] == [1, 2, 3, 4]
+    assert sum(log[-1]["losses"]) < 0.8 * sum(log[0]["losses"])
+    parser = Parser.from_pretrained(undisturbed.folder / "best")
+    assert parser.name == "tiny-gum"
+    assert set(parser.network.labels.labels) == set(label_set([gold("mill"), gold("bread")]))
+    assert parser.parse(tiny.ARTICLE).tree is not None
+    assert sorted(path.name for path in undisturbed.folder.iterdir()) == ["best", "last.safetensors", "log.json"]
+
+
+def test_the_card_has_data_figures_and_recipe(undisturbed):
+    card = parser_card("tiny-gum", undisturbed.recipe, undisturbed.log, notes="Three designs were compared.")
+    for part in ("# tiny-gum", "GUM", "CC BY", "| 4 | edus ", "rate: 0.01", "design: chart", "license: apache-2.0"):
+        assert part in card
+
+
+# Killed in the middle of an epoch, and between the last step and the next.
+@pytest.mark.parametrize("kill_at", ["epoch 3 step 2/2", "epoch 2/4"])
+def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folder, treebank, tmp_path, kill_at):
+    folder = tmp_path / "run"
+    with pytest.raises(KilledError):
+        train(recipe(encoder_folder), treebank, folder, kill_at)
+    _, lines = train(recipe(encoder_folder), treebank, folder)
+    assert lines[0].startswith("epoch 3 step 1/2")
+    final, expected = load_file(folder / "last.safetensors"), load_file(undisturbed.folder / "last.safetensors")
+    assert final.keys() == expected.keys()
+    for key, value in expected.items():
+        assert final[key].numpy().tobytes() == value.numpy().tobytes(), key
+    weights = "best/model.safetensors"
+    assert (folder / weights).read_bytes() == (undisturbed.folder / weights).read_bytes()
+
+
+def test_a_finished_run_has_nothing_left_to_do(undisturbed, encoder_folder, treebank):
+    _, lines = train(recipe(encoder_folder), treebank, undisturbed.folder)
+    assert lines == []
+
+
+@pytest.mark.parametrize("changes", [{"seed": 2}, {"network": {**tiny.SIZES, "hidden": 24}}])
+def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treebank, changes):
+    with pytest.raises(InputError, match=f"another's \\({next(iter(changes))} .* there and .* here") as raised:
+        train(recipe(encoder_folder, **changes), treebank, undisturbed.folder)
+    assert str(undisturbed.folder) in str(raised.value)
+
+
+def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
+    (tmp_path / "last.safetensors").write_bytes(b"half a file")
+    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint.*delete it to start anew"):
+        train(recipe(encoder_folder), treebank, tmp_path)
+
+
+@pytest.mark.parametrize("design", ["top_down", "distance"])
+def test_the_other_designs_train(encoder_folder, treebank, tmp_path, design):
+    network = {**tiny.SIZES, "design": design}
+    trainer, _ = train(recipe(encoder_folder, network=network, epochs=2, flatten=1.0), treebank, tmp_path)
+    assert sum(trainer.log[-1]["losses"]) < sum(trainer.log[0]["losses"])
+
+
+def test_every_problem_of_a_recipe_is_reported_at_once():
+    with pytest.raises(InputError) as raised:
+        ParserRecipe.from_dict(
+            {"epochs": "many", "speed": 3, "bf16": 1, "warmup": "x", "network": {"design": 7, "wings": 2}}
+        )
+    message = str(raised.value)
+    for part in (
+        "epochs: expected a whole number, got 'many'",
+        "speed: expected one of the fields encoder, ",
+        "bf16: expected true or false, got 1",
+        "warmup: expected a number, got 'x'",
+        "network.design: expected a word, got 7",
+        "network.wings: expected one of the fields design, ",
+    ):
+        assert part in message
+    with pytest.raises(InputError) as raised:
+        ParserRecipe.from_dict({"epochs": 0, "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}})
+    message = str(raised.value)
+    for part in (
+        "epochs: expected a number above 0, got 0",
+        "rate: ",
+        "smoothing: ",
+        "network.design: expected one of",
+    ):
+        assert part in message
+
+
+def test_numbers_as_yaml_leaves_them():
+    found = ParserRecipe.from_dict({"rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
+    assert (found.rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
+    with pytest.raises(InputError, match="network: expected a group of fields, got 'chart'"):
+        ParserRecipe.from_dict({"network": "chart"})
+
+
+def test_recipes_come_back_from_their_own_dictionary(encoder_folder):
+    assert ParserRecipe.from_dict(recipe(encoder_folder).to_dict()) == recipe(encoder_folder)
+
+
+def test_the_shipped_recipe_loads_with_changes():
+    assert "parser-gum" in names()
+    content = read_recipe("parser-gum", ["seed=5", "network.design=distance", "rate=1e-4"])
+    for field in ("kind", "data", "name"):
+        content.pop(field)
+    found = ParserRecipe.from_dict(content)
+    assert (found.seed, found.network.design, found.rate) == (5, "distance", 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["seed"], "expected key=value, got 'seed'"),
+        (["seed=["], r"seed=\[: expected a YAML value"),
+        (["seed.deep=1"], "expected seed to be a group of fields"),
+    ],
+)
+def test_changes_that_are_none(overrides, message):
+    with pytest.raises(InputError, match=message):
+        read_recipe("parser-gum", overrides)
+
+
+def test_an_edu_without_a_subword_cannot_be_learned(tokenizer):
+    document = Document.from_spans(
+        "mill \x00 wheel", [Span(0, 12)], [Span(0, 4), Span(5, 6), Span(7, 12)], random_tree(3, 0), "mill"
+    )
+    with pytest.raises(
+        InputError, match="mill: expected every EDU to have a subword of its own, EDUs 1 and 2 share one"
+    ):
+        make_example(document, tokenizer, label_set([document]))
+
+
+@given(st.integers(2, 12), st.integers(0, 10_000), st.data())
+def test_gold_nodes_over_predicted_edus(edus, seed, data):
+    words = [f"{word} mill" for word in tiny.WORDS[:edus]]
+    document = document_of([words], random_tree(edus, seed))
+    example = make_example(document, tiny.make_tokenizer(), label_set([document]))
+    chosen = data.draw(st.sets(st.integers(1, len(example.subwords) - 1)))
+    predicted = np.array(sorted({0, *chosen}))
+    found = over_predicted(example, predicted, np.array([0]))
+    # By subwords: a node is held if its beginning, split and end are borders of predicted EDUs.
+    starts, borders = (
+        [*example.gold.edu_starts.tolist(), len(example.subwords)],
+        [*predicted.tolist(), len(example.subwords)],
+    )
+    expected = []
+    for node, label in zip(document.tree.nodes, example.gold.labels.tolist(), strict=True):
+        places = starts[node.first], starts[node.last + 1], starts[node.split + 1]
+        if all(place in borders for place in places):
+            first, after, second = map(borders.index, places)
+            expected.append((first, after - 1, second - 1, label))
+    rows = [(*node, label) for node, label in zip(found.nodes.tolist(), found.labels.tolist(), strict=True)]
+    assert rows == expected
+    assert found.edu_starts is predicted
+
+
+def test_over_gold_edus_all_nodes_are_held(tokenizer):
+    document = gold("mill")
+    example = make_example(document, tokenizer, label_set([document]))
+    same = over_predicted(example, example.gold.edu_starts, example.gold.sentence_starts)
+    assert same.nodes.tolist() == document.tree.spans.tolist()
+    assert [example.subwords.starts[index] for index in example.gold.edu_starts] == [edu.start for edu in document.edus]
+    assert np.flatnonzero(example.tags).tolist() == example.gold.edu_starts.tolist()
+    assert (example.tags == 2).sum() == 2
+
+
+def test_flattened_texts_lose_line_breaks_and_case(tokenizer):
+    spans = [Span(0, 8), Span(10, 16)]
+    document = Document.from_spans("The MILL\n\nbroke.", spans, spans, random_tree(2, 0))
+    words = make_example(document, tokenizer, label_set([document])).subwords
+    flat = _flattened(words, 1.0, np.random.default_rng(0))
+    assert set(flat.cases.tolist()) <= {0, 3, 4}
+    assert flat.gaps[0] == words.gaps[0] == 3
+    assert (words.gaps.max(), flat.gaps[1:].max()) == (3, 1)
+    assert set(words.cases.tolist()) == {0, 1, 2, 4}
