@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from discsum.cli.options import ParserName
+from discsum.cli.options import SHIPPED_PARSER, ParserName
 from discsum.errors import InputError
 
 
@@ -33,7 +33,7 @@ def evaluate(
     ] = None,
     first: Annotated[int, typer.Option(help="First row of the table, from 0.")] = 0,
     last: Annotated[int | None, typer.Option(help="First row not taken any more.")] = None,
-    parser: ParserName = "discsum-gum",
+    parser: ParserName = SHIPPED_PARSER,
     json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.

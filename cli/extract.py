@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
-from discsum.cli.options import SENTENCES, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.options import SENTENCES, SHIPPED_PARSER, Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
 
@@ -53,7 +53,10 @@ def extract(
     sentences: Sentences = "model",
     encoding: Encoding = "utf-8",
     text_column: TextColumn = None,
-    parser: ParserName = "discsum-gum",
+    parser: Annotated[
+        str | None,
+        typer.Option(help="A shipped parser or the folder of one, for baselines; a trained model has its own."),
+    ] = None,
 ) -> None:
     """Summarize texts by their most important sentences or EDUs.
 
@@ -96,7 +99,7 @@ def _policy(
 
 
 def _summaries(
-    items: Sequence[Item], policy: Policy, model: str | None, sentences: str, parser: str, tidy: bool
+    items: Sequence[Item], policy: Policy, model: str | None, sentences: str, parser: str | None, tidy: bool
 ) -> list[Summary]:
     """Return the summaries of texts and trees; trees keep their own EDUs and structure."""
     from discsum.cli.models import load_parser, load_scorer
@@ -104,11 +107,15 @@ def _summaries(
     from discsum.summarizer import ExtractiveSummarizer
 
     scorer = load_scorer(model, policy.unit)
+    if parser is not None and isinstance(scorer, ExtractiveSummarizer):
+        own = scorer.parser.fingerprint
+        if load_parser(parser).fingerprint != own:
+            raise typer.BadParameter(f"{scorer.name} reads the vectors of its own parser", param_hint="--parser")
     texts = [item for item in items if item.document is None]
     parsed: Iterator[Encoded] = iter(())
     if texts:
         # A trained summarizer reads the vectors of its own parser; trees need none.
-        engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser)
+        engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser or SHIPPED_PARSER)
         parsed = iter(
             engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
         )

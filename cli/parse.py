@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
-from discsum.cli.options import SENTENCES, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.options import SENTENCES, SHIPPED_PARSER, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -35,7 +35,7 @@ def parse(
     ] = "model",
     encoding: Encoding = "utf-8",
     text_column: TextColumn = None,
-    parser: ParserName = "discsum-gum",
+    parser: ParserName = SHIPPED_PARSER,
 ) -> None:
     """Turn raw text into discourse trees, or convert trees from one format to another.
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 TEXT_COLUMNS = ("article", "text")
+# What tells a line of `discsum parse --jsonl` from a text.
+PARSED = {"text", "sentences", "edus", "nodes"}
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,12 @@ class Item:
         source: Where it comes from, as errors name it: file, and line or row.
         text: Its text.
         document: The document, where the input was a tree.
-        table: Whether it is one of several in its file.
     """
 
     id: str
     source: str
     text: str
     document: Document | None = None
-    table: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,13 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
     name = row.get("id")
     own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
-    return Item(str(name) if name not in (None, "") else own, source, row[column], table=True)
+    document = None
+    if text_column is None and row.keys() >= PARSED:
+        try:
+            document = Document.from_json(row, source=source)
+        except DiscsumError as error:
+            return Failure(source, str(error))
+    return Item(str(name) if name not in (None, "") else own, source, row[column], document)
 
 
 def _text_column(row: dict[str, Any], text_column: str | None) -> str:

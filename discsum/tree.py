@@ -73,8 +73,9 @@ class RSTTree:
     @classmethod
     def from_unordered(cls, edus: int, nodes: Iterable[Node | Mapping[str, Any]]) -> RSTTree:
         """Return the tree of nodes that come in any order."""
-        converted: list[Node] = [_to_node(position, node) for position, node in enumerate(nodes)]
-        return cls(edus, sorted(converted, key=lambda node: (node.first, -node.last)))
+        converted = [_to_node(position, node) for position, node in enumerate(nodes)]
+        converted.sort(key=lambda node: (node.first, -node.last))
+        return cls(edus, converted)
 
     def section(self, first: int, last: int) -> RSTTree:
         """Return the tree that EDUs `first..last` have among themselves: the nodes with some of them on both sides."""

@@ -55,10 +55,12 @@ class LabelScorer(nn.Module):
             nodes: `(nodes, 3)` first, last and split.
         """
         first, last, split = nodes.T
-        total = torch.cat([states.new_zeros(1, states.shape[1]), states.cumsum(dim=0)])
+        # In float64: the difference of two sums over a long document keeps its digits.
+        exact = states.double()
+        total = torch.cat([exact.new_zeros(1, states.shape[1]), exact.cumsum(dim=0)])
         left_size, right_size = split - first + 1, last - split
-        left = (total[split + 1] - total[first]) / left_size[:, None]
-        right = (total[last + 1] - total[split + 1]) / right_size[:, None]
+        left = ((total[split + 1] - total[first]) / left_size[:, None]).to(states.dtype)
+        right = ((total[last + 1] - total[split + 1]) / right_size[:, None]).to(states.dtype)
         ends = [states[first], states[split], states[split + 1], states[last]]
         inner = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
         inner = inner + self.left_size(self._bucket(left_size)) + self.right_size(self._bucket(right_size))

@@ -113,8 +113,8 @@ class Parser:
         trees = self._build(subwords, vectors, [spans for _, spans in units], [spans for spans, _ in units])
         names = ids if ids is not None else [""] * len(texts)
         return [
-            Encoded(Document.from_spans(text, *spans, tree, name, self.name), words, states)
-            for text, spans, tree, name, words, states in zip(
+            Encoded(Document.from_spans(text, found, divided, tree, name, self.name), words, states)
+            for text, (found, divided), tree, name, words, states in zip(
                 texts, units, trees, names, subwords, vectors, strict=True
             )
         ]
@@ -183,7 +183,7 @@ class Parser:
         return RSTTree.from_unordered(
             len(states),
             [
-                Node(first, last, split, *scorer.labels[label], probability)
+                Node(first, last, split, scorer.labels[label][0], scorer.labels[label][1], probability)
                 for (first, last, split), label, probability in rows
             ],
         )

@@ -48,17 +48,19 @@ class SplitScores:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
         before = borders[None, :] - firsts[:, None]
         scores = self.starts[firsts] @ self.left_borders[borders].T + self.strength[borders]
-        topics = self.left_topics[borders]
+        topics = self.left_topics[borders].to(self.totals.dtype)
         whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
-        return scores + self.left_sizes[_buckets(before)] + whole / (before + 1).clamp_min(1)
+        means = (whole / (before + 1).clamp_min(1)).to(scores.dtype)
+        return scores + self.left_sizes[_buckets(before)] + means
 
     def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
         """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
         after = lasts[None, :] - borders[:, None] - 1
         scores = self.right_borders[borders] @ self.ends[lasts].T
-        topics = self.right_topics[borders]
+        topics = self.right_topics[borders].to(self.totals.dtype)
         whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
-        return scores + self.right_sizes[_buckets(after)] + whole / (after + 1).clamp_min(1)
+        means = (whole / (after + 1).clamp_min(1)).to(scores.dtype)
+        return scores + self.right_sizes[_buckets(after)] + means
 
 
 def _buckets(distances: Tensor) -> Tensor:
@@ -86,7 +88,9 @@ class SplitScorer(nn.Module):
         """Return the scores of a document of EDU states `(edus, hidden)` with `openings` `(edus,)`."""
         scale = self.rank**-0.5
         starts, ends, topics = self.outer(states).split(self.rank, dim=-1)
-        totals = torch.cat([topics.new_zeros(1, self.rank), (topics * scale).cumsum(dim=0)])
+        # In float64: the difference of two sums over a long document keeps its digits.
+        topics = topics.double() * scale
+        totals = torch.cat([topics.new_zeros(1, self.rank), topics.cumsum(dim=0)])
         borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
         left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
         strength = (strength + self.opening(openings[1:])).squeeze(-1)

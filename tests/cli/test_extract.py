@@ -141,3 +141,19 @@ def test_odd_characters(extract, tmp_path, summarizer_folders, model):
         result = extract(path, "--model", name, "--unit", unit, "--sentences", "newline", "--json")
         assert (result.code, result.err) == (0, "")
         assert json.loads(result.out)["summary"]
+
+
+def test_a_trained_model_with_another_parser_is_refused(discsum, article, summarizer_folders, tmp_path):
+    tiny.make_parser(seed=5).save_pretrained(tmp_path / "other")
+    model = summarizer_folders["sentence"]
+    result = discsum("extract", article, "--model", model, "--parser", tmp_path / "other")
+    assert result.code == 2
+    assert "its own parser" in result.err
+
+
+def test_lines_that_parse_wrote_keep_their_trees(discsum, parser_folder, tmp_path):
+    document = tiny.make_parser("distance").parse(tiny.ARTICLE, id="mill")
+    path = tmp_path / "parsed.jsonl"
+    path.write_text(json.dumps(document.to_json()) + "\n")
+    found = discsum("parse", path, "--jsonl", "--parser", parser_folder)
+    assert json.loads(found.out) == document.to_json()

@@ -28,7 +28,6 @@ def test_a_folder_in_the_order_of_its_names(tmp_path):
         (tmp_path / name).write_text('{"text": "Rain"}')
     found = list(read_inputs([str(tmp_path)]))
     assert [item.id for item in found] == ["a", "y-1", "z", "c"]
-    assert [item.table for item in found] == [False, True, False, False]
 
 
 def test_trees_are_left_out_where_they_do_not_do(tmp_path):
