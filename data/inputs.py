@@ -179,8 +179,10 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column
     own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     document = None
     if text_column is None and row.keys() >= PARSED:
+        from discsum.parsers.formats.json import from_object
+
         try:
-            document = Document.from_json(row, source=source)
+            document = from_object(row, source=source)
         except DiscsumError as error:
             return Failure(source, str(error))
     return Item(str(name) if name not in (None, "") else own, source, row[column], document)
