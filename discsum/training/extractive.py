@@ -26,6 +26,8 @@ from discsum.training.examples import Batch, Example, collate, make_examples
 from discsum.training.pairs import Pair
 from discsum.training.recipe import Source, SummarizerRecipe
 
+# Batches whose documents are sorted by length together.
+GROUP = 16
 Report = Callable[[str], None]
 Reader = Callable[[Source], Sequence[Pair]]
 
@@ -72,16 +74,14 @@ class SummarizerTrainer:
         recipe = self.recipe
         optimizer = torch.optim.AdamW(self.network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         random = np.random.default_rng(recipe.seed)
-        weights = np.array([example.weight for example in self.train])
         steps = math.ceil(len(self.train) / recipe.batch)
         for epoch in range(1, recipe.epochs + 1):
             self.network.train()
             total = 0.0
-            for step in range(steps):
+            for step, chosen in enumerate(self._batches(random, steps)):
                 done = (epoch - 1 + step / steps) / recipe.epochs
                 for group in optimizer.param_groups:
                     group["lr"] = recipe.rate * rate_factor(done, recipe.warmup, steps * recipe.epochs)
-                chosen = random.choice(len(self.train), recipe.batch, p=weights / weights.sum())
                 batch = collate([self.train[index] for index in chosen])
                 loss = self._loss(batch)
                 if not torch.isfinite(loss):
@@ -112,6 +112,17 @@ class SummarizerTrainer:
         with replacing(self.folder / "log.json") as path:
             path.write_text(json.dumps([vars(item) for item in self.log], indent=1) + "\n", encoding="utf-8")
         report(f"epoch {epoch}/{self.recipe.epochs} loss {entry.loss} validation {entry.rouge}")
+
+    def _batches(self, random: np.random.Generator, steps: int) -> list[NDArray[np.int64]]:
+        """Return so many batches of documents drawn by weight, those of a batch of like length, so that few are padded."""
+        weights = np.array([example.weight for example in self.train])
+        lengths = np.array([len(example.labels) for example in self.train])
+        drawn = random.choice(len(self.train), steps * self.recipe.batch, p=weights / weights.sum())
+        batches: list[NDArray[np.int64]] = []
+        for group in np.split(drawn, range(GROUP * self.recipe.batch, len(drawn), GROUP * self.recipe.batch)):
+            ordered = group[np.argsort(lengths[group], kind="stable")]
+            batches += np.split(ordered, len(ordered) // self.recipe.batch)
+        return [batches[index] for index in random.permutation(len(batches))]
 
     def _loss(self, batch: Batch) -> Tensor:
         logits = self.network(batch.vectors, batch.features, batch.prior, batch.mask)
