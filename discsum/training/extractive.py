@@ -114,7 +114,7 @@ class SummarizerTrainer:
         report(f"epoch {epoch}/{self.recipe.epochs} loss {entry.loss} validation {entry.rouge}")
 
     def _batches(self, random: np.random.Generator, steps: int) -> list[NDArray[np.int64]]:
-        """Return so many batches of documents drawn by weight, those of a batch of like length, so that few are padded."""
+        """Return so many batches of documents drawn by weight, those of one batch of like length."""
         weights = np.array([example.weight for example in self.train])
         lengths = np.array([len(example.labels) for example in self.train])
         drawn = random.choice(len(self.train), steps * self.recipe.batch, p=weights / weights.sum())
