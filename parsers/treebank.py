@@ -15,9 +15,10 @@ _SENTENCE = "# text = "
 def read_gum(folder: Path, split: str) -> list[Document]:
     """Return the documents of `split` (`train`, `dev`, `test`) of a GUM checkout with a `splits.tsv`.
 
-    Expected in `folder`: `text/NAME.txt` (raw text), `rst/rstweb/NAME.rs4` (EDUs and tree),
-    `dep/NAME.conllu` (its `# text` lines are the sentences), `splits.tsv` (name, tab, split). Tokens
-    and raw text agree letter for letter when white space is left out, so nothing needs aligning.
+    Expected in `folder`: `text/NAME.txt` (raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree),
+    `dep/NAME.conllu` (its `# text` lines are the sentences), `splits.tsv` (name, tab, split). EDUs and raw
+    text agree letter for letter when white space is left out, so nothing needs aligning; in the
+    rs4 files, which hold the same trees, two documents spell a letter otherwise.
 
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs are not the text's.
@@ -40,7 +41,7 @@ def read_gum(folder: Path, split: str) -> list[Document]:
 
 def _read_document(folder: Path, name: str) -> Document:
     text = _read(folder / "text" / f"{name}.txt")
-    tree = read_tree(folder / "rst" / "rstweb" / f"{name}.rs4")
+    tree = read_tree(folder / "rst" / "lisp_binary" / f"{name}.dis")
     lines = _read(folder / "dep" / f"{name}.conllu").split("\n")
     sentences = [line.removeprefix(_SENTENCE) for line in lines if line.startswith(_SENTENCE)]
     return Document.from_spans(

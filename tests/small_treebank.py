@@ -1,7 +1,8 @@
-"""Three texts with trees, as documents and as a folder in the layout of the GUM treebank."""
+"""Three texts with trees, as documents and as a folder in the layout of GUM; and where GUM itself is."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from small_trees import document_of
@@ -10,6 +11,8 @@ from discsum.document import Document
 from discsum.parsers.formats import dump
 from discsum.tree import Node, RSTTree
 
+DATA = Path(os.environ.get("DISCSUM_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+GUM = DATA / "gum"
 TREES = {
     "mill": (
         [["When the river rose,", "the miller stopped the wheel."], ["He said", "that the stones were old."]],
@@ -38,14 +41,14 @@ def gold(name: str) -> Document:
 
 
 def write(folder: Path) -> None:
-    for part in ("text", "rst/rstweb", "dep"):
+    for part in ("text", "rst/lisp_binary", "dep"):
         (folder / part).mkdir(parents=True)
     for name in TREES:
         document = gold(name)
         # Sentences on lines of their own: white space is the text's affair.
         text = document.text.replace(". ", ".\n\n")
         (folder / "text" / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
-        (folder / "rst" / "rstweb" / f"{name}.rs4").write_text(dump(document, "rs4"), encoding="utf-8")
+        (folder / "rst" / "lisp_binary" / f"{name}.dis").write_text(dump(document, "dis"), encoding="utf-8")
         conllu = "".join(
             f"# sent_id = {name}\n# text = {sentence}\n1\tword\n\n" for sentence in document.sentence_texts
         )

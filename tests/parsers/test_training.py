@@ -6,7 +6,7 @@ import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
-from small_treebank import gold
+from small_treebank import GUM, gold
 from small_trees import document_of, random_tree
 
 from discsum.document import Document, Span
@@ -261,3 +261,10 @@ def test_flattened_texts_lose_line_breaks_and_case(tokenizer):
     assert flat.gaps[0] == words.gaps[0] == 3
     assert (words.gaps.max(), flat.gaps[1:].max()) == (3, 1)
     assert set(words.cases.tolist()) == {0, 1, 2, 4}
+
+
+@pytest.mark.skipif(not GUM.is_dir(), reason=f"GUM is not at {GUM}; set DISCSUM_DATA to the folder that holds it")
+def test_every_document_of_gum_can_be_learned_from():
+    documents = read_gum(GUM, "train") + read_gum(GUM, "dev")
+    assert len(documents) == 207
+    assert len(label_set(documents)) == 50
