@@ -137,8 +137,12 @@ class ExtractiveSummarizer:
                 yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
 
     def policy(self, units: int | None = None) -> Policy:
-        """Return the policy that the model was trained for, with `units` units if given."""
-        return Policy(Budget(units=units or self.config.units), self.config.unit)
+        """Return the policy that the model was chosen by, with `units` units if given.
+
+        EDUs bring along those of their sentence that they depend on, as in the paper.
+        """
+        unit = self.config.unit
+        return Policy(Budget(units=units or self.config.units), unit, dependencies=unit == "edu")
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
