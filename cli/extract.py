@@ -77,7 +77,9 @@ def extract(
             if json:
                 text = to_line(summary.to_json(), pretty=single)
             else:
-                text = summary.text + "\n" if single or writer.folder else f"== {item.id}\n{summary.text}\n"
+                # Sentences one a line, so that a headline does not run into what follows, and ROUGE-Lsum can read it.
+                text = "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
+                text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
             writer.write(item, text)
     writer.close()
     run.finish()
