@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from torch import Tensor
 from discsum.parsers.structure.scores import Bracketing, Design, SplitScores
 
 LIMIT = 256
-Matrix = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -170,9 +171,11 @@ def _decode_units(
     first, last = torch.from_numpy(firsts), torch.from_numpy(lasts)
     first, last = first.to(scores.strength.device), last.to(scores.strength.device)
     left, right = scores.left(first, last[:-1]), scores.right(last[:-1], last)
-    spans = posterior(*by_width(_matrix(left), _matrix(right))).spans
+    # Single precision is enough to choose by, and its exponential takes a quarter of the time.
+    lefts, rights = by_width(_matrix(left).astype(np.float32), _matrix(right).astype(np.float32))
+    spans = posterior(lefts, rights).spans
     nodes = best_tree(spans)
-    confidence = spans[nodes[:, 0], nodes[:, 1] - nodes[:, 0]]
+    confidence = spans[nodes[:, 0], nodes[:, 1] - nodes[:, 0]].astype(np.float64)
     return np.stack([firsts[nodes[:, 0]], lasts[nodes[:, 1]], lasts[nodes[:, 2]]], axis=1), confidence
 
 
