@@ -6,6 +6,7 @@ a nucleus and its satellites. The binary tree itself is what `--format json` pri
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.tree import Node, RSTTree
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ def outline(document: Document) -> Iterator[Line]:
     """
     if document.tree is None:
         raise InputError(f"{document.id or 'document'}: expected a discourse tree, got none; is the text empty?")
-    texts = [" ".join(text.split()) for text in document.edu_texts]
+    # A text must not be able to steer the terminal that shows it.
+    texts = [_CONTROL.sub("\ufffd", " ".join(text.split())) for text in document.edu_texts]
     root = _Constituent(0, 0 if document.tree.nodes else None, "", "")
     # What is still to show, the next on top: a constituent, what stands before it, whether it is the last sibling.
     waiting = [(root, "", True, True)]

@@ -1,6 +1,7 @@
 import pytest
 from small_trees import document_of
 
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.formats.outline import to_text
 from discsum.tree import Node, RSTTree
@@ -80,3 +81,10 @@ def test_three_thousand_units_on_one_chain(nuclearity):
     lines = to_text(document_of([[f"unit{index}" for index in range(count)]], tree)).splitlines()
     assert sum("unit" in line for line in lines) == count
     assert len(lines) == count + (count - 2 if nuclearity == "NS" else 0)
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    document = Document.from_edu_texts(
+        ["The mill\x1b[31m", "broke.\x07"], RSTTree(2, [Node(0, 1, 0, "NN", "joint-list")])
+    )
+    assert to_text(document) == "├─ [N joint-list] The mill\ufffd[31m\n└─ [N joint-list] broke.\ufffd\n"
