@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.parsers.structure.scores import Bracketing, Design, SplitScores
+from discsum.parsers.structure.scores import Bracketing, Design, SplitScores, split_greedily
 
 
 def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
@@ -26,21 +26,7 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
 
 def decode(scores: SplitScores) -> Bracketing:
     """Return the tree whose every span is split at its strongest border, the first of equals."""
-    strength = scores.strength.detach().float().cpu().numpy().astype(np.float64)
-    nodes, probabilities = [], []
-    open_spans = [(0, len(strength))] if len(strength) else []
-    while open_spans:
-        first, last = open_spans.pop()
-        values = strength[first:last]
-        best = int(values.argmax())
-        split = first + best
-        nodes.append((first, last, split))
-        probabilities.append(1.0 / float(np.exp(values - values[best]).sum()))
-        if split + 1 < last:
-            open_spans.append((split + 1, last))
-        if first < split:
-            open_spans.append((first, split))
-    return Bracketing(np.array(nodes, dtype=np.int64).reshape(-1, 3), np.array(probabilities))
+    return split_greedily(len(scores.starts), lambda first, last: scores.strength[first:last])
 
 
 DESIGN = Design(loss, decode)

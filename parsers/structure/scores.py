@@ -121,6 +121,30 @@ class Bracketing:
     probabilities: NDArray[np.float64]
 
 
+def split_greedily(edus: int, values: Callable[[int, int], Tensor]) -> Bracketing:
+    """Return the tree whose every span is split at its best border, the first of equals.
+
+    Args:
+        edus: Number of EDUs.
+        values: From the first and last EDU of a span to the scores `(last - first,)` of its borders; their
+            softmax is the split's probability.
+    """
+    nodes, probabilities = [], []
+    open_spans = [(0, edus - 1)] if edus > 1 else []
+    while open_spans:
+        first, last = open_spans.pop()
+        scores = values(first, last).detach()
+        best = int(scores.argmax())
+        split = first + best
+        nodes.append((first, last, split))
+        probabilities.append(float(torch.softmax(scores, dim=0)[best]))
+        if split + 1 < last:
+            open_spans.append((split + 1, last))
+        if first < split:
+            open_spans.append((first, split))
+    return Bracketing(np.array(nodes, dtype=np.int64).reshape(-1, 3), np.array(probabilities))
+
+
 @dataclass(frozen=True)
 class Design:
     """How split scores are trained and decoded.

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.parsers.structure.scores import Bracketing, Design, SplitScores
+from discsum.parsers.structure.scores import Bracketing, Design, SplitScores, split_greedily
 
 
 def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
@@ -24,21 +24,13 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
 def decode(scores: SplitScores) -> Bracketing:
     """Return the greedy tree: every span is split at its best border. Memory is linear in the EDUs."""
     index = torch.arange(len(scores.starts), device=scores.strength.device)
-    nodes, probabilities = [], []
-    open_spans = [(0, len(index) - 1)] if len(index) > 1 else []
-    while open_spans:
-        first, last = open_spans.pop()
+
+    def values(first: int, last: int) -> Tensor:
         borders = index[first:last]
-        values = scores.left(index[first : first + 1], borders)[0] + scores.right(borders, index[last : last + 1])[:, 0]
-        best = int(values.argmax())
-        split = first + best
-        nodes.append((first, last, split))
-        probabilities.append(float(torch.softmax(values, dim=0)[best]))
-        if split + 1 < last:
-            open_spans.append((split + 1, last))
-        if first < split:
-            open_spans.append((first, split))
-    return Bracketing(np.array(nodes, dtype=np.int64).reshape(-1, 3), np.array(probabilities))
+        left, right = scores.left(index[first : first + 1], borders), scores.right(borders, index[last : last + 1])
+        return left[0] + right[:, 0]
+
+    return split_greedily(len(index), values)
 
 
 DESIGN = Design(loss, decode)
