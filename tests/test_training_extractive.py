@@ -127,10 +127,31 @@ def test_every_problem_of_a_recipe_at_once():
         SummarizerRecipe((), (), unit="word", vectors="word2vec", epochs=0)
     for word in ("unit", "vectors", "epochs", "train", "validation"):
         assert word in str(caught.value)
-    with pytest.raises(InputError, match="got epoch"):
-        SummarizerRecipe.from_dict({"epoch": 3})
-    with pytest.raises(InputError, match="got file"):
-        SummarizerRecipe.from_dict({"train": [{"file": "x"}]})
+    with pytest.raises(InputError) as caught:
+        SummarizerRecipe.from_dict(
+            {
+                "epoch": 3,
+                "batch": "many",
+                "synthesizer": {"inner": 1.5},
+                "train": [{"path": "a", "file": "x"}, {"path": 5}],
+            }
+        )
+    for part in (
+        "epoch: expected one of",
+        "batch: expected a whole",
+        "synthesizer.inner",
+        "train[0].file",
+        "train[1].path",
+    ):
+        assert part in str(caught.value)
+    with pytest.raises(InputError, match="validation: expected a list of sources"):
+        SummarizerRecipe.from_dict({"validation": [{"file": "x"}]})
+
+
+def test_numbers_as_yaml_reads_them():
+    source = [{"path": "a", "last": None, "weight": 3}]
+    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, "rate": "1e-4"})
+    assert (recipe.rate, recipe.train[0].weight, recipe.train[0].last) == (1e-4, 3.0, None)
 
 
 def test_the_rate_rises_and_falls():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.encoder.units import VECTORS
 from discsum.errors import InputError
 from discsum.oracle import ORACLES
+from discsum.recipes.fields import mistaken
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,21 @@ class SummarizerRecipe:
         """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
         settings = dict(data)
         network = settings.pop("synthesizer", {})
-        for name in ("train", "validation"):
-            entries: Sequence[Mapping[str, Any]] = settings.get(name, ())
-            for entry in entries:
-                _check_fields(Source, entry)
-            settings[name] = tuple(Source(**entry) for entry in entries)
-        _check_fields(cls, settings)
-        _check_fields(SynthesizerConfig, network)
-        return cls(synthesizer=SynthesizerConfig(**network), **settings)
-
-
-def _check_fields(kind: type, given: Mapping[str, Any]) -> None:
-    known = [item.name for item in fields(kind)]
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise InputError(f"expected the fields {', '.join(known)}, got {', '.join(unknown)}")
+        sources = {name: settings.pop(name, []) for name in ("train", "validation")}
+        problems = mistaken(cls, settings, groups=("synthesizer", "train", "validation"))
+        if isinstance(network, dict):
+            problems += mistaken(SynthesizerConfig, network, "synthesizer.")
+        else:
+            problems.append(f"synthesizer: expected a group of fields, got {network!r}")
+        for name, entries in sources.items():
+            if not isinstance(entries, list) or not all(
+                isinstance(entry, dict) and "path" in entry for entry in entries
+            ):
+                problems.append(f"{name}: expected a list of sources, each with a path, got {entries!r}")
+                continue
+            for place, entry in enumerate(entries):
+                problems += mistaken(Source, entry, f"{name}[{place}].")
+        if problems:
+            raise InputError("; ".join(problems))
+        train, validation = (tuple(Source(**entry) for entry in sources[name]) for name in ("train", "validation"))
+        return cls(train, validation, synthesizer=SynthesizerConfig(**network), **settings)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discsum.errors import InputError
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
-
-_KINDS = {str: "a word", int: "a whole number", float: "a number", bool: "true or false"}
+from discsum.recipes.fields import mistaken
 
 
 @dataclass(frozen=True)
@@ -87,25 +85,7 @@ class ParserRecipe:
         network = settings.pop("network", {})
         if not isinstance(network, dict):
             raise InputError(f"network: expected a group of fields, got {network!r}")
-        problems = [*_mistaken(cls, settings, ""), *_mistaken(NetworkConfig, network, "network.")]
+        problems = [*mistaken(cls, settings, groups=("network",)), *mistaken(NetworkConfig, network, "network.")]
         if problems:
             raise InputError("; ".join(problems))
         return cls(network=NetworkConfig(**network), **settings)
-
-
-def _mistaken(kind: type, given: dict[str, Any], prefix: str) -> list[str]:
-    """Return what is wrong with the fields' names and types; numbers are put into the type of their field."""
-    defaults = {item.name: item.default for item in fields(kind) if item.name != "network"}
-    problems = []
-    for name, value in given.items():
-        if name not in defaults:
-            problems.append(f"{prefix}{name}: expected one of the fields {', '.join(defaults)}")
-            continue
-        wanted = type(defaults[name])
-        if wanted is float and isinstance(value, int | str) and not isinstance(value, bool):
-            # YAML takes 1e-4, written without a full stop, for a word.
-            with suppress(ValueError):
-                given[name] = value = float(value)
-        if type(value) is not wanted:
-            problems.append(f"{prefix}{name}: expected {_KINDS[wanted]}, got {value!r}")
-    return problems
