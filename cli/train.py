@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from discsum.errors import InputError
 from discsum.files import replacing
 
 if TYPE_CHECKING:
+    from discsum.recipes.sources import Source
     from discsum.training.pairs import Pair
 
 
@@ -66,11 +68,23 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
 
     data, name, notes = _common_fields(content)
     recipe = ParserRecipe.from_dict(content)
-    trainer = ParserTrainer(recipe, read_gum(data, "train"), read_gum(data, "dev"), folder, name)
+    texts = [text for source in recipe.texts for text in _texts(data, source)]
+    trainer = ParserTrainer(recipe, read_gum(data, "train"), read_gum(data, "dev"), folder, name, texts, _report)
     trainer.run(_report)
     with replacing(folder / "best" / CARD) as path:
         path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
+
+
+def _texts(data: Path, source: Source) -> list[str]:
+    """Return the texts of a source, with or without summaries."""
+    from discsum.data.inputs import Item, read_inputs
+
+    items = list(islice(read_inputs([str(data / source.path)], trees=False), source.first, source.last))
+    for item in items:
+        if not isinstance(item, Item):
+            raise InputError(f"{item.source}: {item.reason}")
+    return [item.text for item in items if isinstance(item, Item)]
 
 
 def _report(line: str) -> None:
@@ -86,7 +100,7 @@ def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
     from discsum.persistence import CARD
     from discsum.training.card import summarizer_card
     from discsum.training.extractive import SummarizerTrainer
-    from discsum.training.recipe import Source, SummarizerRecipe
+    from discsum.training.recipe import SummarizerRecipe
 
     data, name, notes = _common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)

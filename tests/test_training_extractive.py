@@ -10,12 +10,13 @@ from discsum.baselines import baseline
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError
 from discsum.evaluation import ORACLE, compare_models
+from discsum.recipes.sources import Source
 from discsum.selection import Budget, Policy
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
 from discsum.training.examples import collate, make_examples
 from discsum.training.extractive import SummarizerTrainer, rate_factor
 from discsum.training.pairs import Pair
-from discsum.training.recipe import Source, SummarizerRecipe
+from discsum.training.recipe import SummarizerRecipe
 
 SENTENCES = [
     "The river rose in winter.",

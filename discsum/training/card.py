@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from discsum.recipes.sources import Source
 from discsum.rouge import signature
-from discsum.training.recipe import Source, SummarizerRecipe
+from discsum.training.recipe import SummarizerRecipe
 
 if TYPE_CHECKING:
     from discsum.training.extractive import Epoch

@@ -20,11 +20,12 @@ from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import DiscsumError, InputError
 from discsum.extract import extract
 from discsum.files import replacing
+from discsum.recipes.sources import Source
 from discsum.rouge import RougeScores, rouge
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
 from discsum.training.examples import Batch, Example, collate, make_examples
 from discsum.training.pairs import Pair
-from discsum.training.recipe import Source, SummarizerRecipe
+from discsum.training.recipe import SummarizerRecipe
 
 # Batches whose documents are sorted by length together.
 GROUP = 16

@@ -11,23 +11,7 @@ from discsum.encoder.units import VECTORS
 from discsum.errors import InputError
 from discsum.oracle import ORACLES
 from discsum.recipes.fields import mistaken
-
-
-@dataclass(frozen=True)
-class Source:
-    """Some rows of a table of texts with summaries.
-
-    Attributes:
-        path: The file, below the recipe's data folder.
-        first: First row taken, from 0.
-        last: First row not taken any more.
-        weight: How often its documents are drawn, relative to others.
-    """
-
-    path: str
-    first: int = 0
-    last: int | None = None
-    weight: float = 1.0
+from discsum.recipes.sources import Source, sources
 
 
 @dataclass(frozen=True)
@@ -102,21 +86,14 @@ class SummarizerRecipe:
         """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
         settings = dict(data)
         network = settings.pop("synthesizer", {})
-        sources = {name: settings.pop(name, []) for name in ("train", "validation")}
+        train, wrong = sources("train", settings.pop("train", []))
+        validation, also_wrong = sources("validation", settings.pop("validation", []))
         problems = mistaken(cls, settings, groups=("synthesizer", "train", "validation"))
         if isinstance(network, dict):
             problems += mistaken(SynthesizerConfig, network, "synthesizer.")
         else:
             problems.append(f"synthesizer: expected a group of fields, got {network!r}")
-        for name, entries in sources.items():
-            if not isinstance(entries, list) or not all(
-                isinstance(entry, dict) and "path" in entry for entry in entries
-            ):
-                problems.append(f"{name}: expected a list of sources, each with a path, got {entries!r}")
-                continue
-            for place, entry in enumerate(entries):
-                problems += mistaken(Source, entry, f"{name}[{place}].")
+        problems += [*wrong, *also_wrong]
         if problems:
             raise InputError("; ".join(problems))
-        train, validation = (tuple(Source(**entry) for entry in sources[name]) for name in ("train", "validation"))
         return cls(train, validation, synthesizer=SynthesizerConfig(**network), **settings)

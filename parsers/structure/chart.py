@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.parsers.structure.scores import Bracketing, Design, SplitScores
+from discsum.parsers.structure.scores import Bracketing, Design, Expected, Matrix, SplitScores
 
 LIMIT = 256
-Matrix = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,8 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
     With all nodes of a tree that is the CRF loss; with some, as when predicted EDUs do not have all
     gold spans, every tree that crosses none of them counts as right.
     """
-    edus = len(scores.starts)
-    index = torch.arange(edus, device=scores.strength.device)
-    left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
-    lefts, rights = by_width(_matrix(left), _matrix(right))
+    left, right, lefts, rights = _score_matrices(scores)
+    edus = len(lefts)
     free = posterior(lefts, rights)
     if len(nodes) == edus - 1:
         gold_left, gold_right = _indicators(nodes, edus)
@@ -138,11 +134,41 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
         held = posterior(lefts, rights, _crossing(nodes, edus))
         gold_left, gold_right = held.left, held.right
         value = free.log_normaliser - held.log_normaliser
+    return _with_gradient(value, left, right, free.left - gold_left, free.right - gold_right) / max(1, len(nodes))
+
+
+def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
+    """Return the cross-entropy of a distribution over trees and these scores' own, a node.
+
+    Both are log-linear in the same factors, so the first need only be known by its expected counts.
+    """
+    left, right, lefts, rights = _score_matrices(scores)
+    free = posterior(lefts, rights)
+    value = free.log_normaliser - float((lefts * wanted.left).sum() + (rights * wanted.right).sum())
+    loss = _with_gradient(value, left, right, free.left - wanted.left, free.right - wanted.right)
+    return loss / max(1, len(lefts) - 1)
+
+
+def expected(scores: SplitScores) -> Expected:
+    """Return how probable every span is as a left and as a right child. Memory is quadratic in the EDUs."""
+    _, _, lefts, rights = _score_matrices(scores)
+    chances = posterior(lefts, rights)
+    return Expected(chances.left, chances.right)
+
+
+def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix]:
+    """Return the scores by border, which carry gradients, and by width, which do not."""
+    index = torch.arange(len(scores.starts), device=scores.strength.device)
+    left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
+    return left, right, *by_width(_matrix(left), _matrix(right))
+
+
+def _with_gradient(value: float, left: Tensor, right: Tensor, left_counts: Matrix, right_counts: Matrix) -> Tensor:
     # The gradient of the loss is the difference of the expected counts, so the loss is written as
     # a product with that difference, shifted to the loss's own value.
-    left_counts, right_counts = _by_border(free.left - gold_left, free.right - gold_right)
-    surrogate = (left * left.new_tensor(left_counts)).sum() + (right * right.new_tensor(right_counts)).sum()
-    return (surrogate - surrogate.detach() + value) / max(1, len(nodes))
+    by_border = _by_border(left_counts, right_counts)
+    surrogate = (left * left.new_tensor(by_border[0])).sum() + (right * right.new_tensor(by_border[1])).sum()
+    return surrogate - surrogate.detach() + value
 
 
 def decode(scores: SplitScores) -> Bracketing:
@@ -226,4 +252,4 @@ def _by_border(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
     return lefts, rights
 
 
-DESIGN = Design(loss, decode)
+DESIGN = Design(loss, decode, soft_loss)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+Matrix = NDArray[np.floating[Any]]
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
 
 
@@ -146,13 +148,28 @@ def split_greedily(edus: int, values: Callable[[int, int], Tensor]) -> Bracketin
 
 
 @dataclass(frozen=True)
+class Expected:
+    """A distribution over trees, by how probable it makes every span as a left and as a right child.
+
+    Attributes:
+        left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child.
+        right: `(edus, edus)`, `[j, w]`: probability that `j-w..j` is a right child.
+    """
+
+    left: Matrix
+    right: Matrix
+
+
+@dataclass(frozen=True)
 class Design:
     """How split scores are trained and decoded.
 
     Attributes:
         loss: From scores and gold nodes `(nodes, 3)`, maybe not all of a tree's, to a mean loss a node.
         decode: From scores to a tree.
+        soft_loss: From scores and a distribution over trees to a mean loss a node; none if the design has none.
     """
 
     loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]
     decode: Callable[[SplitScores], Bracketing]
+    soft_loss: Callable[[SplitScores, Expected], Tensor] | None = None

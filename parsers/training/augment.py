@@ -29,11 +29,11 @@ def pruned(example: Example, random: np.random.Generator, section: float, drop: 
         section: Probability of keeping one constituent only, of at least `SMALLEST` EDUs.
         drop: Probability, for each satellite of at most a third of the document, that it goes.
     """
-    tree = example.document.tree
+    tree = example.tree
     if tree is None:
-        raise InputError(f"{example.document.id}: expected a document with a tree")
-    edus = len(example.gold.edu_starts)
-    opens = np.append(np.isin(example.gold.edu_starts, example.gold.sentence_starts), True)
+        raise InputError(f"{example.id}: expected a document with a tree")
+    edus = len(example.targets.edu_starts)
+    opens = np.append(np.isin(example.targets.edu_starts, example.targets.sentence_starts), True)
     kept = np.ones(edus, dtype=bool)
     if random.random() < section:
         first, last, _ = tree.spans.T
@@ -53,7 +53,7 @@ def pruned(example: Example, random: np.random.Generator, section: float, drop: 
 
 def restricted(example: Example, kept: NDArray[np.bool_]) -> Example:
     """Return the example without the EDUs that are not `kept` `(edus,)`; a node stays if both its children do."""
-    gold = example.gold
+    gold = example.targets
     starts = gold.edu_starts
     sizes = np.diff(np.append(starts, len(example.subwords)))
     # What stands before the first EDU's first subword goes with that EDU.
@@ -66,4 +66,4 @@ def restricted(example: Example, kept: NDArray[np.bool_]) -> Example:
     nodes = np.stack([count[first], count[last + 1] - 1, count[split + 1] - 1], axis=1)[holds]
     sentences = gold.sentence_starts[inside[gold.sentence_starts]]
     targets = Targets(moved[starts[kept]], moved[sentences], nodes, gold.labels[holds])
-    return replace(example, subwords=words, tags=example.tags[inside], gold=targets)
+    return replace(example, subwords=words, tags=example.tags[inside], targets=targets)

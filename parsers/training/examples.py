@@ -1,4 +1,4 @@
-"""Gold documents as the parser's training targets, over gold or predicted EDUs."""
+"""Documents as the parser's training targets: gold trees over gold or predicted EDUs, or what teachers say."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from tokenizers import Tokenizer
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.labels import Label
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START
+from discsum.parsers.segmenter import EDU_START, INSIDE, SENTENCE_START
+from discsum.parsers.structure import Expected
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
+from discsum.tree import RSTTree
 
 
 @dataclass(frozen=True)
@@ -24,30 +26,34 @@ class Targets:
         edu_starts: `(edus,)` first subword of each EDU.
         sentence_starts: First subword of each sentence.
         nodes: `(nodes, 3)` first, last and split of each gold node these EDUs can express.
-        labels: `(nodes,)` index of each node's label.
+        labels: `(nodes,)` index of each node's label, or `(nodes, labels)` how probable each is.
+        expected: The distribution over trees to learn, where there is one instead of a tree.
     """
 
     edu_starts: NDArray[np.int64]
     sentence_starts: NDArray[np.int64]
     nodes: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64] | NDArray[np.float32]
+    expected: Expected | None = None
 
 
 @dataclass(frozen=True)
 class Example:
-    """A gold document in subwords.
+    """A document in subwords, with all that is to be learned from it.
 
     Attributes:
-        document: The gold document.
+        id: The document's name.
+        tree: Its gold tree; none where teachers stand in for gold.
         subwords: Its subwords.
-        tags: `(subwords,)` gold boundary tags.
-        gold: Targets over gold EDUs.
+        tags: `(subwords, 3)` how probable each boundary tag is: 0 or 1 in gold documents.
+        targets: What the tree builder is to find, over gold EDUs or the teachers'.
     """
 
-    document: Document
+    id: str
+    tree: RSTTree | None
     subwords: Subwords
-    tags: NDArray[np.int64]
-    gold: Targets
+    tags: NDArray[np.float32]
+    targets: Targets
 
 
 def label_set(documents: Sequence[Document]) -> list[Label]:
@@ -69,22 +75,22 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
             f"{document.id}: expected every EDU to have a subword of its own, "
             f"EDUs {place - 1} and {place} share one: {text!r}"
         )
-    tags = np.zeros(len(subwords), dtype=np.int64)
+    tags = np.full(len(subwords), INSIDE)
     tags[edu_starts] = EDU_START
     tags[sentence_starts] = SENTENCE_START
     index = {label: position for position, label in enumerate(labels)}
     targets = [index.get((node.nuclearity, node.relation), -1) for node in document.tree.nodes]
     gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64))
-    return Example(document, subwords, tags, gold)
+    return Example(document.id, document.tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
 
 
 def over_predicted(example: Example, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]) -> Targets:
     """Return the gold nodes whose beginning, split and end are all borders between the predicted EDUs."""
-    borders = np.append(example.gold.edu_starts, len(example.subwords))
+    borders = np.append(example.targets.edu_starts, len(example.subwords))
     predicted = np.append(edu_starts, len(example.subwords))
     place = np.searchsorted(predicted, borders)
     held = np.isin(borders, predicted)
-    first, last, split = example.gold.nodes.T
+    first, last, split = example.targets.nodes.T
     kept = held[first] & held[last + 1] & held[split + 1]
     nodes = np.stack([place[first], place[last + 1] - 1, place[split + 1] - 1], axis=1)[kept]
-    return Targets(edu_starts, sentence_starts, nodes, example.gold.labels[kept])
+    return Targets(edu_starts, sentence_starts, nodes, example.targets.labels[kept])

@@ -1,4 +1,4 @@
-"""The parser's losses on a batch of gold documents."""
+"""The parser's losses on a batch of documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from discsum.errors import InputError
 from discsum.parsers.network import ParserNetwork, layout_of
-from discsum.parsers.segmenter import boundary_probabilities, starts_from
-from discsum.parsers.structure import design
+from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
+from discsum.parsers.structure import SplitScores, design
 from discsum.parsers.subwords import Subwords
 from discsum.parsers.training.augment import pruned
 from discsum.parsers.training.examples import Example, Targets, over_predicted
@@ -33,26 +34,31 @@ class Losses:
 
 def batch_losses(
     network: ParserNetwork,
-    examples: Sequence[Example],
+    gold: Sequence[Example],
+    silver: Sequence[Example],
     recipe: ParserRecipe,
     random: np.random.Generator,
     predict: bool,
 ) -> Losses:
-    """Return the losses of the examples; with `predict` some trees are learned over EDUs predicted on the spot."""
-    examples = [pruned(example, random, recipe.section, recipe.drop) for example in examples]
+    """Return the losses of gold documents, and of others as teachers see them.
+
+    With `predict` some gold trees are learned over EDUs predicted on the spot.
+    """
+    examples = [pruned(example, random, recipe.section, recipe.drop) for example in gold]
+    examples += silver
     inputs = [_flattened(example.subwords, recipe.flatten, random) for example in examples]
     shifts = random.integers(0, recipe.network.window // 2, size=len(inputs)).tolist()
     with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=recipe.bf16):
         vectors = network.encoder(inputs, shifts)
     logits = network.tag(vectors, inputs)
-    gold_tags = torch.from_numpy(np.concatenate([example.tags for example in examples])).to(network.device)
+    tags = torch.from_numpy(np.concatenate([example.tags for example in examples])).to(network.device)
     # Starts are one subword in ten; the sum over all subwords a start keeps the loss on the scale of the others.
-    tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), gold_tags, reduction="sum")
-    tag_loss = tag_loss / (gold_tags > 0).sum()
-    targets = [
-        _predicted(example, tags, network) if predict and random.random() < recipe.predicted else example.gold
-        for example, tags in zip(examples, logits, strict=True)
-    ]
+    tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), tags, reduction="sum")
+    tag_loss = tag_loss / (1.0 - tags[:, INSIDE]).sum()
+    targets = [example.targets for example in examples]
+    for place, example in enumerate(examples[: len(gold)]):
+        if predict and random.random() < recipe.predicted:
+            targets[place] = _predicted(example, logits[place], network)
     layouts = [
         layout_of(words, target.edu_starts, target.sentence_starts, network.device)
         for words, target in zip(inputs, targets, strict=True)
@@ -62,14 +68,13 @@ def batch_losses(
     for state, layout, target in zip(states, layouts, targets, strict=True):
         if not len(target.nodes):
             continue
-        scores = network.splits(state, layout.openings)
-        split_losses.append(design(recipe.network.design).loss(scores, target.nodes) * len(target.nodes))
+        split_losses.append(_split_loss(network.splits(state, layout.openings), target, recipe) * len(target.nodes))
         logits_of_nodes = network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device))
         label_losses.append(
             torch.nn.functional.cross_entropy(
                 logits_of_nodes,
                 torch.from_numpy(target.labels).to(network.device),
-                label_smoothing=recipe.smoothing,
+                label_smoothing=recipe.smoothing if target.expected is None else 0.0,
                 reduction="sum",
             )
         )
@@ -77,6 +82,15 @@ def batch_losses(
     nodes = max(1, sum(counts))
     zero = tag_loss.new_zeros(())
     return Losses(tag_loss, sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes)
+
+
+def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:
+    chosen = design(recipe.network.design)
+    if target.expected is None:
+        return chosen.loss(scores, target.nodes)
+    if chosen.soft_loss is None:
+        raise InputError(f"expected a tree design that learns from teachers, as chart, got {recipe.network.design}")
+    return chosen.soft_loss(scores, target.expected)
 
 
 def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:

@@ -9,6 +9,7 @@ from discsum.errors import InputError
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
 from discsum.recipes.fields import mistaken
+from discsum.recipes.sources import Source, sources
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class ParserRecipe:
         predicted_from: Share of the steps after which predicted EDUs are used.
         section: Share of documents a step of which one constituent stands for the whole.
         drop: Share of satellites left out of a document a step.
+        teachers: Folders of trained parsers to learn from, beside gold.
+        texts: Texts that the teachers parse; paths begin at the treebank's folder.
+        longest: Characters of each text that are used.
+        silver: Documents a step that teachers speak for.
         flatten: Share of documents a step read without their line and paragraph breaks or without case.
         tag_weight: Weight of the boundary loss beside the split loss.
         label_weight: Weight of the label loss beside the split loss.
@@ -50,6 +55,10 @@ class ParserRecipe:
     predicted_from: float = 0.25
     section: float = 0.2
     drop: float = 0.1
+    teachers: tuple[str, ...] = ()
+    texts: tuple[Source, ...] = ()
+    longest: int = 5000
+    silver: int = 2
     flatten: float = 0.15
     tag_weight: float = 1.0
     label_weight: float = 1.0
@@ -71,6 +80,12 @@ class ParserRecipe:
         ]
         if self.network.design not in DESIGNS:
             problems.append(f"network.design: expected one of {', '.join(DESIGNS)}, got {self.network.design!r}")
+        if self.teachers and self.network.design in DESIGNS and DESIGNS[self.network.design].soft_loss is None:
+            problems.append(f"teachers: expected network.design chart, got {self.network.design}")
+        if bool(self.teachers) != bool(self.texts):
+            problems.append("expected teachers and texts together, got one of them")
+        if self.silver < 0 or self.longest < 1:
+            problems.append(f"expected silver from 0 and longest from 1, got {self.silver} and {self.longest}")
         if problems:
             raise InputError("; ".join(problems))
 
@@ -83,9 +98,14 @@ class ParserRecipe:
         """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
         settings = dict(data)
         network = settings.pop("network", {})
+        teachers = settings.pop("teachers", [])
+        texts, wrong = sources("texts", settings.pop("texts", []))
+        if not isinstance(teachers, list | tuple) or not all(isinstance(folder, str) for folder in teachers):
+            wrong.append(f"teachers: expected a list of folders, got {teachers!r}")
         if not isinstance(network, dict):
             raise InputError(f"network: expected a group of fields, got {network!r}")
-        problems = [*mistaken(cls, settings, groups=("network",)), *mistaken(NetworkConfig, network, "network.")]
+        problems = mistaken(cls, settings, groups=("network", "teachers", "texts"))
+        problems += [*mistaken(NetworkConfig, network, "network."), *wrong]
         if problems:
             raise InputError("; ".join(problems))
-        return cls(network=NetworkConfig(**network), **settings)
+        return cls(network=NetworkConfig(**network), teachers=tuple(teachers), texts=texts, **settings)

@@ -26,6 +26,7 @@ from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.teachers import shortened, taught
 
 Report = Callable[[str], None]
 
@@ -34,9 +35,25 @@ class ParserTrainer:
     """Trains a parser on gold documents and keeps the averaged weights that score best on others."""
 
     def __init__(
-        self, recipe: ParserRecipe, train: Sequence[Document], dev: Sequence[Document], folder: Path, name: str
+        self,
+        recipe: ParserRecipe,
+        train: Sequence[Document],
+        dev: Sequence[Document],
+        folder: Path,
+        name: str,
+        texts: Sequence[str] = (),
+        report: Report = lambda line: None,
     ) -> None:
         """Prepare a run in `folder`, or the rest of one that was interrupted there.
+
+        Args:
+            recipe: All settings.
+            train: Gold documents to learn from.
+            dev: Gold documents to choose the epoch by.
+            folder: Where the run is kept.
+            name: The parser's name.
+            texts: Texts without trees, to learn from the recipe's teachers.
+            report: Takes lines of progress.
 
         Raises:
             InputError: The folder holds a run of another recipe.
@@ -52,6 +69,17 @@ class ParserTrainer:
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)
         self.examples: list[Example] = [make_example(document, self.tokenizer, labels) for document in train]
+        self.silver: list[Example] = []
+        if recipe.teachers:
+            teachers = [Parser.from_pretrained(teacher, device=device) for teacher in recipe.teachers]
+            self.silver = taught(
+                [shortened(text, recipe.longest) for text in texts],
+                teachers,
+                self.tokenizer,
+                labels,
+                folder / "silver",
+                report,
+            )
         self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
         self.optimizer = self._optimizer()
         self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
@@ -95,10 +123,11 @@ class ParserTrainer:
             factor = self._rate_factor(done)
             for group in self.optimizer.param_groups:
                 group["lr"] = group["peak"] * factor
-            losses = batch_losses(self.network, chosen, self.recipe, random, done >= self.recipe.predicted_from)
+            silver = self._silver(self.epoch * self.steps_an_epoch + step)
+            losses = batch_losses(self.network, chosen, silver, self.recipe, random, done >= self.recipe.predicted_from)
             value = losses.total(self.recipe)
             if not torch.isfinite(value):
-                names = ", ".join(example.document.id for example in chosen)
+                names = ", ".join(repr(example.id) for example in [*chosen, *silver])
                 raise DiscsumError(f"epoch {self.epoch + 1}, step {step + 1}: the loss is {value.item()} on {names}")
             self.optimizer.zero_grad()
             value.backward()  # type: ignore[no-untyped-call]
@@ -111,6 +140,15 @@ class ParserTrainer:
                 f"epoch {self.epoch + 1} step {step + 1}/{self.steps_an_epoch} losses {np.round(parts, 3).tolist()}\r"
             )
         return [float(value) for value in np.round(total / self.steps_an_epoch, 3)]
+
+    def _silver(self, step: int) -> list[Example]:
+        """Return the documents that teachers speak for in a step of the run: all in turn, in an order for each turn."""
+        chosen = []
+        for place in range(step * self.recipe.silver, (step + 1) * self.recipe.silver) if self.silver else ():
+            turn, index = divmod(place, len(self.silver))
+            order = np.random.default_rng([self.recipe.seed, 0, turn]).permutation(len(self.silver))
+            chosen.append(self.silver[order[index]])
+        return chosen
 
     def _rate_factor(self, done: float) -> float:
         warmup = self.recipe.warmup

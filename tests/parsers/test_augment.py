@@ -4,16 +4,20 @@ import tiny
 from small_trees import random_tree
 
 from discsum.document import Document
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START
+from discsum.parsers.segmenter import INSIDE, SENTENCE_START
 from discsum.parsers.training.augment import pruned, restricted
 from discsum.parsers.training.examples import make_example
 
 WORDS = ["the river rose", "the miller said", "because of rain", "and it broke.", "the town asked", "for bread."]
 
 
-def example(edus, seed):
+def texts_of(edus, seed):
     generator = np.random.default_rng(seed)
-    texts = [WORDS[generator.integers(len(WORDS))] for _ in range(edus)]
+    return [WORDS[generator.integers(len(WORDS))] for _ in range(edus)]
+
+
+def example(edus, seed):
+    texts = texts_of(edus, seed)
     document = Document.from_edu_texts(texts, random_tree(edus, seed), id=f"text-{seed}")
     labels = sorted({(node.nuclearity, node.relation) for node in document.tree.nodes})
     return make_example(document, tiny.make_tokenizer(), labels)
@@ -37,18 +41,19 @@ def test_a_restricted_example_is_the_document_without_those_edus(seed):
     kept = np.random.default_rng(seed).random(12) < 0.6
     kept[:2] = True
     part = restricted(whole, kept)
-    found = [(*node, label) for node, label in zip(part.gold.nodes.tolist(), part.gold.labels.tolist(), strict=True)]
-    labels = whole.gold.labels
-    expected = naive(whole.document.tree, kept)
+    nodes = part.targets.nodes.tolist()
+    found = [(*node, label) for node, label in zip(nodes, part.targets.labels.tolist(), strict=True)]
+    labels = whole.targets.labels
+    expected = naive(whole.tree, kept)
     assert found == [(first, last, split, labels[place]) for first, last, split, place in expected]
-    assert len(part.gold.nodes) == kept.sum() - 1
-    texts = [text for text, keep in zip(whole.document.edu_texts, kept, strict=True) if keep]
+    assert len(part.targets.nodes) == kept.sum() - 1
+    texts = [text for text, keep in zip(texts_of(12, seed), kept, strict=True) if keep]
     ids = [tiny.make_tokenizer().encode(text, add_special_tokens=False).ids for text in texts]
     assert part.subwords.ids.tolist() == [index for group in ids for index in group]
-    assert part.gold.edu_starts.tolist() == np.cumsum([0, *(len(group) for group in ids[:-1])]).tolist()
-    assert (part.tags[part.gold.edu_starts] >= EDU_START).all()
-    assert (part.tags[part.gold.sentence_starts] == SENTENCE_START).all()
-    assert (part.tags > 0).sum() == kept.sum()
+    assert part.targets.edu_starts.tolist() == np.cumsum([0, *(len(group) for group in ids[:-1])]).tolist()
+    assert (part.tags[part.targets.edu_starts, INSIDE] == 0).all()
+    assert (part.tags[part.targets.sentence_starts, SENTENCE_START] == 1).all()
+    assert (part.tags[:, INSIDE] == 0).sum() == kept.sum()
 
 
 def test_only_whole_sentences_go():
@@ -57,9 +62,9 @@ def test_only_whole_sentences_go():
     for seed in range(30):
         whole = example(40, seed)
         part = pruned(whole, random, section=0.5, drop=0.3)
-        smaller += len(part.gold.edu_starts) < 40
-        sentences = {tuple(ids) for ids in np.split(whole.subwords.ids, whole.gold.sentence_starts[1:])}
-        for ids in np.split(part.subwords.ids, part.gold.sentence_starts[1:]):
+        smaller += len(part.targets.edu_starts) < 40
+        sentences = {tuple(ids) for ids in np.split(whole.subwords.ids, whole.targets.sentence_starts[1:])}
+        for ids in np.split(part.subwords.ids, part.targets.sentence_starts[1:]):
             assert tuple(ids) in sentences
     assert smaller > 10
 

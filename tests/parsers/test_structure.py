@@ -116,6 +116,20 @@ def test_chart_loss_and_gradients(edus):
             torch.testing.assert_close(ours, theirs, msg=name)
 
 
+@pytest.mark.parametrize("edus", range(2, 7))
+def test_chart_learns_a_distribution_over_trees(edus):
+    every = trees(0, edus - 1)
+    for seed in range(4):
+        scores, teacher = random_scores(edus, seed), random_scores(edus, seed + 100)
+        values = torch.stack([tree_score(scores, nodes) for nodes in every])
+        chances = torch.softmax(torch.stack([tree_score(teacher, nodes) for nodes in every]), 0).detach()
+        expected = -(chances * torch.log_softmax(values, 0)).sum() / (edus - 1)
+        found = chart.soft_loss(scores, chart.expected(teacher))
+        assert found.item() == pytest.approx(expected.item())
+        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
+            torch.testing.assert_close(ours, theirs, msg=name)
+
+
 @pytest.mark.parametrize("edus", range(3, 7))
 def test_chart_loss_of_some_nodes_sums_over_the_trees_that_hold_them(edus):
     every = trees(0, edus - 1)

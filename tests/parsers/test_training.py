@@ -228,11 +228,11 @@ def test_gold_nodes_over_predicted_edus(edus, seed, data):
     found = over_predicted(example, predicted, np.array([0]))
     # By subwords: a node is held if its beginning, split and end are borders of predicted EDUs.
     starts, borders = (
-        [*example.gold.edu_starts.tolist(), len(example.subwords)],
+        [*example.targets.edu_starts.tolist(), len(example.subwords)],
         [*predicted.tolist(), len(example.subwords)],
     )
     expected = []
-    for node, label in zip(document.tree.nodes, example.gold.labels.tolist(), strict=True):
+    for node, label in zip(document.tree.nodes, example.targets.labels.tolist(), strict=True):
         places = starts[node.first], starts[node.last + 1], starts[node.split + 1]
         if all(place in borders for place in places):
             first, after, second = map(borders.index, places)
@@ -245,11 +245,12 @@ def test_gold_nodes_over_predicted_edus(edus, seed, data):
 def test_over_gold_edus_all_nodes_are_held(tokenizer):
     document = gold("mill")
     example = make_example(document, tokenizer, label_set([document]))
-    same = over_predicted(example, example.gold.edu_starts, example.gold.sentence_starts)
+    same = over_predicted(example, example.targets.edu_starts, example.targets.sentence_starts)
     assert same.nodes.tolist() == document.tree.spans.tolist()
-    assert [example.subwords.starts[index] for index in example.gold.edu_starts] == [edu.start for edu in document.edus]
-    assert np.flatnonzero(example.tags).tolist() == example.gold.edu_starts.tolist()
-    assert (example.tags == 2).sum() == 2
+    starts = example.targets.edu_starts
+    assert [example.subwords.starts[index] for index in starts] == [edu.start for edu in document.edus]
+    assert np.flatnonzero(example.tags.argmax(axis=1)).tolist() == starts.tolist()
+    assert example.tags.sum(axis=0)[2] == 2
 
 
 def test_flattened_texts_lose_line_breaks_and_case(tokenizer):

@@ -1,0 +1,37 @@
+"""Rows of tables that a recipe names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discsum.recipes.fields import mistaken
+
+
+@dataclass(frozen=True)
+class Source:
+    """Some rows of a table of texts, with or without summaries.
+
+    Attributes:
+        path: The file, below the recipe's data folder.
+        first: First row taken, from 0.
+        last: First row not taken any more.
+        weight: How often its documents are drawn, relative to others.
+    """
+
+    path: str
+    first: int = 0
+    last: int | None = None
+    weight: float = 1.0
+
+
+def sources(name: str, entries: Any) -> tuple[tuple[Source, ...], list[str]]:
+    """Return the sources of a recipe's field `name`, and what is wrong with them."""
+    if not isinstance(entries, list | tuple) or not all(
+        isinstance(entry, dict) and "path" in entry for entry in entries
+    ):
+        return (), [f"{name}: expected a list of sources, each with a path, got {entries!r}"]
+    problems = [
+        problem for place, entry in enumerate(entries) for problem in mistaken(Source, entry, f"{name}[{place}].")
+    ]
+    return () if problems else tuple(Source(**entry) for entry in entries), problems
