@@ -7,16 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.errors import InputError
 from discsum.parsers.network import ParserNetwork, layout_of
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
 from discsum.parsers.structure import SplitScores, design
-from discsum.parsers.subwords import Subwords
+from discsum.parsers.subwords import GAPS, Subwords
 from discsum.parsers.training.augment import pruned
 from discsum.parsers.training.examples import Example, Targets, over_predicted
 from discsum.parsers.training.recipe import ParserRecipe
+
+SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
+# The width that wrapped texts are wrapped to.
+COLUMNS = 72
 
 
 @dataclass(frozen=True)
@@ -101,11 +106,30 @@ def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Target
 
 
 def _flattened(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
-    """Return the subwords, sometimes without line breaks and sometimes without case, as plain texts come."""
+    """Return the subwords, sometimes with other line breaks and sometimes without case, as plain texts come."""
     gaps, cases = subwords.gaps, subwords.cases
     if random.random() < share:
-        gaps = np.minimum(gaps, 1)
+        gaps = LAYOUTS[random.integers(len(LAYOUTS))](subwords)
         gaps[:1] = subwords.gaps[:1]
     if random.random() < share:
         cases = np.where((cases == 1) | (cases == 2), 0, cases)
     return Subwords(subwords.ids, subwords.starts, subwords.ends, gaps, cases, subwords.opens)
+
+
+def _one_line(subwords: Subwords) -> NDArray[np.int64]:
+    return np.minimum(subwords.gaps, SPACE)
+
+
+def _a_paragraph_a_line(subwords: Subwords) -> NDArray[np.int64]:
+    return np.minimum(subwords.gaps, NEWLINE)
+
+
+def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
+    gaps = subwords.gaps.copy()
+    words = np.flatnonzero(gaps >= SPACE)
+    first = np.diff(subwords.starts[words] // COLUMNS, prepend=0) > 0
+    gaps[words[first]] = np.maximum(gaps[words[first]], NEWLINE)
+    return gaps
+
+
+LAYOUTS = (_one_line, _a_paragraph_a_line, _wrapped)

@@ -34,7 +34,7 @@ class ParserRecipe:
         texts: Texts that the teachers parse; paths begin at the treebank's folder.
         longest: Characters of each text that are used.
         silver: Documents a step that teachers speak for.
-        flatten: Share of documents a step read without their line and paragraph breaks or without case.
+        flatten: Share of documents a step read with other line breaks, and as large a share without case.
         tag_weight: Weight of the boundary loss beside the split loss.
         label_weight: Weight of the label loss beside the split loss.
         smoothing: Label smoothing of the label loss.
@@ -44,7 +44,7 @@ class ParserRecipe:
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    epochs: int = 12
+    epochs: int = 7
     batch: int = 2
     encoder_rate: float = 1e-4
     rate: float = 1e-3
@@ -53,13 +53,13 @@ class ParserRecipe:
     average: float = 0.98
     predicted: float = 0.3
     predicted_from: float = 0.25
-    section: float = 0.2
-    drop: float = 0.1
+    section: float = 0.3
+    drop: float = 0.15
     teachers: tuple[str, ...] = ()
     texts: tuple[Source, ...] = ()
     longest: int = 5000
     silver: int = 2
-    flatten: float = 0.15
+    flatten: float = 0.2
     tag_weight: float = 1.0
     label_weight: float = 1.0
     smoothing: float = 0.05
