@@ -24,6 +24,12 @@ class Source:
     last: int | None = None
     weight: float = 1.0
 
+    def __str__(self) -> str:
+        """Return the path and the rows, the last one not included."""
+        if self.first == 0 and self.last is None:
+            return self.path
+        return f"{self.path} rows {self.first}-{'end' if self.last is None else self.last}"
+
 
 def sources(name: str, entries: Any) -> tuple[tuple[Source, ...], list[str]]:
     """Return the sources of a recipe's field `name`, and what is wrong with them."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from discsum.recipes.sources import Source
 from discsum.rouge import signature
 from discsum.training.recipe import SummarizerRecipe
 
@@ -22,6 +21,7 @@ def summarizer_card(name: str, recipe: SummarizerRecipe, log: Sequence[Epoch], n
         f"| {entry.epoch} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
         for entry in log
     )
+    train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---
@@ -38,7 +38,7 @@ epoch {best.epoch}, stored as float16; the encoder is named, not copied.
 
 ## Data
 
-Trained on {_rows(recipe.train)}. Chosen on {_rows(recipe.validation)}. Labels: the {recipe.oracle} oracle. The
+Trained on {train}. Chosen on {validation}. Labels: the {recipe.oracle} oracle. The
 corpora stand under licences of their own (docs/data.md in the project); no text of theirs is part of this model.
 
 ## Validation
@@ -55,9 +55,3 @@ Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
 ```yaml
 {settings}```
 """
-
-
-def _rows(sources: Sequence[Source]) -> str:
-    return ", ".join(
-        f"{source.path} rows {source.first}-{'end' if source.last is None else source.last}" for source in sources
-    )

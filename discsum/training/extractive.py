@@ -128,7 +128,9 @@ class SummarizerTrainer:
     def _loss(self, batch: Batch) -> Tensor:
         logits = self.network(batch.vectors, batch.features, batch.prior, batch.mask)
         weight = torch.where(batch.labels > 0, self.recipe.positive_weight, 1.0) * batch.mask
-        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, batch.labels, reduction="none")
+        lead = (torch.arange(batch.labels.shape[1]) < self.recipe.units).float()
+        targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
+        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
         return (losses * weight).sum() / weight.sum()
 
     @torch.no_grad()

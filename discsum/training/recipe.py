@@ -36,6 +36,7 @@ class SummarizerRecipe:
         decay: Weight decay.
         average: Decay of the running average of the weights, which is what is kept.
         positive_weight: Weight of the units of the oracle in the loss.
+        lead: Share of the target that is the lead's and not the oracle's: news begin with what matters.
         seed: Seed of everything random.
     """
 
@@ -56,6 +57,7 @@ class SummarizerRecipe:
     decay: float = 0.01
     average: float = 0.98
     positive_weight: float = 1.0
+    lead: float = 0.0
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -71,6 +73,8 @@ class SummarizerRecipe:
             for name in ("epochs", "batch", "rate", "units", "positive_weight")
             if not getattr(self, name) > 0
         ]
+        if not 0.0 <= self.lead <= 1.0:
+            problems.append(f"lead: expected a number in [0, 1], got {self.lead}")
         problems += [
             f"{name}: expected at least one source" for name in ("train", "validation") if not getattr(self, name)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -16,10 +17,21 @@ source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is par
 """
 
 
+_TEACHERS = """\
+Beside gold trees it learned what {teachers} said of texts without trees, at most {longest} characters of each:
+{sources}. `docs/data.md` has their origin and licences. No text of theirs is part of this model.
+"""
+
+
 def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]], notes: str) -> str:
     """Return the card: what the model is, its data and licences, its recipe, its figures epoch by epoch."""
     best = max(log, key=lambda entry: entry["summary"])
     epochs = "\n".join(f"| {entry['epoch']} | {entry['dev']} | {entry['losses']} |" for entry in log)
+    data = _DATA
+    if recipe.teachers:
+        sources = ", ".join(map(str, recipe.texts))
+        teachers = " and ".join(Path(folder).parent.name or folder for folder in recipe.teachers)
+        data += _TEACHERS.format(teachers=teachers, longest=recipe.longest, sources=sources)
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---
@@ -35,7 +47,7 @@ Sentences, elementary discourse units and an RST tree from raw English text; use
 
 ## Data
 
-{_DATA}
+{data}
 The encoder it starts from, {recipe.encoder}, is under its own licence (all-MiniLM-L6-v2: Apache-2.0).
 
 ## Figures on GUM dev

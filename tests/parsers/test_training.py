@@ -107,6 +107,12 @@ def test_the_card_has_data_figures_and_recipe(undisturbed):
         assert part in card
 
 
+def test_the_card_names_teachers_and_their_texts(undisturbed):
+    taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
+    card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, notes="")
+    assert "what large said of texts without trees, at most 70 characters of each:\nnews.jsonl rows 2-9." in card
+
+
 # Killed in the middle of an epoch, and between the last step and the next.
 @pytest.mark.parametrize("kill_at", ["epoch 3 step 2/2", "epoch 2/4"])
 def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folder, treebank, tmp_path, kill_at):
