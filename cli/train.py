@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,8 +67,9 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
 
     data, name, notes = _common_fields(content)
     recipe = ParserRecipe.from_dict(content)
+    train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for source in recipe.texts for text in _texts(data, source)]
-    trainer = ParserTrainer(recipe, read_gum(data, "train"), read_gum(data, "dev"), folder, name, texts, _report)
+    trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, _report)
     trainer.run(_report)
     with replacing(folder / "best" / CARD) as path:
         path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
@@ -80,11 +80,12 @@ def _texts(data: Path, source: Source) -> list[str]:
     """Return the texts of a source, with or without summaries."""
     from discsum.data.inputs import Item, read_inputs
 
-    items = list(islice(read_inputs([str(data / source.path)], trees=False), source.first, source.last))
-    for item in items:
+    texts = []
+    for item in read_inputs([str(data / source.path)], trees=False):
         if not isinstance(item, Item):
-            raise InputError(f"{item.source}: {item.reason}")
-    return [item.text for item in items if isinstance(item, Item)]
+            raise InputError(f"texts: {item.reason if source.path in item.reason else f'{item.source}: {item.reason}'}")
+        texts.append(item.text)
+    return texts[source.first : source.last]
 
 
 def _report(line: str) -> None:

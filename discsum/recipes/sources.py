@@ -13,7 +13,7 @@ class Source:
     """Some rows of a table of texts, with or without summaries.
 
     Attributes:
-        path: The file, below the recipe's data folder.
+        path: The file, relative to the recipe's data folder.
         first: First row taken, from 0.
         last: First row not taken any more.
         weight: How often its documents are drawn, relative to others.
@@ -40,4 +40,12 @@ def sources(name: str, entries: Any) -> tuple[tuple[Source, ...], list[str]]:
     problems = [
         problem for place, entry in enumerate(entries) for problem in mistaken(Source, entry, f"{name}[{place}].")
     ]
-    return () if problems else tuple(Source(**entry) for entry in entries), problems
+    if problems:
+        return (), problems
+    found = tuple(Source(**entry) for entry in entries)
+    problems = [
+        f"{name}[{place}]: expected first from 0 and last above it, got {source}"
+        for place, source in enumerate(found)
+        if source.first < 0 or (source.last is not None and source.last <= source.first)
+    ]
+    return found, problems

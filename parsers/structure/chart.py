@@ -25,19 +25,15 @@ LIMIT = 256
 
 
 @dataclass(frozen=True)
-class Posterior:
-    """What the chart knows of all trees over `units`.
+class Posterior(Expected):
+    """What the chart knows of all trees over `units`, beside what they are expected to hold.
 
     Attributes:
         log_normaliser: Log of the sum over trees.
-        left: `(units, units)`, `[i, w]`: probability that `i..i+w` is a left child.
-        right: `(units, units)`, `[j, w]`: probability that `j-w..j` is a right child.
         spans: `(units, units)`, `[i, w]`: probability that `i..i+w` is a constituent.
     """
 
     log_normaliser: float
-    left: Matrix
-    right: Matrix
     spans: Matrix
 
 
@@ -88,7 +84,7 @@ def posterior(lefts: Matrix, rights: Matrix, forbidden: NDArray[np.bool_] | None
         terms *= (spans[: units - width, width] / terms.sum(axis=1))[:, None]
         left[: units - width, :width] += terms
         right[width:, :width] += terms[:, ::-1]
-    return Posterior(total, left, right, spans)
+    return Posterior(left, right, total, spans)
 
 
 def best_tree(spans: Matrix) -> NDArray[np.int64]:
@@ -140,7 +136,7 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
 def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
     """Return the cross-entropy of a distribution over trees and these scores' own, a node.
 
-    Both are log-linear in the same factors, so the first need only be known by its expected counts.
+    These scores' own is log-linear, so of the other one only the expected counts matter.
     """
     left, right, lefts, rights = _score_matrices(scores)
     free = posterior(lefts, rights)
@@ -149,11 +145,10 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
     return loss / max(1, len(lefts) - 1)
 
 
-def expected(scores: SplitScores) -> Expected:
-    """Return how probable every span is as a left and as a right child. Memory is quadratic in the EDUs."""
+def posterior_of(scores: SplitScores) -> Posterior:
+    """Return the span probabilities under some scores. Memory is quadratic in the EDUs."""
     _, _, lefts, rights = _score_matrices(scores)
-    chances = posterior(lefts, rights)
-    return Expected(chances.left, chances.right)
+    return posterior(lefts, rights)
 
 
 def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix]:

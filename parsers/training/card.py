@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -19,7 +18,7 @@ source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is par
 
 _TEACHERS = """\
 Beside gold trees it learned what {teachers} said of texts without trees, at most {longest} characters of each:
-{sources}. `docs/data.md` has their origin and licences. No text of theirs is part of this model.
+{sources}. No text of theirs is part of this model.
 """
 
 
@@ -30,7 +29,7 @@ def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]
     data = _DATA
     if recipe.teachers:
         sources = ", ".join(map(str, recipe.texts))
-        teachers = " and ".join(Path(folder).parent.name or folder for folder in recipe.teachers)
+        teachers = " and ".join(recipe.teachers)
         data += _TEACHERS.format(teachers=teachers, longest=recipe.longest, sources=sources)
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
@@ -48,7 +47,7 @@ Sentences, elementary discourse units and an RST tree from raw English text; use
 ## Data
 
 {data}
-The encoder it starts from, {recipe.encoder}, is under its own licence (all-MiniLM-L6-v2: Apache-2.0).
+The encoder it starts from, {recipe.encoder}, is under its own licence.
 
 ## Figures on GUM dev
 

@@ -25,7 +25,7 @@ class Targets:
     Attributes:
         edu_starts: `(edus,)` first subword of each EDU.
         sentence_starts: First subword of each sentence.
-        nodes: `(nodes, 3)` first, last and split of each gold node these EDUs can express.
+        nodes: `(nodes, 3)` first, last and split of each node to learn that these EDUs can express.
         labels: `(nodes,)` index of each node's label, or `(nodes, labels)` how probable each is.
         expected: The distribution over trees to learn, where there is one instead of a tree.
     """
@@ -42,7 +42,7 @@ class Example:
     """A document in subwords, with all that is to be learned from it.
 
     Attributes:
-        id: The document's name.
+        id: The document's name, or how its text begins.
         tree: Its gold tree; none where teachers stand in for gold.
         subwords: Its subwords.
         tags: `(subwords, 3)` how probable each boundary tag is: 0 or 1 in gold documents.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.errors import InputError
 from discsum.parsers.network import ParserNetwork, layout_of
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
 from discsum.parsers.structure import SplitScores, design
@@ -49,9 +48,12 @@ def batch_losses(
 
     With `predict` some gold trees are learned over EDUs predicted on the spot.
     """
-    examples = [pruned(example, random, recipe.section, recipe.drop) for example in gold]
-    examples += silver
-    inputs = [_flattened(example.subwords, recipe.flatten, random) for example in examples]
+    # Lines are laid out first: what is left out of a document later does not move its line breaks.
+    examples = [
+        replace(example, subwords=_flattened(example.subwords, recipe.flatten, random)) for example in [*gold, *silver]
+    ]
+    examples[: len(gold)] = [pruned(example, random, recipe.section, recipe.drop) for example in examples[: len(gold)]]
+    inputs = [example.subwords for example in examples]
     shifts = random.integers(0, recipe.network.window // 2, size=len(inputs)).tolist()
     with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=recipe.bf16):
         vectors = network.encoder(inputs, shifts)
@@ -93,8 +95,7 @@ def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> T
     chosen = design(recipe.network.design)
     if target.expected is None:
         return chosen.loss(scores, target.nodes)
-    if chosen.soft_loss is None:
-        raise InputError(f"expected a tree design that learns from teachers, as chart, got {recipe.network.design}")
+    assert chosen.soft_loss is not None, "recipes with teachers have such a design"
     return chosen.soft_loss(scores, target.expected)
 
 
@@ -127,8 +128,12 @@ def _a_paragraph_a_line(subwords: Subwords) -> NDArray[np.int64]:
 def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
     gaps = subwords.gaps.copy()
     words = np.flatnonzero(gaps >= SPACE)
-    first = np.diff(subwords.starts[words] // COLUMNS, prepend=0) > 0
-    gaps[words[first]] = np.maximum(gaps[words[first]], NEWLINE)
+    starts = subwords.starts[words]
+    # Columns count from the last line break that was there.
+    begins = np.maximum.accumulate(np.where(gaps[words] >= NEWLINE, starts, 0))
+    column = (starts - begins) // COLUMNS
+    wraps = (np.diff(column, prepend=0) > 0) & (gaps[words] == SPACE)
+    gaps[words[wraps]] = NEWLINE
     return gaps
 
 

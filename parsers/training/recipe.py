@@ -30,10 +30,10 @@ class ParserRecipe:
         predicted_from: Share of the steps after which predicted EDUs are used.
         section: Share of documents a step of which one constituent stands for the whole.
         drop: Share of satellites left out of a document a step.
-        teachers: Folders of trained parsers to learn from, beside gold.
-        texts: Texts that the teachers parse; paths begin at the treebank's folder.
-        longest: Characters of each text that are used.
-        silver: Documents a step that teachers speak for.
+        teachers: Folders of trained parsers to learn from, beside gold; relative to where training runs.
+        texts: Tables of texts that the teachers parse; relative to the treebank's folder.
+        longest: Characters of a text that are used, at most.
+        silver: Documents per step that teachers speak for, where there are teachers.
         flatten: Share of documents a step read with other line breaks, and as large a share without case.
         tag_weight: Weight of the boundary loss beside the split loss.
         label_weight: Weight of the label loss beside the split loss.
@@ -75,17 +75,18 @@ class ParserRecipe:
         ]
         problems += [
             f"{name}: expected a number above 0, got {getattr(self, name)}"
-            for name in ("epochs", "batch", "encoder_rate", "rate")
+            for name in ("epochs", "batch", "encoder_rate", "rate", "silver", "longest")
             if not getattr(self, name) > 0
         ]
         if self.network.design not in DESIGNS:
             problems.append(f"network.design: expected one of {', '.join(DESIGNS)}, got {self.network.design!r}")
-        if self.teachers and self.network.design in DESIGNS and DESIGNS[self.network.design].soft_loss is None:
+        elif self.teachers and DESIGNS[self.network.design].soft_loss is None:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
         if bool(self.teachers) != bool(self.texts):
-            problems.append("expected teachers and texts together, got one of them")
-        if self.silver < 0 or self.longest < 1:
-            problems.append(f"expected silver from 0 and longest from 1, got {self.silver} and {self.longest}")
+            there, missing = ("teachers", "texts") if self.teachers else ("texts", "teachers")
+            problems.append(f"{missing}: expected some beside {there}, got none; say {there}=[] to do without")
+        if any(source.weight != 1.0 for source in self.texts):
+            problems.append("texts: expected no weight, teachers' texts are taken in turns")
         if problems:
             raise InputError("; ".join(problems))
 
@@ -102,10 +103,12 @@ class ParserRecipe:
         texts, wrong = sources("texts", settings.pop("texts", []))
         if not isinstance(teachers, list | tuple) or not all(isinstance(folder, str) for folder in teachers):
             wrong.append(f"teachers: expected a list of folders, got {teachers!r}")
-        if not isinstance(network, dict):
-            raise InputError(f"network: expected a group of fields, got {network!r}")
         problems = mistaken(cls, settings, groups=("network", "teachers", "texts"))
-        problems += [*mistaken(NetworkConfig, network, "network."), *wrong]
+        if isinstance(network, dict):
+            problems += mistaken(NetworkConfig, network, "network.")
+        else:
+            problems.append(f"network: expected a group of fields, got {network!r}")
+        problems += wrong
         if problems:
             raise InputError("; ".join(problems))
         return cls(network=NetworkConfig(**network), teachers=tuple(teachers), texts=texts, **settings)

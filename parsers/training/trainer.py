@@ -26,7 +26,8 @@ from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.teachers import shortened, taught
+from discsum.parsers.training.silver import digest, in_turns, shortened, taught
+from discsum.parsers.training.teachers import Teachers
 
 Report = Callable[[str], None]
 
@@ -56,9 +57,12 @@ class ParserTrainer:
             report: Takes lines of progress.
 
         Raises:
-            InputError: The folder holds a run of another recipe.
+            InputError: The folder holds a run of another recipe or with other teachers, or teachers and texts
+                are none to learn from.
+            WeightsError: A damaged checkpoint or teacher.
         """
         self.recipe, self.dev, self.folder, self.name = recipe, dev, folder, name
+        state = self._earlier_state()
         self._seed(0)
         pretrained = pretrained_encoder(recipe.encoder)
         self.tokenizer = pretrained.tokenizer
@@ -70,21 +74,16 @@ class ParserTrainer:
             parameter.requires_grad_(False)
         self.examples: list[Example] = [make_example(document, self.tokenizer, labels) for document in train]
         self.silver: list[Example] = []
-        if recipe.teachers:
-            teachers = [Parser.from_pretrained(teacher, device=device) for teacher in recipe.teachers]
-            self.silver = taught(
-                [shortened(text, recipe.longest) for text in texts],
-                teachers,
-                self.tokenizer,
-                labels,
-                folder / "silver",
-                report,
-            )
+        if recipe.teachers and (state is None or state["epoch"] < recipe.epochs):
+            teachers = Teachers.load(recipe.teachers, labels, device, recipe.bf16)
+            parts = [shortened(text, recipe.longest) for text in texts]
+            self.silver = taught(parts, teachers, self.tokenizer, folder.parent / "silver", report)
         self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
         self.optimizer = self._optimizer()
         self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
         self.epoch, self.log = 0, list[dict[str, Any]]()
-        self._resume()
+        if state is not None:
+            self._resume(state)
 
     def run(self, report: Report) -> ParserScores | None:
         """Train to the last epoch; return the scores of the weights kept in `folder / 'best'`."""
@@ -142,13 +141,10 @@ class ParserTrainer:
         return [float(value) for value in np.round(total / self.steps_an_epoch, 3)]
 
     def _silver(self, step: int) -> list[Example]:
-        """Return the documents that teachers speak for in a step of the run: all in turn, in an order for each turn."""
-        chosen = []
-        for place in range(step * self.recipe.silver, (step + 1) * self.recipe.silver) if self.silver else ():
-            turn, index = divmod(place, len(self.silver))
-            order = np.random.default_rng([self.recipe.seed, 0, turn]).permutation(len(self.silver))
-            chosen.append(self.silver[order[index]])
-        return chosen
+        """Return the documents that teachers speak for in a step of the run."""
+        if not self.silver:
+            return []
+        return in_turns(self.silver, step * self.recipe.silver, self.recipe.silver, self.recipe.seed)
 
     def _rate_factor(self, done: float) -> float:
         warmup = self.recipe.warmup
@@ -194,15 +190,21 @@ class ParserTrainer:
         python_random.seed(seed)
 
     def _save(self) -> None:
-        state = {"epoch": self.epoch, "log": self.log, "recipe": self.recipe.to_dict()}
+        state = {
+            "epoch": self.epoch,
+            "log": self.log,
+            "recipe": self.recipe.to_dict(),
+            "silver": digest(self.silver),
+        }
         save_checkpoint(self.folder / "last.safetensors", self.network, self.average, self.optimizer, state)
         with replacing(self.folder / "log.json") as path:
             path.write_text(json.dumps(self.log, indent=1) + "\n", encoding="utf-8")
 
-    def _resume(self) -> None:
+    def _earlier_state(self) -> dict[str, Any] | None:
+        """Return the state of the run in the folder; none where there is no run yet."""
         path = self.folder / "last.safetensors"
         if not path.is_file():
-            return
+            return None
         state, recipe = read_state(path), json.loads(json.dumps(self.recipe.to_dict()))
         if state["recipe"] != recipe:
             changed = ", ".join(
@@ -213,5 +215,13 @@ class ParserTrainer:
             raise InputError(
                 f"{self.folder}: expected a run of this recipe, found another's ({changed}); choose another folder"
             )
-        load_checkpoint(path, self.network, self.average, self.optimizer)
+        return state
+
+    def _resume(self, state: dict[str, Any]) -> None:
+        if self.silver and state["silver"] != digest(self.silver):
+            raise InputError(
+                f"{self.folder}: expected teachers and texts to be those the run began with, found others; "
+                "choose another folder"
+            )
+        load_checkpoint(self.folder / "last.safetensors", self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]

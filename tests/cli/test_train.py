@@ -42,6 +42,30 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
     assert "found another's (epochs 1 there and 2 here); choose another folder" in result.err
 
 
+def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp_path):
+    # With so low a threshold the teacher finds EDUs after one epoch already.
+    assert discsum("train", recipe, "epochs=1", "network.edu_threshold=0.01", "-o", tmp_path / "teacher").code == 0
+    rows = [{"text": "No row before this one."}, {"text": tiny.ARTICLE}, {"text": tiny.ARTICLE.upper()}]
+    table = treebank.parent / "unseen.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    taught = [f"teachers=[{tmp_path / 'teacher' / 'best'}]", "silver=1", "epochs=1"]
+    result = discsum("train", recipe, *taught, "texts=[{path: ../unseen.jsonl, first: 1}]", "-o", tmp_path / "pupil")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("teachers read 2 texts, 2 of them with a tree to learn\nepoch 1/1")
+    assert "../unseen.jsonl rows 1-end" in (tmp_path / "pupil" / "best" / "README.md").read_text()
+    for texts, message in (
+        ("texts=[{path: gone.jsonl, first: 1}]", "gone.jsonl: no such file or folder"),
+        ("texts=[{path: ../unseen.jsonl, first: 9}]", "got 0 others"),
+    ):
+        result = discsum("train", recipe, *taught, texts, "-o", tmp_path / "other")
+        assert (result.code, len(result.err.splitlines())) == (1, 1)
+        assert message in result.err
+        assert result.err.count("gone.jsonl") <= 1
+    table.write_text('{"text": "A row."}\nno row\n')
+    result = discsum("train", recipe, *taught, "texts=[{path: ../unseen.jsonl}]", "-o", tmp_path / "other")
+    assert "texts: " in result.err and "unseen.jsonl:2: " in result.err
+
+
 def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--split", "test")
     assert result.code == 1

@@ -1,0 +1,108 @@
+"""Documents that teachers speak for: texts without trees as examples, each asked about once, taken in turns."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
+
+from discsum.errors import InputError
+from discsum.files import replacing
+from discsum.parsers.structure import Expected
+from discsum.parsers.structure.chart import LIMIT
+from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.training.examples import Example, Targets
+from discsum.parsers.training.teachers import Teachers, Values
+
+_ENDS = re.compile(r"\n|(?<=[.!?]) ")
+
+
+def taught(
+    texts: Sequence[str],
+    teachers: Teachers,
+    tokenizer: Tokenizer,
+    cache: Path,
+    report: Callable[[str], None] = lambda line: None,
+) -> list[Example]:
+    """Return an example for each text that teachers find a tree for, in order.
+
+    Args:
+        texts: Texts to learn from.
+        teachers: Who reads them.
+        tokenizer: The pupil's.
+        cache: Folder in which each text's targets are kept, named by all that made them; runs may share it.
+        report: Takes lines of progress.
+
+    Raises:
+        InputError: No text is left to learn from.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    examples = []
+    for number, text in enumerate(texts):
+        report(f"taught {number}/{len(texts)}\r")
+        words = split_subwords(text, tokenizer)
+        path = cache / f"{teachers.key(text, words)}.safetensors"
+        if not _is_whole(path):
+            with replacing(path) as partial:
+                save_file(teachers.read(text, words), partial)
+        # Read back even when new, so that a run with a new cache sees the same rounded numbers as the runs after it.
+        values = load_file(path)
+        if len(values["nodes"]):
+            examples.append(_example(text, words, values))
+    if not examples:
+        raise InputError(
+            f"texts: expected texts of 2 to {LIMIT} EDUs that teachers and pupil cut into the same subwords, "
+            f"got {len(texts)} others"
+        )
+    report(f"teachers read {len(texts)} texts, {len(examples)} of them with a tree to learn")
+    return examples
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the text, or its lines and sentences within the first `longest` characters, or those characters."""
+    if len(text) <= longest:
+        return text
+    ends = [match.start() for match in _ENDS.finditer(text, 1, longest)]
+    return text[: ends[-1] if ends else longest]
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return path.is_file() and "nodes" in load_file(path)
+    except SafetensorError:
+        return False
+
+
+def _example(text: str, words: Subwords, values: Values) -> Example:
+    targets = Targets(
+        values["edu_starts"],
+        values["sentence_starts"],
+        values["nodes"],
+        values["labels"].astype(np.float32),
+        Expected(values["left"], values["right"]),
+    )
+    return Example(text[:40], None, words, values["tags"].astype(np.float32), targets)
+
+
+def in_turns(examples: Sequence[Example], first: int, count: int, seed: int) -> list[Example]:
+    """Return `count` examples from place `first` of an endless row: all in turn, in a new order each turn."""
+    chosen = []
+    for place in range(first, first + count):
+        turn, index = divmod(place, len(examples))
+        # The zero keeps these orders apart from those of the gold documents, which are drawn by epoch.
+        chosen.append(examples[np.random.default_rng([seed, 0, turn]).permutation(len(examples))[index]])
+    return chosen
+
+
+def digest(examples: Sequence[Example]) -> str:
+    """Return a name for what is to be learned from the examples, in their order."""
+    found = hashlib.sha256()
+    for example in examples:
+        found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
+    return found.hexdigest()[:16]
