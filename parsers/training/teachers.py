@@ -94,7 +94,7 @@ class Teachers:
         edus = starts_from(mean[:, EDU_START] + mean[:, SENTENCE_START], words, config.edu_threshold, sentences)
         if not 2 <= len(edus) <= LIMIT:
             return _NOTHING
-        boundaries = {"tags": mean.astype(np.float16), "edu_starts": edus, "sentence_starts": sentences}
+        boundaries: Values = {"tags": mean.astype(np.float16), "edu_starts": edus, "sentence_starts": sentences}
         return boundaries | self._trees(words, vectors, edus, sentences)
 
     def _trees(
