@@ -20,6 +20,7 @@ from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.parsers.training.examples import Example, Targets
 from discsum.parsers.training.teachers import Teachers, Values
 
+PARAGRAPH = 30
 _ENDS = re.compile(r"\n|(?<=[.!?]) ")
 
 
@@ -62,6 +63,17 @@ def taught(
         )
     report(f"teachers read {len(texts)} texts, {len(examples)} of them with a tree to learn")
     return examples
+
+
+def with_paragraphs(text: str) -> str:
+    """Return the text with blank lines between paragraphs, as treebanks have them.
+
+    Where there are none, lines that hold several sentences, `PARAGRAPH` words and more on average, are paragraphs.
+    """
+    lines = text.split("\n")
+    if "\n\n" in text or len(lines) == 1 or len(text.split()) < PARAGRAPH * len(lines):
+        return text
+    return "\n\n".join(lines)
 
 
 def shortened(text: str, longest: int) -> str:

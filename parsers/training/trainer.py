@@ -26,7 +26,7 @@ from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.silver import digest, in_turns, shortened, taught
+from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
 from discsum.parsers.training.teachers import Teachers
 
 Report = Callable[[str], None]
@@ -76,7 +76,7 @@ class ParserTrainer:
         self.silver: list[Example] = []
         if recipe.teachers and (state is None or state["epoch"] < recipe.epochs):
             teachers = Teachers.load(recipe.teachers, labels, device, recipe.bf16)
-            parts = [shortened(text, recipe.longest) for text in texts]
+            parts = [with_paragraphs(shortened(text, recipe.longest)) for text in texts]
             self.silver = taught(parts, teachers, self.tokenizer, folder.parent / "silver", report)
         self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
         self.optimizer = self._optimizer()

@@ -13,7 +13,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START
 from discsum.parsers.training import silver as module
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.silver import digest, in_turns, shortened, taught
+from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
 from discsum.parsers.training.teachers import Teachers
 from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import read_gum
@@ -123,6 +123,13 @@ def test_long_texts_end_with_a_sentence_or_a_line():
     assert shortened(text, 30) == "It rained. The river rose"
     assert shortened("x" * 50, 20) == "x" * 20
     assert shortened("\n" + "x" * 50, 20) == "\n" + "x" * 19
+
+
+def test_paragraphs_are_told_from_lines():
+    paragraph = "The river rose and fell. " * 8
+    assert with_paragraphs(f"{paragraph}\n{paragraph}") == f"{paragraph}\n\n{paragraph}"
+    for text in (paragraph, "A line.\n" * 9, f"{paragraph}\n{paragraph}\n\n{paragraph}", ""):
+        assert with_paragraphs(text) == text
 
 
 def test_every_example_has_its_turn():
