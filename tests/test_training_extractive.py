@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -108,6 +109,21 @@ def test_a_batch_is_its_examples(parser):
         torch.testing.assert_close(batch.prior[row, :units, :units], example.inputs.prior)
         assert not batch.prior[row, units:].any()
         assert batch.labels[row, :units].tolist() == example.labels.tolist()
+
+
+def test_targets_lean_to_the_lead(parser_folder, tmp_path):
+    run = trainer(parser_folder, tmp_path, lead=0.25)
+    example = max(run.train, key=lambda item: len(item.labels))
+    batch = collate([example])
+    losses = []
+    logits = run.network.eval()(batch.vectors, batch.features, batch.prior, batch.mask)[0].tolist()
+    for place, (logit, label) in enumerate(zip(logits, example.labels.tolist(), strict=True)):
+        target = 0.75 * label + 0.25 * (place < run.recipe.units)
+        chance = 1 / (1 + math.exp(-logit))
+        losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
+    assert run._loss(batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
+        trainer(parser_folder, tmp_path, lead=1.5)
 
 
 def test_validation_documents_in_training_are_refused(parser_folder, tmp_path):

@@ -17,8 +17,11 @@ source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is par
 
 
 _TEACHERS = """\
-Beside gold trees it learned what {teachers} said of texts without trees, at most {longest} characters of each:
-{sources}. No text of theirs is part of this model.
+Beside gold trees it learned what teachers, parsers trained before, said of texts without trees. No text of theirs is
+part of this model.
+
+- teachers: {teachers}
+- texts, at most {longest} characters of each: {texts}
 """
 
 
@@ -28,9 +31,8 @@ def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]
     epochs = "\n".join(f"| {entry['epoch']} | {entry['dev']} | {entry['losses']} |" for entry in log)
     data = _DATA
     if recipe.teachers:
-        sources = ", ".join(map(str, recipe.texts))
-        teachers = " and ".join(recipe.teachers)
-        data += _TEACHERS.format(teachers=teachers, longest=recipe.longest, sources=sources)
+        texts = ", ".join(map(str, recipe.texts))
+        data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---

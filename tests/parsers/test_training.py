@@ -110,9 +110,8 @@ def test_the_card_has_data_figures_and_recipe(undisturbed):
 def test_the_card_names_teachers_and_their_texts(undisturbed):
     taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
     card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, notes="")
-    assert (
-        "what runs/large/best said of texts without trees, at most 70 characters of each:\nnews.jsonl rows 2-9." in card
-    )
+    assert "\n- teachers: runs/large/best\n" in card
+    assert "\n- texts, at most 70 characters of each: news.jsonl rows 2-9\n" in card
 
 
 # Killed in the middle of an epoch, and between the last step and the next.
