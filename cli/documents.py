@@ -33,9 +33,10 @@ class Run:
 
     def fail(self, source: str, reason: str) -> None:
         """Report a document that could not be done."""
-        self.failed.append(Failure(source, reason))
+        failure = Failure(source, reason)
+        self.failed.append(failure)
         # Errors in files name the file themselves, some with the line.
-        typer.echo(f"discsum: {reason if reason.startswith(f'{source}:') else f'{source}: {reason}'}", err=True)
+        typer.echo(f"discsum: {failure}", err=True)
 
     @contextmanager
     def guard(self, item: Item) -> Iterator[None]:

@@ -12,7 +12,7 @@ from discsum.errors import InputError
 from discsum.files import replacing
 
 if TYPE_CHECKING:
-    from discsum.recipes.sources import Source
+    from discsum.recipes.sources import Rows, Source
     from discsum.training.pairs import Pair
 
 
@@ -68,7 +68,7 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
     data, name, notes = _common_fields(content)
     recipe = ParserRecipe.from_dict(content)
     train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
-    texts = [text for source in recipe.texts for text in _texts(data, source)]
+    texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, _report)
     trainer.run(_report)
     with replacing(folder / "best" / CARD) as path:
@@ -76,16 +76,16 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
 
 
-def _texts(data: Path, source: Source) -> list[str]:
-    """Return the texts of a source, with or without summaries."""
+def _texts(data: Path, rows: Rows) -> list[str]:
+    """Return the texts of some rows of a table, with or without summaries."""
     from discsum.data.inputs import Item, read_inputs
 
     texts = []
-    for item in read_inputs([str(data / source.path)], trees=False):
+    for item in read_inputs([str(data / rows.path)], trees=False):
         if not isinstance(item, Item):
-            raise InputError(f"texts: {item.reason if source.path in item.reason else f'{item.source}: {item.reason}'}")
+            raise InputError(f"texts: {item}")
         texts.append(item.text)
-    return texts[source.first : source.last]
+    return texts[rows.first : rows.last]
 
 
 def _report(line: str) -> None:

@@ -49,6 +49,10 @@ class Failure:
     source: str
     reason: str
 
+    def __str__(self) -> str:
+        """Return source and reason, the source once."""
+        return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
+
 
 def read_inputs(
     inputs: Sequence[str], *, encoding: str = "utf-8", text_column: str | None = None, trees: bool = True

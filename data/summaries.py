@@ -37,7 +37,7 @@ def read_pairs(
     pairs = []
     for number, (source, row) in enumerate(read_rows(path, "utf-8")):
         if isinstance(row, Failure):
-            raise InputError(f"{row.source}: {row.reason}")
+            raise InputError(str(row))
         if number < first or (last is not None and number >= last):
             continue
         text = _value(row, (text_column,) if text_column else TEXT_COLUMNS, source, "--text-column")

@@ -15,9 +15,10 @@ from discsum.recipes.sources import Source
 from discsum.selection import Budget, Policy
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
 from discsum.training.examples import collate, make_examples
-from discsum.training.extractive import SummarizerTrainer, rate_factor
+from discsum.training.extractive import SummarizerTrainer
 from discsum.training.pairs import Pair
 from discsum.training.recipe import SummarizerRecipe
+from discsum.training.schedule import rate_factor
 
 SENTENCES = [
     "The river rose in winter.",

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from discsum.recipes.fields import mistaken
 
 
 @dataclass(frozen=True)
-class Source:
-    """Some rows of a table of texts, with or without summaries.
+class Rows:
+    """Some rows of a table of texts.
 
     Attributes:
         path: The file, relative to the recipe's data folder.
         first: First row taken, from 0.
         last: First row not taken any more.
-        weight: How often its documents are drawn, relative to others.
     """
 
     path: str
     first: int = 0
     last: int | None = None
-    weight: float = 1.0
 
     def __str__(self) -> str:
         """Return the path and the rows, the last one not included."""
@@ -31,18 +29,32 @@ class Source:
         return f"{self.path} rows {self.first}-{'end' if self.last is None else self.last}"
 
 
-def sources(name: str, entries: Any) -> tuple[tuple[Source, ...], list[str]]:
-    """Return the sources of a recipe's field `name`, and what is wrong with them."""
+@dataclass(frozen=True)
+class Source(Rows):
+    """Rows with summaries, to learn from.
+
+    Attributes:
+        weight: How often its documents are drawn, relative to others.
+    """
+
+    weight: float = 1.0
+
+
+Kind = TypeVar("Kind", bound=Rows)
+
+
+def sources(name: str, entries: Any, kind: type[Kind]) -> tuple[tuple[Kind, ...], list[str]]:
+    """Return the sources of a recipe's field `name`, each of `kind`, and what is wrong with them."""
     if not isinstance(entries, list | tuple) or not all(
         isinstance(entry, dict) and "path" in entry for entry in entries
     ):
         return (), [f"{name}: expected a list of sources, each with a path, got {entries!r}"]
     problems = [
-        problem for place, entry in enumerate(entries) for problem in mistaken(Source, entry, f"{name}[{place}].")
+        problem for place, entry in enumerate(entries) for problem in mistaken(kind, entry, f"{name}[{place}].")
     ]
     if problems:
         return (), problems
-    found = tuple(Source(**entry) for entry in entries)
+    found = tuple(kind(**entry) for entry in entries)
     problems = [
         f"{name}[{place}]: expected first from 0 and last above it, got {source}"
         for place, source in enumerate(found)

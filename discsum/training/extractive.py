@@ -26,6 +26,7 @@ from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
 from discsum.training.examples import Batch, Example, collate, make_examples
 from discsum.training.pairs import Pair
 from discsum.training.recipe import SummarizerRecipe
+from discsum.training.schedule import rate_factor, update_average
 
 # Batches whose documents are sorted by length together.
 GROUP = 16
@@ -92,7 +93,7 @@ class SummarizerTrainer:
                 loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
                 optimizer.step()
-                self._update_average((epoch - 1) * steps + step)
+                update_average(self.average, self.network, (epoch - 1) * steps + step, recipe.average)
                 total += loss.item()
             self._finish(epoch, total / steps, report)
         return max(self.log, key=lambda entry: entry.summary)
@@ -133,13 +134,6 @@ class SummarizerTrainer:
         losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
         return (losses * weight).sum() / weight.sum()
 
-    @torch.no_grad()
-    def _update_average(self, step: int) -> None:
-        # A young average forgets faster, so that the first steps do not weigh it down.
-        decay = min(self.recipe.average, (1 + step) / (10 + step))
-        for key, value in self.network.state_dict().items():
-            self.average[key].lerp_(value, 1.0 - decay)
-
     def _examples(self, sources: Sequence[Source], read: Reader, report: Report) -> list[Example]:
         examples = []
         for source in sources:
@@ -159,13 +153,6 @@ class SummarizerTrainer:
         if not examples:
             raise InputError("expected documents with text and references, got none")
         return examples
-
-
-def rate_factor(done: float, warmup: float, steps: int) -> float:
-    """Return the share of the peak learning rate after a share `done` of the run: linear rise, cosine fall."""
-    if done < warmup:
-        return (done + 1 / steps) / warmup
-    return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
 
 
 @torch.inference_mode()

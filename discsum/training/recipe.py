@@ -91,8 +91,8 @@ class SummarizerRecipe:
         """Return the recipe of a YAML file's content; an unknown field is an error that lists the known ones."""
         settings = dict(data)
         network = settings.pop("synthesizer", {})
-        train, wrong = sources("train", settings.pop("train", []))
-        validation, also_wrong = sources("validation", settings.pop("validation", []))
+        train, wrong = sources("train", settings.pop("train", []), Source)
+        validation, also_wrong = sources("validation", settings.pop("validation", []), Source)
         problems = mistaken(cls, settings, groups=("synthesizer", "train", "validation"))
         if isinstance(network, dict):
             problems += mistaken(SynthesizerConfig, network, "synthesizer.")

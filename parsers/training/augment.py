@@ -1,7 +1,8 @@
-"""Other documents in a gold document: one constituent of it, or all of it but some satellites.
+"""Other documents in a document: a part of it that is one too, or the same laid out in other lines.
 
 A treebank of two hundred documents teaches little of how documents are built. A constituent is a text with a
 tree of its own, and so is a text without some of its satellites; both have other lengths and neighbours.
+And a treebank's texts are laid out in one way, all others' in many.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
-from discsum.parsers.subwords import Subwords
+from discsum.parsers.subwords import GAPS, Subwords
 from discsum.parsers.training.examples import Example, Targets
 
 SMALLEST = 20
+SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
+# The width that wrapped texts are wrapped to.
+COLUMNS = 72
 
 
 def pruned(example: Example, random: np.random.Generator, section: float, drop: float) -> Example:
@@ -67,3 +71,43 @@ def restricted(example: Example, kept: NDArray[np.bool_]) -> Example:
     sentences = gold.sentence_starts[inside[gold.sentence_starts]]
     targets = Targets(moved[starts[kept]], moved[sentences], nodes, gold.labels[holds])
     return replace(example, subwords=words, tags=example.tags[inside], targets=targets)
+
+
+def relaid(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
+    """Return the subwords, sometimes with other line breaks and sometimes without case, as plain texts come.
+
+    Args:
+        subwords: A document's.
+        share: Probability of other line breaks, and, apart from it, of losing case.
+        random: Source of all choices.
+    """
+    gaps, cases = subwords.gaps, subwords.cases
+    if random.random() < share:
+        gaps = LAYOUTS[random.integers(len(LAYOUTS))](subwords)
+        gaps[:1] = subwords.gaps[:1]
+    if random.random() < share:
+        cases = np.where((cases == 1) | (cases == 2), 0, cases)
+    return Subwords(subwords.ids, subwords.starts, subwords.ends, gaps, cases, subwords.opens)
+
+
+def _one_line(subwords: Subwords) -> NDArray[np.int64]:
+    return np.minimum(subwords.gaps, SPACE)
+
+
+def _a_paragraph_a_line(subwords: Subwords) -> NDArray[np.int64]:
+    return np.minimum(subwords.gaps, NEWLINE)
+
+
+def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
+    gaps = subwords.gaps.copy()
+    words = np.flatnonzero(gaps >= SPACE)
+    starts = subwords.starts[words]
+    # Columns count from the last line break that was there.
+    begins = np.maximum.accumulate(np.where(gaps[words] >= NEWLINE, starts, 0))
+    column = (starts - begins) // COLUMNS
+    wraps = (np.diff(column, prepend=0) > 0) & (gaps[words] == SPACE)
+    gaps[words[wraps]] = NEWLINE
+    return gaps
+
+
+LAYOUTS = (_one_line, _a_paragraph_a_line, _wrapped)

@@ -7,20 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.parsers.network import ParserNetwork, layout_of
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
 from discsum.parsers.structure import SplitScores, design
-from discsum.parsers.subwords import GAPS, Subwords
-from discsum.parsers.training.augment import pruned
+from discsum.parsers.training.augment import pruned, relaid
 from discsum.parsers.training.examples import Example, Targets, over_predicted
 from discsum.parsers.training.recipe import ParserRecipe
-
-SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
-# The width that wrapped texts are wrapped to.
-COLUMNS = 72
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ def batch_losses(
     """
     # Lines are laid out first: what is left out of a document later does not move its line breaks.
     examples = [
-        replace(example, subwords=_flattened(example.subwords, recipe.flatten, random)) for example in [*gold, *silver]
+        replace(example, subwords=relaid(example.subwords, recipe.flatten, random)) for example in [*gold, *silver]
     ]
     examples[: len(gold)] = [pruned(example, random, recipe.section, recipe.drop) for example in examples[: len(gold)]]
     inputs = [example.subwords for example in examples]
@@ -104,37 +98,3 @@ def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Target
     sentence_starts = starts_from(sentences, example.subwords, network.config.sentence_threshold)
     edu_starts = starts_from(edus, example.subwords, network.config.edu_threshold, sentence_starts)
     return over_predicted(example, edu_starts, sentence_starts)
-
-
-def _flattened(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
-    """Return the subwords, sometimes with other line breaks and sometimes without case, as plain texts come."""
-    gaps, cases = subwords.gaps, subwords.cases
-    if random.random() < share:
-        gaps = LAYOUTS[random.integers(len(LAYOUTS))](subwords)
-        gaps[:1] = subwords.gaps[:1]
-    if random.random() < share:
-        cases = np.where((cases == 1) | (cases == 2), 0, cases)
-    return Subwords(subwords.ids, subwords.starts, subwords.ends, gaps, cases, subwords.opens)
-
-
-def _one_line(subwords: Subwords) -> NDArray[np.int64]:
-    return np.minimum(subwords.gaps, SPACE)
-
-
-def _a_paragraph_a_line(subwords: Subwords) -> NDArray[np.int64]:
-    return np.minimum(subwords.gaps, NEWLINE)
-
-
-def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
-    gaps = subwords.gaps.copy()
-    words = np.flatnonzero(gaps >= SPACE)
-    starts = subwords.starts[words]
-    # Columns count from the last line break that was there.
-    begins = np.maximum.accumulate(np.where(gaps[words] >= NEWLINE, starts, 0))
-    column = (starts - begins) // COLUMNS
-    wraps = (np.diff(column, prepend=0) > 0) & (gaps[words] == SPACE)
-    gaps[words[wraps]] = NEWLINE
-    return gaps
-
-
-LAYOUTS = (_one_line, _a_paragraph_a_line, _wrapped)

@@ -9,7 +9,7 @@ from discsum.errors import InputError
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
 from discsum.recipes.fields import mistaken
-from discsum.recipes.sources import Source, sources
+from discsum.recipes.sources import Rows, sources
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ParserRecipe:
     section: float = 0.3
     drop: float = 0.15
     teachers: tuple[str, ...] = ()
-    texts: tuple[Source, ...] = ()
+    texts: tuple[Rows, ...] = ()
     longest: int = 5000
     silver: int = 2
     flatten: float = 0.2
@@ -85,8 +85,6 @@ class ParserRecipe:
         if bool(self.teachers) != bool(self.texts):
             there, missing = ("teachers", "texts") if self.teachers else ("texts", "teachers")
             problems.append(f"{missing}: expected some beside {there}, got none; say {there}=[] to do without")
-        if any(source.weight != 1.0 for source in self.texts):
-            problems.append("texts: expected no weight, teachers' texts are taken in turns")
         if problems:
             raise InputError("; ".join(problems))
 
@@ -100,7 +98,7 @@ class ParserRecipe:
         settings = dict(data)
         network = settings.pop("network", {})
         teachers = settings.pop("teachers", [])
-        texts, wrong = sources("texts", settings.pop("texts", []))
+        texts, wrong = sources("texts", settings.pop("texts", []), Rows)
         if not isinstance(teachers, list | tuple) or not all(isinstance(folder, str) for folder in teachers):
             wrong.append(f"teachers: expected a list of folders, got {teachers!r}")
         problems = mistaken(cls, settings, groups=("network", "teachers", "texts"))

@@ -49,11 +49,11 @@ def taught(
         report(f"taught {number}/{len(texts)}\r")
         words = split_subwords(text, tokenizer)
         path = cache / f"{teachers.key(text, words)}.safetensors"
-        if not _is_whole(path):
+        values = _kept(path)
+        if values is None:
+            values = teachers.read(text, words)
             with replacing(path) as partial:
-                save_file(teachers.read(text, words), partial)
-        # Read back even when new, so that a run with a new cache sees the same rounded numbers as the runs after it.
-        values = load_file(path)
+                save_file(values, partial)
         if len(values["nodes"]):
             examples.append(_example(text, words, values))
     if not examples:
@@ -84,11 +84,12 @@ def shortened(text: str, longest: int) -> str:
     return text[: ends[-1] if ends else longest]
 
 
-def _is_whole(path: Path) -> bool:
+def _kept(path: Path) -> Values | None:
+    """Return what the file holds; none where there is no whole file."""
     try:
-        return path.is_file() and "nodes" in load_file(path)
+        return load_file(path) if path.is_file() else None
     except SafetensorError:
-        return False
+        return None
 
 
 def _example(text: str, words: Subwords, values: Values) -> Example:

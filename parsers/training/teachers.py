@@ -22,7 +22,8 @@ from discsum.parsers.labels import Label
 from discsum.parsers.network import layout_of
 from discsum.parsers.parser import Parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
-from discsum.parsers.structure.chart import LIMIT, best_tree, posterior_of
+from discsum.parsers.structure.chart import LIMIT, posterior_of
+from discsum.parsers.structure.inside_outside import best_tree
 from discsum.parsers.subwords import Subwords, split_subwords
 
 Values = dict[str, NDArray[Any]]

@@ -28,6 +28,7 @@ from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
 from discsum.parsers.training.teachers import Teachers
+from discsum.training.schedule import rate_factor, update_average
 
 Report = Callable[[str], None]
 
@@ -119,7 +120,7 @@ class ParserTrainer:
         for step in range(self.steps_an_epoch):
             chosen = [self.examples[index] for index in order[step * self.recipe.batch :][: self.recipe.batch]]
             done = (self.epoch + step / self.steps_an_epoch) / self.recipe.epochs
-            factor = self._rate_factor(done)
+            factor = rate_factor(done, self.recipe.warmup, self.steps_an_epoch * self.recipe.epochs)
             for group in self.optimizer.param_groups:
                 group["lr"] = group["peak"] * factor
             silver = self._silver(self.epoch * self.steps_an_epoch + step)
@@ -132,7 +133,7 @@ class ParserTrainer:
             value.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optimizer.step()
-            self._update_average(self.epoch * self.steps_an_epoch + step)
+            update_average(self.average, self.network, self.epoch * self.steps_an_epoch + step, self.recipe.average)
             parts = [losses.tags.item(), losses.splits.item(), losses.labels.item()]
             total += parts
             report(
@@ -145,12 +146,6 @@ class ParserTrainer:
         if not self.silver:
             return []
         return in_turns(self.silver, step * self.recipe.silver, self.recipe.silver, self.recipe.seed)
-
-    def _rate_factor(self, done: float) -> float:
-        warmup = self.recipe.warmup
-        if done < warmup:
-            return (done + 1 / (self.steps_an_epoch * self.recipe.epochs)) / warmup
-        return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
 
     def _optimizer(self) -> torch.optim.Optimizer:
         groups: dict[tuple[bool, bool], list[Tensor]] = {}
@@ -169,14 +164,6 @@ class ParserTrainer:
                 for (encoder, matrix), parameters in sorted(groups.items(), key=lambda item: item[0])
             ]
         )
-
-    @torch.no_grad()
-    def _update_average(self, step: int) -> None:
-        # A young average forgets faster, so that the first epochs do not weigh it down.
-        decay = min(self.recipe.average, (1 + step) / (10 + step))
-        for key, value in self.network.state_dict().items():
-            if value.is_floating_point():
-                self.average[key].lerp_(value, 1.0 - decay)
 
     def _averaged_parser(self) -> Parser:
         network = copy.deepcopy(self.network)

@@ -3,10 +3,10 @@ import pytest
 import tiny
 from small_trees import random_tree
 
-from discsum.document import Document
+from discsum.document import Document, Span
 from discsum.parsers.segmenter import INSIDE, SENTENCE_START
-from discsum.parsers.training.augment import pruned, restricted
-from discsum.parsers.training.examples import make_example
+from discsum.parsers.training.augment import _wrapped, pruned, relaid, restricted
+from discsum.parsers.training.examples import label_set, make_example
 
 WORDS = ["the river rose", "the miller said", "because of rain", "and it broke.", "the town asked", "for bread."]
 
@@ -72,3 +72,32 @@ def test_only_whole_sentences_go():
 def test_nothing_goes_where_nothing_may():
     whole = example(30, 1)
     assert pruned(whole, np.random.default_rng(0), section=0.0, drop=0.0) is whole
+
+
+def words_of(text, *spans):
+    spans = [Span(*span) for span in spans]
+    document = Document.from_spans(text, spans, spans, random_tree(len(spans), 0))
+    return make_example(document, tiny.make_tokenizer(), label_set([document])).subwords
+
+
+def test_relaid_texts_lose_line_breaks_and_case():
+    words = words_of("The MILL\n\nbroke.", (0, 8), (10, 16))
+    found = {tuple(relaid(words, 1.0, np.random.default_rng(seed)).gaps.tolist()) for seed in range(20)}
+    # A text begins after a blank line whatever happens; the second paragraph's line break is one, two, or none.
+    assert words.gaps.tolist().count(3) == 2
+    assert {gaps[0] for gaps in found} == {3}
+    assert {max(gaps[1:]) for gaps in found} == {1, 2, 3}
+    assert set(words.cases.tolist()) == {0, 1, 2, 4}
+    assert set(relaid(words, 1.0, np.random.default_rng(0)).cases.tolist()) <= {0, 3, 4}
+    assert relaid(words, 0.0, np.random.default_rng(0)).gaps is words.gaps
+
+
+def test_wrapped_texts_break_at_spaces():
+    text = " ".join(["the river-side mill"] * 20)
+    words = words_of(text, (0, len(text) // 2), (len(text) // 2 + 1, len(text)))
+    wrapped = _wrapped(words)
+    breaks = words.starts[wrapped == 2].tolist()
+    assert (np.flatnonzero(wrapped != words.gaps) == np.flatnonzero(wrapped == 2)).all()
+    assert all(text[start - 1] == " " for start in breaks)
+    assert len(breaks) == len(text) // 72
+    assert max(np.diff([0, *breaks, len(text)])) < 2 * 72

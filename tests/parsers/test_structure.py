@@ -7,7 +7,16 @@ import pytest
 import torch
 
 from discsum.errors import InputError
-from discsum.parsers.structure import DESIGNS, SplitScorer, SplitScores, chart, design, distance, top_down
+from discsum.parsers.structure import (
+    DESIGNS,
+    SplitScorer,
+    SplitScores,
+    chart,
+    design,
+    distance,
+    inside_outside,
+    top_down,
+)
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.tree import Node, RSTTree
 
@@ -75,7 +84,7 @@ def to_tree(edus, bracketing):
 def matrices(scores):
     index = torch.arange(len(scores.starts))
     left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
-    return chart.by_width(left.detach().numpy(), right.detach().numpy())
+    return inside_outside.by_width(left.detach().numpy(), right.detach().numpy())
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
@@ -84,7 +93,7 @@ def test_chart_sums_over_every_tree(edus, seed):
     scores = random_scores(edus, seed)
     every = trees(0, edus - 1)
     values = torch.stack([tree_score(scores, nodes) for nodes in every]).detach()
-    found = chart.posterior(*matrices(scores))
+    found = inside_outside.posterior(*matrices(scores))
     assert found.log_normaliser == pytest.approx(torch.logsumexp(values, 0).item())
     chances = torch.softmax(values, 0).tolist()
     left, right, spans = np.zeros((edus, edus)), np.zeros((edus, edus)), np.zeros((edus, edus))

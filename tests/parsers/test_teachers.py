@@ -211,5 +211,5 @@ def test_recipes_with_teachers():
         ParserRecipe.from_dict(taught | {"network": {"design": "distance"}})
     with pytest.raises(InputError, match=r"texts\[0\]: expected first from 0 and last above it, got n rows 4-2"):
         ParserRecipe.from_dict({"texts": [{"path": "n", "first": 4, "last": 2}]})
-    with pytest.raises(InputError, match="texts: expected no weight"):
+    with pytest.raises(InputError, match=r"texts\[0\]\.weight: expected one of the fields path, first, last"):
         ParserRecipe.from_dict({"teachers": ["one"], "texts": [{"path": "n", "weight": 2}]})

@@ -14,7 +14,6 @@ from discsum.errors import InputError, WeightsError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set, make_example, over_predicted
-from discsum.parsers.training.losses import _flattened, _wrapped
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import place, read_gum
@@ -258,35 +257,6 @@ def test_over_gold_edus_all_nodes_are_held(tokenizer):
     assert [example.subwords.starts[index] for index in starts] == [edu.start for edu in document.edus]
     assert np.flatnonzero(example.tags.argmax(axis=1)).tolist() == starts.tolist()
     assert example.tags.sum(axis=0)[2] == 2
-
-
-def words_of(text, *spans):
-    spans = [Span(*span) for span in spans]
-    document = Document.from_spans(text, spans, spans, random_tree(len(spans), 0))
-    return make_example(document, tiny.make_tokenizer(), label_set([document])).subwords
-
-
-def test_flattened_texts_lose_line_breaks_and_case():
-    words = words_of("The MILL\n\nbroke.", (0, 8), (10, 16))
-    found = {tuple(_flattened(words, 1.0, np.random.default_rng(seed)).gaps.tolist()) for seed in range(20)}
-    # A text begins after a blank line whatever happens; the second paragraph's line break is one, two, or none.
-    assert words.gaps.tolist().count(3) == 2
-    assert {gaps[0] for gaps in found} == {3}
-    assert {max(gaps[1:]) for gaps in found} == {1, 2, 3}
-    assert set(words.cases.tolist()) == {0, 1, 2, 4}
-    assert set(_flattened(words, 1.0, np.random.default_rng(0)).cases.tolist()) <= {0, 3, 4}
-    assert _flattened(words, 0.0, np.random.default_rng(0)).gaps is words.gaps
-
-
-def test_wrapped_texts_break_at_spaces():
-    text = " ".join(["the river-side mill"] * 20)
-    words = words_of(text, (0, len(text) // 2), (len(text) // 2 + 1, len(text)))
-    wrapped = _wrapped(words)
-    breaks = words.starts[wrapped == 2].tolist()
-    assert (np.flatnonzero(wrapped != words.gaps) == np.flatnonzero(wrapped == 2)).all()
-    assert all(text[start - 1] == " " for start in breaks)
-    assert len(breaks) == len(text) // 72
-    assert max(np.diff([0, *breaks, len(text)])) < 2 * 72
 
 
 @pytest.mark.skipif(not GUM.is_dir(), reason=f"GUM is not at {GUM}; set DISCSUM_DATA to the folder that holds it")

@@ -1,0 +1,31 @@
+"""What changes from step to step of a training run: the learning rate, and the running average of the weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def rate_factor(done: float, warmup: float, steps: int) -> float:
+    """Return the share of the peak learning rate after a share `done` of the run: linear rise, cosine fall.
+
+    Args:
+        done: Share of the run's steps that are past, from 0 to 1.
+        warmup: Share of the steps in which the rate rises.
+        steps: Steps of the whole run.
+    """
+    if done < warmup:
+        return (done + 1 / steps) / warmup
+    return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
+
+
+@torch.no_grad()
+def update_average(average: dict[str, Tensor], network: nn.Module, step: int, decay: float) -> None:
+    """Move the running average, of the network's `state_dict`, towards its weights after the run's `step`."""
+    # A young average forgets faster, so that the first steps do not weigh it down.
+    decay = min(decay, (1 + step) / (10 + step))
+    for key, value in network.state_dict().items():
+        if value.is_floating_point():
+            average[key].lerp_(value, 1.0 - decay)
