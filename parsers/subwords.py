@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,20 +135,31 @@ class Window:
 def cut_windows(lengths: Sequence[int], size: int, overlap: int, shifts: Sequence[int] | None = None) -> list[Window]:
     """Return windows of at most `size` subwords that cover documents of the given lengths.
 
-    Neighbours share `overlap` subwords; each vector is taken from the window in which it is further
+    Neighbours share at least `overlap` subwords; each vector is taken from the window in which it is further
     from the edge, so every subword but the document's outermost has at least `overlap // 2` subwords
     of context on either side. `shifts` shortens each document's first window, which varies the
     borders from one training epoch to the next.
     """
     windows = []
     for document, length in enumerate(lengths):
-        start, keep = 0, 0
-        end = min(length, size - (shifts[document] if shifts else 0))
-        while end < length:
-            keep_end = end - overlap // 2
+        first = size - shifts[document] if shifts and shifts[document] else 0
+        if 0 < first < length:
+            bounds = [(0, first), *_evenly(first - overlap, length, size, overlap)]
+        else:
+            bounds = _evenly(0, length, size, overlap)
+        keep = 0
+        for (start, end), (after, _) in pairwise([*bounds, (length, length)]):
+            keep_end = (end + after) // 2
             windows.append(Window(document, start, end, keep, keep_end))
-            start, keep = end - overlap, keep_end
-            end = min(length, start + size)
-        if length:
-            windows.append(Window(document, start, end, keep, length))
+            keep = keep_end
     return windows
+
+
+def _evenly(start: int, length: int, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Return windows over `start..length`, as few as may be and all equally long: in a batch nothing is padding."""
+    if start == length:
+        return []
+    count = max(1, -(-(length - start - overlap) // (size - overlap)))
+    each = min(length - start, -(-(length - start - overlap) // count) + overlap)
+    room = length - each - start
+    return [(begin, begin + each) for begin in (start + room * place // max(1, count - 1) for place in range(count))]

@@ -35,8 +35,21 @@ def test_windows_keep_every_subword_once_with_context(case):
     assert kept == [list(range(length)) for length in lengths]
 
 
-def test_the_first_window_is_shorter_by_the_shift():
-    assert [window.end for window in cut_windows([50, 50], 20, 4, [0, 7])] == [20, 36, 50, 13, 29, 45, 50]
+def test_windows_are_equally_long_but_for_a_shifted_first_one():
+    found = [(window.start, window.end) for window in cut_windows([50, 50, 9], 20, 4, [0, 7, 7])]
+    assert found == [(0, 20), (15, 35), (30, 50), (0, 13), (9, 26), (21, 38), (33, 50), (0, 9)]
+
+
+@given(cuts())
+def test_windows_are_as_few_as_may_be(case):
+    lengths, size, overlap, _ = case
+    windows = cut_windows(lengths, size, overlap)
+    for document, length in enumerate(lengths):
+        sizes = [window.end - window.start for window in windows if window.document == document]
+        assert len(set(sizes)) <= 1
+        # So many windows reach; one fewer would not.
+        assert len(sizes) * (size - overlap) + overlap >= length
+        assert len(sizes) == min(1, length) or (len(sizes) - 1) * (size - overlap) + overlap < length
 
 
 def test_an_overlap_that_leaves_windows_no_room_is_refused():
