@@ -48,6 +48,20 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
     return c_tree_weighted(tree, nodes, leaves)
 
 
+def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
+    """Return the C-Tree `(edus, edus)` in which constituents count what is expected of them.
+
+    A node of probability p makes its nuclei count 1 + p and its satellites 2 - p, the mean of 2 for a nucleus and
+    1 for a satellite when it is right with probability p; so a gold tree gives `c_tree_nuc`.
+    """
+    # The root stands in no relation; whatever this gives it is overwritten below.
+    probability = np.array([*(node.probability for node in tree.nodes), 1.0])
+    sure = [probability[parent] for parent in tree.parents]
+    nodes, leaves = (np.where(nucleus, 1.0 + p, 2.0 - p) for nucleus, p in zip(tree.nucleus, sure, strict=True))
+    (nodes if tree.nodes else leaves)[0] = 1.0
+    return c_tree_weighted(tree, nodes, leaves)
+
+
 def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayLike) -> NDArray[np.float32]:
     """Return the C-Tree `(edus, edus)` in which every constituent counts its own weight.
 
@@ -69,14 +83,20 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
     for index, parent in enumerate(node_parent.tolist()):
         if parent >= 0:
             paths[index] += paths[parent]
-    # Each pair of EDUs has one lowest common node, so one block a node fills the upper triangle exactly once.
-    matrix = np.zeros((tree.edus, tree.edus), dtype=np.float32)
-    for (first, last, split), path in zip(tree.spans.tolist(), paths, strict=True):
-        matrix[first : split + 1, split + 1 : last + 1] = path
-    matrix += matrix.T
     above = np.array(paths)[edu_parent] if paths else 0.0
-    np.fill_diagonal(matrix, above + leaves)
-    return _normalize(matrix)
+    sums = np.concatenate([paths, above + leaves]).astype(np.float32)
+    return _normalize(sums[lowest_common(tree)])
+
+
+def lowest_common(tree: RSTTree) -> NDArray[np.int64]:
+    """Return `(edus, edus)`: the lowest constituent that covers both EDUs, nodes numbered before EDUs."""
+    common = np.zeros((tree.edus, tree.edus), dtype=np.int64)
+    # Each pair of EDUs has one lowest common node, so one block a node fills the upper triangle exactly once.
+    for index, (first, last, split) in enumerate(tree.spans.tolist()):
+        common[first : split + 1, split + 1 : last + 1] = index
+    common += common.T
+    np.fill_diagonal(common, len(tree.nodes) + np.arange(tree.edus))
+    return common
 
 
 def project_to_sentences(

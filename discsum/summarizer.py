@@ -11,25 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from discsum.document import Document
-from discsum.encoder.features import unit_features
-from discsum.encoder.heads import HEADS, Head
+from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.encoder.units import VECTORS, pool
+from discsum.encoder.units import VECTORS
 from discsum.errors import InputError, WeightsError
 from discsum.extract import extract
 from discsum.persistence import read_model, write_model
 from discsum.selection import Budget, Policy
 from discsum.summary import Summary
-from discsum.tree import RSTTree
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser
 
 KIND = "discsum-extractive"
-MAX_UNITS = 512
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
@@ -51,23 +47,6 @@ class SummarizerConfig:
     vectors: str = "contextual"
     parser: str = "discsum-gum"
     units: int = 3
-
-
-@dataclass(frozen=True)
-class UnitInputs:
-    """What the network reads of one section of a document.
-
-    Attributes:
-        first: Position of the section's first unit in the document.
-        vectors: `(units, width)` unit vectors.
-        features: `(units, features)` layout features.
-        prior: `(units, units)` prior matrix, all zero where the head reads none.
-    """
-
-    first: int
-    vectors: Tensor
-    features: Tensor
-    prior: Tensor
 
 
 class ExtractiveSummarizer:
@@ -152,50 +131,12 @@ class ExtractiveSummarizer:
 
     @torch.inference_mode()
     def scores(self, encoded: Sequence[Encoded]) -> list[NDArray[np.float64]]:
-        """Return each document's confidences `(units,)`; sections of `MAX_UNITS` units are scored one by one."""
+        """Return each document's confidences `(units,)`; sections of `max_units` units are scored one by one."""
         results = []
         for item in encoded:
             parts = [np.zeros(0)]
-            for section in unit_inputs(item, self.config, self.network.config.head, self.parser):
-                mask = torch.ones(1, len(section.vectors), dtype=torch.bool)
-                values = (section.vectors[None], section.features[None], section.prior[None])
-                logits = self.network(*values, mask, section.first)
+            for section in unit_inputs(item, self.config.unit, self.config.vectors, self.network.config, self.parser):
+                logits = self.network(batched([section]), section.first)
                 parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
             results.append(np.concatenate(parts))
         return results
-
-
-@torch.inference_mode()
-def unit_inputs(encoded: Encoded, config: SummarizerConfig, head: str, parser: Parser) -> list[UnitInputs]:
-    """Return unit vectors, features and prior matrix of each section of a parsed document, in order.
-
-    A section has at most `MAX_UNITS` units, as in the paper, and its prior comes from the tree that
-    its own EDUs have among themselves, so memory is linear in the document's length.
-    """
-    document = encoded.document
-    spans = document.units(config.unit)
-    if not spans or document.tree is None:
-        return []
-    if config.vectors == "contextual":
-        vectors = pool(encoded.vectors, encoded.subwords.starts, spans)
-    else:
-        vectors = parser.encode_units([document.text[span.start : span.end] for span in spans])
-    features = torch.from_numpy(unit_features(document, config.unit))
-    sections = []
-    for first in range(0, len(spans), MAX_UNITS):
-        after = min(first + MAX_UNITS, len(spans))
-        prior = _prior(document, document.tree, config.unit, HEADS[head], first, after)
-        sections.append(UnitInputs(first, vectors[first:after], features[first:after], torch.from_numpy(prior)))
-    return sections
-
-
-def _prior(
-    document: Document, tree: RSTTree, unit: str, head: type[Head], first: int, after: int
-) -> NDArray[np.float32]:
-    if unit == "edu":
-        return head.prior(tree.section(first, after - 1), None, after - first)
-    edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
-    if not len(edus):
-        return np.eye(after - first, dtype=np.float32)
-    section = tree.section(int(edus[0]), int(edus[-1]))
-    return head.prior(section, document.edu_to_sentence[edus] - first, after - first)

@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import tiny
 
-import discsum.summarizer
+from discsum.encoder.inputs import unit_inputs
+from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
 from discsum.extract import extract
 from discsum.selection import Budget, Policy
@@ -34,15 +36,16 @@ def test_a_parsed_document_scores_like_its_text(summarizer):
     np.testing.assert_allclose(again.scores, summary.scores, atol=1e-5)
 
 
-def test_sections_are_scored_one_by_one(summarizer, monkeypatch):
+def test_sections_are_scored_one_by_one(summarizer):
     whole = summarizer.summarize(tiny.ARTICLE)
-    monkeypatch.setattr(discsum.summarizer, "MAX_UNITS", 3)
     encoded = summarizer.parser.encode([tiny.ARTICLE])[0]
-    sections = discsum.summarizer.unit_inputs(encoded, summarizer.config, "c_tree_nuc", summarizer.parser)
+    network = Synthesizer(replace(summarizer.network.config, max_units=3))
+    short = ExtractiveSummarizer(network, summarizer.config, summarizer.parser)
+    sections = unit_inputs(encoded, short.config.unit, short.config.vectors, network.config, short.parser)
     assert [section.first for section in sections] == list(range(0, len(whole.scores), 3))
     for section in sections:
-        np.testing.assert_allclose(section.prior.sum(dim=1), 1.0, atol=1e-6)
-    assert len(summarizer.scores([encoded])[0]) == len(whole.scores)
+        np.testing.assert_allclose(section.prior["matrix"].sum(dim=1), 1.0, atol=1e-6)
+    assert len(short.scores([encoded])[0]) == len(whole.scores)
 
 
 def test_a_saved_model_scores_the_same(summarizer, tmp_path):

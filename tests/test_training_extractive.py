@@ -20,6 +20,7 @@ from discsum.training.pairs import Pair
 from discsum.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
 
+ORACLE_OF = ("rouge12-f", None)
 SENTENCES = [
     "The river rose in winter.",
     "The miller stopped the wheel because the water was high.",
@@ -83,7 +84,7 @@ def test_the_same_seed_gives_the_same_weights(parser_folder, tmp_path):
 def test_cached_examples_are_those_that_were_made(parser, tmp_path):
     config = SummarizerConfig("tiny", parser="none")
     made, cached = (
-        list(make_examples(pairs(0, 20), parser, config, "c_tree_nuc", ("rouge12-f", None), tmp_path / "examples"))
+        list(make_examples(pairs(0, 20), parser, config, SynthesizerConfig(), ORACLE_OF, tmp_path / "examples"))
         for _ in range(2)
     )
     assert len(list((tmp_path / "examples").iterdir())) == 2
@@ -96,19 +97,20 @@ def test_cached_examples_are_those_that_were_made(parser, tmp_path):
 def test_texts_without_a_unit_are_left_out(parser):
     config = SummarizerConfig("tiny", parser="none")
     texts = [Pair("a", " ", ("x",)), *pairs(0, 1)]
-    assert len(list(make_examples(texts, parser, config, "c_tree_nuc", ("rouge12-f", None)))) == 1
+    assert len(list(make_examples(texts, parser, config, SynthesizerConfig(), ORACLE_OF))) == 1
 
 
 def test_a_batch_is_its_examples(parser):
     config = SummarizerConfig("tiny", parser="none")
-    examples = list(make_examples(pairs(0, 5), parser, config, "c_tree_nuc", ("rouge12-f", 1)))
+    examples = list(make_examples(pairs(0, 5), parser, config, SynthesizerConfig(), ("rouge12-f", 1)))
     batch = collate(examples)
     for row, example in enumerate(examples):
         units = len(example.labels)
-        assert batch.mask[row].tolist() == [index < units for index in range(batch.mask.shape[1])]
-        torch.testing.assert_close(batch.vectors[row, :units], example.inputs.vectors)
-        torch.testing.assert_close(batch.prior[row, :units, :units], example.inputs.prior)
-        assert not batch.prior[row, units:].any()
+        inputs, prior = batch.inputs, batch.inputs.prior["matrix"]
+        assert inputs.mask[row].tolist() == [index < units for index in range(inputs.mask.shape[1])]
+        torch.testing.assert_close(inputs.vectors[row, :units], example.inputs.vectors)
+        torch.testing.assert_close(prior[row, :units, :units], example.inputs.prior["matrix"])
+        assert not prior[row, units:].any()
         assert batch.labels[row, :units].tolist() == example.labels.tolist()
 
 
@@ -117,7 +119,7 @@ def test_targets_lean_to_the_lead(parser_folder, tmp_path):
     example = max(run.train, key=lambda item: len(item.labels))
     batch = collate([example])
     losses = []
-    logits = run.network.eval()(batch.vectors, batch.features, batch.prior, batch.mask)[0].tolist()
+    logits = run.network.eval()(batch.inputs)[0].tolist()
     for place, (logit, label) in enumerate(zip(logits, example.labels.tolist(), strict=True)):
         target = 0.75 * label + 0.25 * (place < run.recipe.units)
         chance = 1 / (1 + math.exp(-logit))

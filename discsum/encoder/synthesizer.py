@@ -7,13 +7,13 @@ after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d),
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from discsum.encoder.heads import Head, HeadConfig, make_head
+from discsum.encoder.heads import HeadConfig, Prior, make_head
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class SynthesizerConfig:
         inner: Size of the feed-forward layers.
         scorer: Inner size of the scoring MLP.
         dropout: Dropout of every part.
+        max_units: Most units of a document, for heads whose parameters are as large.
+        dense_inner: Inner size of the dense head.
+        mixture: Names of the heads that a `mixed` head is made of.
     """
 
     head: str = "c_tree_nuc"
@@ -43,10 +46,47 @@ class SynthesizerConfig:
     inner: int = 3072
     scorer: int = 100
     dropout: float = 0.1
+    max_units: int = 512
+    dense_inner: int = 512
+    mixture: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take the mixture as any sequence, as JSON and YAML give it."""
+        object.__setattr__(self, "mixture", tuple(self.mixture))
+
+    def for_head(self) -> HeadConfig:
+        """Return what concerns the attention heads."""
+        names = (field.name for field in fields(HeadConfig))
+        return HeadConfig(**{name: getattr(self, name) for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class InputBatch:
+    """What the network reads of some documents.
+
+    Attributes:
+        vectors: `(batch, units, width)` unit vectors, anything where padded.
+        features: `(batch, units, features)` layout features.
+        prior: What the head reads of each document's tree, padded.
+        mask: `(batch, units)`, true where there is a unit.
+    """
+
+    vectors: Tensor
+    features: Tensor
+    prior: Prior
+    mask: Tensor
+
+
+@dataclass(frozen=True)
+class ParameterCount:
+    """Parameters of a network: those of its attention (heads, values, output), and all. Fixed matrices are none."""
+
+    attention: int
+    whole: int
 
 
 class SynthesizerLayer(nn.Module):
@@ -56,8 +96,7 @@ class SynthesizerLayer(nn.Module):
         """Build one layer."""
         super().__init__()
         self.heads, self.value_size = config.heads, config.value_size
-        head = HeadConfig(config.width, config.key_size, config.heads, config.dropout)
-        self.attention: Head = make_head(config.head, head)
+        self.attention = make_head(config.head, config.for_head())
         self.value = nn.Linear(config.width, config.heads * config.value_size)
         self.output = nn.Linear(config.heads * config.value_size, config.width)
         self.feed_forward = nn.Sequential(
@@ -70,12 +109,17 @@ class SynthesizerLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, states: Tensor, prior: Tensor, mask: Tensor) -> Tensor:
+    @property
+    def attention_parts(self) -> nn.ModuleList:
+        """What the paper counts as attention: head, values and output."""
+        return nn.ModuleList([self.attention, self.value, self.output])
+
+    def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return `(batch, units, width)`; arguments as in `Head.forward`."""
         batch, units, _ = states.shape
         # (batch, heads, units, value_size)
         values = self.value(states).view(batch, units, self.heads, self.value_size).transpose(1, 2)
-        mixed = self.attention(states, prior, mask) @ values
+        mixed = self.attention.mix(states, values, prior, mask)
         update = self.output(mixed.transpose(1, 2).reshape(batch, units, -1))
         states = self.attention_norm(states + self.dropout(update))
         result: Tensor = self.feed_forward_norm(states + self.dropout(self.feed_forward(states)))
@@ -96,24 +140,30 @@ class Synthesizer(nn.Module):
             nn.Linear(config.width, config.scorer), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(config.scorer, 1)
         )
 
-    def forward(self, vectors: Tensor, features: Tensor, prior: Tensor, mask: Tensor, first: int = 0) -> Tensor:
+    def forward(self, inputs: InputBatch, first: int = 0) -> Tensor:
         """Return `(batch, units)` logits: the sigmoid of each is the unit's confidence.
 
         Args:
-            vectors: `(batch, units, width)` unit vectors, zero where padded.
-            features: `(batch, units, features)`.
-            prior: `(batch, units, units)`.
-            mask: `(batch, units)`, true where there is a unit.
+            inputs: The documents.
             first: Position of the first unit in its document.
         """
-        states = vectors * math.sqrt(self.config.width)
+        states = inputs.vectors * math.sqrt(self.config.width)
         if self.features is not None:
-            states = states + self.features(features)
-        states = self.dropout(states + sinusoids(first, vectors.shape[1], self.config.width, vectors.device))
+            states = states + self.features(inputs.features)
+        states = self.dropout(states + sinusoids(first, states.shape[1], self.config.width, states.device))
         for layer in self.layers:
-            states = layer(states, prior, mask)
+            states = layer(states, inputs.prior, inputs.mask)
         logits: Tensor = self.scorer(states).squeeze(-1)
         return logits
+
+    def parameter_count(self) -> ParameterCount:
+        """Return how many parameters there are, as the paper's tables 2 and 3 count them."""
+        attention = sum(_size(layer.attention_parts) for layer in self.layers if isinstance(layer, SynthesizerLayer))
+        return ParameterCount(attention, _size(self))
+
+
+def _size(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 def sinusoids(first: int, units: int, width: int, device: torch.device) -> Tensor:

@@ -17,16 +17,18 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from discsum.document import Document
+from discsum.encoder.inputs import UnitInputs, batched, padded, read_prior, unit_inputs
+from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.files import replacing
 from discsum.oracle import oracle_labels
-from discsum.summarizer import SummarizerConfig, UnitInputs, unit_inputs
+from discsum.summarizer import SummarizerConfig
 from discsum.training.pairs import Pair
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
 BLOCK = 16
-TENSORS = ("vectors", "features", "prior")
+TENSORS = ("vectors", "features")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def make_examples(
     pairs: Sequence[Pair],
     parser: Parser,
     config: SummarizerConfig,
-    head: str,
+    network: SynthesizerConfig,
     oracle: tuple[str, int | None],
     cache: Path | None = None,
     report: Callable[[str], None] = lambda line: None,
@@ -63,7 +65,7 @@ def make_examples(
         pairs: Texts with references.
         parser: Makes trees and vectors.
         config: Unit and kind of vectors.
-        head: Attention head, whose prior matrix the examples carry.
+        network: Head and sizes; the examples carry what the head reads of a tree.
         oracle: Name of the oracle, and how many units it may take.
         cache: Folder in which blocks of examples are kept, named by everything that made them.
         report: Takes lines of progress.
@@ -73,19 +75,21 @@ def make_examples(
         report(f"encoded {start}/{len(pairs)}\r")
         path = None
         if cache is not None:
-            content = [parser.fingerprint, config.unit, config.vectors, head, [[pair.id, pair.text] for pair in block]]
+            made_by = [parser.fingerprint, config.unit, config.vectors, network.max_units]
+            content = [*made_by, [[pair.id, pair.text] for pair in block]]
             path = cache / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.safetensors"
         if path is not None and path.is_file():
-            documents, inputs = _read_block(path)
+            documents, inputs = _read_block(path, config.unit, network)
         else:
             encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
             documents = [item.document for item in encoded]
             # A document of more than one section is learned from its first.
-            inputs = [next(iter(unit_inputs(item, config, head, parser)), None) for item in encoded]
+            sections = [unit_inputs(item, config.unit, config.vectors, network, parser) for item in encoded]
+            inputs = [next(iter(section), None) for section in sections]
             if path is not None:
                 # Read back, so that a run with a new cache sees the same rounded numbers as the runs after it.
                 _write_block(path, documents, inputs)
-                documents, inputs = _read_block(path)
+                documents, inputs = _read_block(path, config.unit, network)
         for pair, document, values in zip(block, documents, inputs, strict=True):
             if values is not None:
                 spans = document.units(config.unit)[: len(values.vectors)]
@@ -104,45 +108,35 @@ def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[Uni
         save_file(tensors, partial, {"documents": json.dumps([document.to_json() for document in documents])})
 
 
-def _read_block(path: Path) -> tuple[list[Document], list[UnitInputs | None]]:
+def _read_block(path: Path, unit: str, network: SynthesizerConfig) -> tuple[list[Document], list[UnitInputs | None]]:
     with safe_open(path, framework="pt") as file:
         documents = [Document.from_json(data) for data in json.loads(file.metadata()["documents"])]
         there = set(file.keys())
-        inputs = [
-            UnitInputs(0, *(file.get_tensor(f"{index}.{name}").float() for name in TENSORS))
-            if f"{index}.vectors" in there
-            else None
-            for index in range(len(documents))
-        ]
+        inputs: list[UnitInputs | None] = []
+        for index, document in enumerate(documents):
+            if f"{index}.vectors" not in there:
+                inputs.append(None)
+                continue
+            vectors, features = (file.get_tensor(f"{index}.{name}").float() for name in TENSORS)
+            prior = read_prior(document, unit, 0, len(vectors), network.head, network.for_head())
+            inputs.append(UnitInputs(0, vectors, features, prior))
     return documents, inputs
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded examples: `(batch, units, ...)` tensors and a mask `(batch, units)`, true where there is a unit."""
+    """Padded examples.
 
-    vectors: Tensor
-    features: Tensor
-    prior: Tensor
+    Attributes:
+        inputs: What the network reads.
+        labels: `(batch, units)` oracle labels, 0 where padded.
+    """
+
+    inputs: InputBatch
     labels: Tensor
-    mask: Tensor
 
 
 def collate(examples: Sequence[Example]) -> Batch:
     """Return the examples as one padded batch."""
-    lengths = [len(example.labels) for example in examples]
-    longest, first = max(lengths), examples[0].inputs
-    batch = Batch(
-        torch.zeros(len(examples), longest, first.vectors.shape[1]),
-        torch.zeros(len(examples), longest, first.features.shape[1]),
-        torch.zeros(len(examples), longest, longest),
-        torch.zeros(len(examples), longest),
-        torch.zeros(len(examples), longest, dtype=torch.bool),
-    )
-    for row, (example, length) in enumerate(zip(examples, lengths, strict=True)):
-        batch.vectors[row, :length] = example.inputs.vectors
-        batch.features[row, :length] = example.inputs.features
-        batch.prior[row, :length, :length] = example.inputs.prior
-        batch.labels[row, :length] = torch.from_numpy(example.labels).float()
-        batch.mask[row, :length] = True
-    return batch
+    labels = padded([torch.from_numpy(example.labels).float() for example in examples])
+    return Batch(batched([example.inputs for example in examples]), labels)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 import discsum
 from discsum.encoder.features import COUNT
+from discsum.encoder.inputs import batched
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import DiscsumError, InputError
 from discsum.extract import extract
@@ -127,8 +128,8 @@ class SummarizerTrainer:
         return [batches[index] for index in random.permutation(len(batches))]
 
     def _loss(self, batch: Batch) -> Tensor:
-        logits = self.network(batch.vectors, batch.features, batch.prior, batch.mask)
-        weight = torch.where(batch.labels > 0, self.recipe.positive_weight, 1.0) * batch.mask
+        logits = self.network(batch.inputs)
+        weight = torch.where(batch.labels > 0, self.recipe.positive_weight, 1.0) * batch.inputs.mask
         lead = (torch.arange(batch.labels.shape[1]) < self.recipe.units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
@@ -141,7 +142,7 @@ class SummarizerTrainer:
                 read(source),
                 self.parser,
                 self.config,
-                self.recipe.synthesizer.head,
+                self.recipe.synthesizer,
                 (self.recipe.oracle, self.recipe.oracle_units),
                 self.folder.parent / "examples",
                 report,
@@ -161,8 +162,7 @@ def confidences(network: Synthesizer, examples: Sequence[Example], batch_size: i
     results: list[Tensor] = []
     for start in range(0, len(examples), batch_size):
         block = examples[start : start + batch_size]
-        batch = collate(block)
-        logits = network(batch.vectors, batch.features, batch.prior, batch.mask)
+        logits = network(batched([example.inputs for example in block]))
         results += [torch.sigmoid(row[: len(item.labels)]) for row, item in zip(logits, block, strict=True)]
     return results
 

@@ -1,0 +1,19 @@
+"""C-Tree: the constituency tree as a matrix (Xiao et al. 2020, section 3.3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.encoder.heads.base import UnitTree
+from discsum.encoder.heads.tree_matrix import TreeHead
+from discsum.priors import c_tree
+
+
+class CTreeHead(TreeHead):
+    """Attends by the number of constituents that cover both units."""
+
+    @staticmethod
+    def matrix(units: UnitTree) -> NDArray[np.float32]:
+        """Return the C-Tree."""
+        return c_tree(units.tree)

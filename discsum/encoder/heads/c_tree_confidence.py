@@ -1,0 +1,19 @@
+"""C-Tree w/Nuc with the parser's confidence in place of the hard 2 to 1 (future work of Xiao et al. 2020)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.encoder.heads.base import UnitTree
+from discsum.encoder.heads.tree_matrix import TreeHead
+from discsum.priors import c_tree_confidence
+
+
+class CTreeConfidenceHead(TreeHead):
+    """Attends by the constituents that cover both units, each counting what is expected of it."""
+
+    @staticmethod
+    def matrix(units: UnitTree) -> NDArray[np.float32]:
+        """Return the C-Tree with expected weights."""
+        return c_tree_confidence(units.tree)

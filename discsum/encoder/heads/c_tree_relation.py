@@ -1,0 +1,95 @@
+"""C-Tree whose constituents count as much as is learned for their relation (future work of Xiao et al. 2020)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
+from discsum.priors import lowest_common
+from discsum.tree import RSTTree, relation_class
+
+# The relation classes of GUM 11; those of other treebanks share the last entry.
+CLASSES = (
+    "adversative",
+    "attribution",
+    "causal",
+    "context",
+    "contingency",
+    "elaboration",
+    "evaluation",
+    "explanation",
+    "joint",
+    "mode",
+    "organization",
+    "purpose",
+    "restatement",
+    "same-unit",
+    "topic",
+    "other",
+)
+# Nuclei of each class, satellites of each class, and the root, which stands in no relation.
+ROLES = 2 * len(CLASSES) + 1
+
+
+class CTreeRelationHead(Head):
+    """Attends by the constituents that cover both units, with one learned weight for each class and nuclearity.
+
+    The weights start as those of C-Tree w/Nuc: 2 for nuclei, 1 for satellites and the root.
+    """
+
+    def __init__(self, config: HeadConfig) -> None:
+        """Build the weights."""
+        super().__init__(config)
+        start = torch.ones(ROLES)
+        start[: len(CLASSES)] = 2.0
+        # Softplus keeps the weights positive; this is its inverse.
+        self.weights = nn.Parameter(torch.log(torch.expm1(start)))
+
+    @staticmethod
+    def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
+        """Return the roles on the path to each constituent, each pair's constituent, and each EDU's unit."""
+        tree = units.tree
+        owner = units.edu_to_sentence if units.sentences is not None else np.arange(tree.edus)
+        return {"roles": roles_above(tree), "common": lowest_common(tree), "owner": owner}
+
+    def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
+        """Return the matrix over the units, the same for every head."""
+        # (batch, constituents): sums of weights from the root down.
+        paths = prior["roles"].float() @ nn.functional.softplus(self.weights)
+        common, owner = prior["common"], prior["owner"]
+        matrix = torch.gather(paths[:, None].expand(-1, common.shape[1], -1), 2, common.clamp_min(0))
+        matrix = normalized(matrix * (common >= 0))
+        # (batch, edus, units)
+        units = torch.arange(states.shape[1], device=states.device)
+        member = (owner[:, :, None] == units).to(matrix.dtype)
+        projected = member.transpose(1, 2) @ matrix @ member
+        # A sentence in which no EDU starts attends to itself.
+        alone = (projected.sum(dim=-1) == 0) & mask
+        projected = normalized(projected + torch.diag_embed(alone.to(projected.dtype)))
+        return projected[:, None].to(states.dtype)
+
+
+def roles_above(tree: RSTTree) -> NDArray[np.float32]:
+    """Return `(constituents, ROLES)`: how often each role occurs from the root down to each node, then to each EDU."""
+    relations = [relation_class(node.relation) for node in tree.nodes]
+    classes = np.array([CLASSES.index(name if name in CLASSES else "other") for name in relations], dtype=np.int64)
+    parents, nucleus = np.concatenate(tree.parents), np.concatenate(tree.nucleus)
+    roles = np.zeros((len(parents), ROLES), dtype=np.float32)
+    for index, (parent, is_nucleus) in enumerate(zip(parents.tolist(), nucleus.tolist(), strict=True)):
+        if parent < 0:
+            roles[index, -1] = 1.0
+        else:
+            roles[index] = roles[parent]
+            roles[index, classes[parent] + (0 if is_nucleus else len(CLASSES))] += 1.0
+    return roles
+
+
+def normalized(matrix: Tensor) -> Tensor:
+    """Return the matrix with rows divided by their sums; empty rows stay empty."""
+    sums = matrix.sum(dim=-1, keepdim=True)
+    return matrix / torch.where(sums > 0, sums, torch.ones_like(sums))

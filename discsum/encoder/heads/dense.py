@@ -1,0 +1,29 @@
+"""Attention predicted from each unit alone, without looking at the others (Tay et al. 2020; Xiao et al. 2020, 3.2)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from discsum.encoder.heads.base import Head, HeadConfig, Prior, check_units, masked_softmax
+
+
+class DenseHead(Head):
+    """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, a row of `max_units` logits a unit and head."""
+
+    limited = True
+
+    def __init__(self, config: HeadConfig) -> None:
+        """Build both maps."""
+        super().__init__(config)
+        self.logits = nn.Sequential(
+            nn.Linear(config.width, config.dense_inner),
+            nn.ReLU(),
+            nn.Linear(config.dense_inner, config.heads * config.max_units),
+        )
+
+    def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
+        """Return the attention of every head."""
+        batch, units, _ = states.shape
+        check_units(units, self.config.max_units)
+        logits = self.logits(states).view(batch, units, self.config.heads, self.config.max_units)
+        return masked_softmax(logits.transpose(1, 2)[..., :units], mask)

@@ -1,0 +1,16 @@
+"""No attention at all: `A = I`, each unit sees itself (Xiao et al. 2020, section 4.3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from discsum.encoder.heads.base import Head, Prior
+
+
+class NoHead(Head):
+    """Attends from each unit to itself."""
+
+    def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
+        """Return the identity."""
+        return torch.diag_embed(mask.to(states.dtype))[:, None]

@@ -1,0 +1,111 @@
+"""What the document encoder reads of a parsed document: vectors, features and a head's prior, alone and in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discsum.document import Document
+from discsum.encoder.features import unit_features
+from discsum.encoder.heads import HeadConfig, UnitTree, head_type
+from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
+from discsum.encoder.units import pool
+from discsum.tree import RSTTree
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Encoded, Parser
+
+
+@dataclass(frozen=True)
+class UnitInputs:
+    """What the network reads of one section of a document.
+
+    Attributes:
+        first: Position of the section's first unit in the document.
+        vectors: `(units, width)` unit vectors.
+        features: `(units, features)` layout features.
+        prior: What the head reads of the section's tree.
+    """
+
+    first: int
+    vectors: Tensor
+    features: Tensor
+    prior: Mapping[str, Tensor]
+
+
+@torch.inference_mode()
+def unit_inputs(
+    encoded: Encoded, unit: str, vectors: str, network: SynthesizerConfig, parser: Parser
+) -> list[UnitInputs]:
+    """Return the inputs of each section of a parsed document, in order.
+
+    A section has at most `max_units` units, and its prior comes from the tree that its own EDUs have
+    among themselves, so memory is linear in the document's length.
+
+    Args:
+        encoded: The parsed document and its subword vectors.
+        unit: `sentence` or `edu`.
+        vectors: `contextual` or `isolated`.
+        network: Head and sizes.
+        parser: Encodes units on their own, where `vectors` asks for that.
+    """
+    document = encoded.document
+    spans = document.units(unit)
+    if not spans or document.tree is None:
+        return []
+    if vectors == "contextual":
+        states = pool(encoded.vectors, encoded.subwords.starts, spans)
+    else:
+        states = parser.encode_units([document.text[span.start : span.end] for span in spans])
+    features = torch.from_numpy(unit_features(document, unit))
+    sections = []
+    for first in range(0, len(spans), network.max_units):
+        after = min(first + network.max_units, len(spans))
+        prior = read_prior(document, unit, first, after, network.head, network.for_head())
+        sections.append(UnitInputs(first, states[first:after], features[first:after], prior))
+    return sections
+
+
+def read_prior(
+    document: Document, unit: str, first: int, after: int, head: str, config: HeadConfig
+) -> dict[str, Tensor]:
+    """Return what a head reads of the tree over the units `first` to `after`, the last not included."""
+    arrays = head_type(head).prior(_section(document, unit, first, after), config)
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
+    assert document.tree is not None, "only parsed documents have inputs"
+    if unit == "edu":
+        return UnitTree(document.tree.section(first, after - 1), document.edu_to_sentence[first:after])
+    edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
+    if not len(edus):
+        # One EDU runs through all of them. A tree of one EDU in the first says the same: each is alone.
+        return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first)
+    section = document.tree.section(int(edus[0]), int(edus[-1]))
+    return UnitTree(section, document.edu_to_sentence[edus] - first, after - first)
+
+
+def batched(inputs: Sequence[UnitInputs]) -> InputBatch:
+    """Return inputs as one padded batch."""
+    lengths = torch.tensor([len(item.vectors) for item in inputs])
+    return InputBatch(
+        padded([item.vectors for item in inputs]),
+        padded([item.features for item in inputs]),
+        {name: padded([item.prior[name] for item in inputs]) for name in inputs[0].prior},
+        torch.arange(int(lengths.max()))[None, :] < lengths[:, None],
+    )
+
+
+def padded(arrays: Sequence[Tensor]) -> Tensor:
+    """Return tensors of as many dimensions as one, `(batch, ...)`, filled up with 0, or -1 where they are integers."""
+    sizes = [max(array.shape[place] for array in arrays) for place in range(arrays[0].dim())]
+    filled = arrays[0].new_full((len(arrays), *sizes), 0 if arrays[0].is_floating_point() else -1)
+    for row, array in zip(filled, arrays, strict=True):
+        row[tuple(slice(size) for size in array.shape)] = array
+    return filled
