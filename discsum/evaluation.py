@@ -10,7 +10,7 @@ import numpy as np
 
 from discsum.document import Document
 from discsum.extract import Scorer, extract
-from discsum.oracle import oracle_labels
+from discsum.oracles import oracle_labels
 from discsum.rouge import METRICS, RougeScores, rouge
 from discsum.selection import Policy, unit_texts
 from discsum.significance import bootstrap_interval, paired_bootstrap

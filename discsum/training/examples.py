@@ -16,11 +16,12 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded, read_prior, unit_inputs
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.files import replacing
-from discsum.oracle import oracle_labels
+from discsum.oracles import oracle_labels
 from discsum.summarizer import SummarizerConfig
 from discsum.training.pairs import Pair
 
@@ -94,8 +95,16 @@ def make_examples(
             if values is not None:
                 spans = document.units(config.unit)[: len(values.vectors)]
                 texts = [document.text[span.start : span.end] for span in spans]
-                labels = oracle_labels(oracle[0], texts, list(pair.references), oracle[1])
+                heads = section_heads(document, len(spans)) if config.unit == "edu" else None
+                labels = oracle_labels(oracle[0], texts, pair.references, oracle[1], heads)
                 yield Example(document, pair.references, values, np.asarray(labels, dtype=np.int64))
+
+
+def section_heads(document: Document, edus: int) -> NDArray[np.int64]:
+    """Return `(edus,)` the EDU each of the document's first EDUs depends on in its sentence, -1 for none of them."""
+    assert document.tree is not None, "only parsed documents are learned from"
+    heads = in_sentence_heads(edu_heads(document.tree), document.edu_to_sentence)[:edus]
+    return np.where(heads < edus, heads, -1)
 
 
 def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[UnitInputs | None]) -> None:

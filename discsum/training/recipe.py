@@ -9,7 +9,7 @@ from typing import Any
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.encoder.units import VECTORS
 from discsum.errors import InputError
-from discsum.oracle import ORACLES
+from discsum.oracles import ORACLES
 from discsum.recipes.fields import mistaken
 from discsum.recipes.sources import Source, sources
 
@@ -74,6 +74,8 @@ class SummarizerRecipe:
             for name in ("epochs", "batch", "rate", "units", "positive_weight")
             if not getattr(self, name) > 0
         ]
+        if self.oracle == "discobert-edu" and self.unit != "edu":
+            problems.append("oracle: expected discobert-edu with unit edu only")
         if not 0.0 <= self.lead <= 1.0:
             problems.append(f"lead: expected a number in [0, 1], got {self.lead}")
         problems += [

@@ -1,0 +1,97 @@
+"""`bertsum` and `discobert-edu`: greedy by R1-F + R2-F over sets of n-grams, unstemmed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.oracles.base import TOLERANCE, ngrams
+
+
+def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) -> list[int]:
+    """Return the units found greedily by R1-F + R2-F over sets of n-grams, in document order.
+
+    The labels of Liu and Lapata 2019: lower-cased words without stemming, every character but letters, digits and
+    spaces removed; n-grams counted once; no bigrams across units. The first of equals wins; the search stops
+    when no unit raises the sum, or at `k` units.
+
+    Args:
+        units: The units' texts.
+        references: The reference summaries; several are read as one text.
+        k: At most so many units; None for no limit.
+    """
+    return _greedy(units, references, [[index] for index in range(len(units))], k)
+
+
+def discobert_edu(
+    units: Sequence[str], references: Sequence[str], k: int | None, heads: NDArray[np.int64]
+) -> list[int]:
+    """Return the EDUs found greedily as `bertsum` does, each with the EDU of its sentence that it depends on.
+
+    The labels of Xu et al. 2020 (DiscoBERT): a candidate is an EDU and its direct dependency within the sentence,
+    scored and taken together; `k` counts candidates, so there may be up to twice as many labels.
+
+    Args:
+        units: The EDUs' texts.
+        references: The reference summaries; several are read as one text.
+        k: At most so many candidates; None for no limit.
+        heads: `(edus,)` the EDU each depends on in its sentence, -1 for none (`in_sentence_heads`).
+    """
+    groups = [[index] if head < 0 else [index, head] for index, head in enumerate(heads.tolist())]
+    return _greedy(units, references, groups, k)
+
+
+def _greedy(
+    units: Sequence[str], references: Sequence[str], groups: Sequence[Sequence[int]], k: int | None
+) -> list[int]:
+    """Return the units of the groups that are taken one after another while one raises the sum."""
+    reference = _clean(" ".join(references))
+    texts = [_clean(unit) for unit in units]
+    measures = [_Overlap(reference, texts, groups, n) for n in (1, 2)]
+    selected: list[int] = []
+    best = 0.0
+    while len(selected) < (len(groups) if k is None else min(k, len(groups))):
+        # (groups,)
+        total = np.sum([measure.f() for measure in measures], axis=0)
+        total[selected] = -1.0
+        if total.max() <= best + TOLERANCE:
+            break
+        best = float(total.max())
+        choice = int(np.flatnonzero(total >= best - TOLERANCE)[0])
+        for measure in measures:
+            measure.add(choice)
+        selected.append(choice)
+    return sorted({unit for choice in selected for unit in groups[choice]})
+
+
+class _Overlap:
+    """Which n-grams the selection and every group have, and which of them the reference has."""
+
+    def __init__(self, reference: list[str], texts: list[list[str]], groups: Sequence[Sequence[int]], n: int) -> None:
+        goal = set(ngrams(reference, n))
+        grams = [set(ngrams(text, n)) for text in texts]
+        index = {gram: place for place, gram in enumerate(set().union(goal, *grams))}
+        self.goal = len(goal)
+        self.wanted = np.array([gram in goal for gram in index], dtype=bool)
+        # (groups, n-grams)
+        self.groups = np.zeros((len(groups), len(index)), dtype=bool)
+        for row, members in enumerate(groups):
+            self.groups[row, [index[gram] for member in members for gram in grams[member]]] = True
+        self.covered = np.zeros(len(index), dtype=bool)
+
+    def f(self) -> NDArray[np.float64]:
+        """Return F1 of the selection with each group added `(groups,)`."""
+        union = self.groups | self.covered
+        overlap = union @ self.wanted.astype(np.int64)
+        return 2.0 * overlap / np.maximum(union.sum(axis=1) + self.goal, 1)
+
+    def add(self, choice: int) -> None:
+        """Add a group to the selection."""
+        self.covered |= self.groups[choice]
+
+
+def _clean(text: str) -> list[str]:
+    return re.sub(r"[^a-z0-9 ]", "", " ".join(text.lower().split())).split()
