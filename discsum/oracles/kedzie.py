@@ -18,8 +18,8 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
     The labels of Kedzie et al. 2018, which Xiao et al. 2020 train on: each step adds the unit that raises recall most,
     the first of equals, out of those with which the summary stays within `WORDS` white-space separated words; it
-    stops when none raises it. Words are those of rouge-score with its stemmer, without scikit-learn's English stop words, which
-    stand in for the list of the ROUGE-1.5.5 script. With several references recall is the best over them.
+    stops when none raises it. Words are those of rouge-score with its stemmer, without scikit-learn's English stop
+    words, which stand in for the list of the ROUGE-1.5.5 script. With several references recall is the best over them.
 
     Args:
         units: The units' texts.
