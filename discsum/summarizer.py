@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.encoder.units import VECTORS
 from discsum.errors import InputError, WeightsError
 from discsum.extract import extract
-from discsum.persistence import read_model, write_model
+from discsum.persistence import CONFIG, read_model, shipped, write_model
 from discsum.selection import Budget, Policy
 from discsum.summary import Summary
 
@@ -38,8 +39,9 @@ class SummarizerConfig:
         unit: `sentence` or `edu`.
         vectors: `contextual`, pooled from the one encoding of the whole text, or `isolated`, the first
             token's state of each unit encoded on its own (Xiao et al. 2020, section 3).
-        parser: Name or folder of the parser whose encoder made the vectors.
+        parser: Name or folder of the parser whose encoder made the vectors; in a saved model relative to its folder.
         units: Units a summary has unless told otherwise.
+        fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
     """
 
     name: str
@@ -47,6 +49,7 @@ class SummarizerConfig:
     vectors: str = "contextual"
     parser: str = "discsum-gum"
     units: int = 3
+    fingerprint: str = ""
 
 
 class ExtractiveSummarizer:
@@ -77,19 +80,33 @@ class ExtractiveSummarizer:
         import discsum
 
         model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
-        config = SummarizerConfig(**model.config["summarizer"])
-        network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
         try:
+            config = SummarizerConfig(**model.config["summarizer"])
+            network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
             network.load_state_dict(model.tensors)
-        except RuntimeError as error:
-            raise WeightsError(f"{model.path}: expected the weights that config.json describes: {error}") from error
-        return cls(network, config, discsum.Parser.from_pretrained(config.parser))
+        except (KeyError, TypeError, InputError, RuntimeError) as error:
+            raise WeightsError(
+                f"{model.path / CONFIG}: expected the configuration of a {KIND} and its weights, "
+                f"got {type(error).__name__}: {error}"
+            ) from error
+        beside = model.path / config.parser
+        config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
+        parser = discsum.Parser.from_pretrained(config.parser)
+        if parser.fingerprint != config.fingerprint:
+            raise WeightsError(
+                f"{model.path}: expected the parser {config.parser} with fingerprint {config.fingerprint}, which the "
+                f"model was trained on, got {parser.fingerprint}; train the model again"
+            )
+        return cls(network, config, parser)
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        """Write configuration, float16 weights and model card to `folder`; the encoder is named, not copied."""
+        """Write configuration, float16 weights and model card to `folder`; the parser is named, not copied."""
+        name = self.config.parser
+        place = name if name in shipped() else os.path.relpath(name, folder)
+        saved = replace(self.config, parser=place, fingerprint=self.parser.fingerprint)
         config: dict[str, Any] = {
             "name": self.config.name,
-            "summarizer": asdict(self.config),
+            "summarizer": asdict(saved),
             "synthesizer": self.network.config.to_dict(),
         }
         write_model(Path(folder), KIND, config, self.network.state_dict(), card)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,12 @@ class EDUEncoder(nn.Module):
 
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
-        pooled = [self._pool(vector, layout) for vector, layout in zip(vectors, layouts, strict=True)]
-        lengths = torch.tensor([len(states) for states in pooled])
-        padded = pad_sequence(pooled, batch_first=True)
-        packed = pack_padded_sequence(padded, lengths, batch_first=True, enforce_sorted=False)
-        context, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
-        states = self.norm(padded + self.dropout(context))
-        return [states[row, :length] for row, length in enumerate(lengths.tolist())]
+        # One by one: padded to the longest, a long document would make every short one beside it as costly.
+        return [self._in_context(self._pool(*document)) for document in zip(vectors, layouts, strict=True)]
+
+    def _in_context(self, pooled: Tensor) -> Tensor:
+        states: Tensor = self.norm(pooled + self.dropout(self.context(pooled[None])[0][0]))
+        return states
 
     def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         starts, count = layout.starts, len(layout.starts)

@@ -45,7 +45,7 @@ class Parser:
     """Segments and parses texts of any length; see `Parser.from_pretrained`."""
 
     def __init__(self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "") -> None:
-        """Wrap a network and its tokenizer; documents carry `name`, and `fingerprint` tells weights apart."""
+        """Wrap a network and its tokenizer; documents carry `name`, and `fingerprint` tells parsers apart."""
         self.network = network.eval()
         self.tokenizer = tokenizer
         self.name = name
@@ -105,7 +105,7 @@ class Parser:
         """Return the document of each text together with its subword vectors; arguments as in `parse`."""
         subwords = [split_subwords(text, self.tokenizer) for text in texts]
         vectors = self.network.encoder(subwords)
-        logits = self.network.tag(vectors, subwords) if any(len(words) for words in subwords) else list(vectors)
+        logits = self.network.tag(vectors, subwords)
         units = [
             self._segment(text, words, tags, sentences, edus[index] if edus is not None else None)
             for index, (text, words, tags) in enumerate(zip(texts, subwords, logits, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -39,7 +40,7 @@ class Pretrained:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A parser from its folder; `fingerprint` is the SHA-256 of its weights."""
+    """A parser from its folder; `fingerprint` is the SHA-256 of its configuration, which names those of its files."""
 
     network: ParserNetwork
     tokenizer: Tokenizer
@@ -50,16 +51,17 @@ class Loaded:
 def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str) -> None:
     """Write a parser to `folder`, its weights as float16."""
     encoder_config: Any = network.encoder.encoder.config
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / TOKENIZER) as path:
+        tokenizer.save(str(path))
     config = {
         "name": name,
         "network": network.config.to_dict(),
         "labels": [list(label) for label in network.labels.labels],
         "special": list(network.encoder.special),
         "encoder": encoder_config.to_diff_dict() | {"model_type": encoder_config.model_type},
+        "tokenizer_sha256": sha256(folder / TOKENIZER),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / TOKENIZER) as path:
-        tokenizer.save(str(path))
     write_model(folder, KIND, config, network.state_dict(), card)
 
 
@@ -84,7 +86,8 @@ def load(name_or_path: str | Path) -> Loaded:
         # The first of what may be a hundred mismatches tells enough.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
-    return Loaded(network, _plain(_read_tokenizer(model.path / TOKENIZER)), name, model.config["sha256"])
+    tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
+    return Loaded(network, _plain(tokenizer), name, sha256(model.path / CONFIG))
 
 
 def _build(config: Mapping[str, Any]) -> ParserNetwork:
@@ -94,12 +97,12 @@ def _build(config: Mapping[str, Any]) -> ParserNetwork:
     return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]))
 
 
-def _read_tokenizer(path: Path) -> Tokenizer:
+def _read_tokenizer(path: Path, checksum: str | None) -> Tokenizer:
     content = path.read_bytes()
-    try:
-        return Tokenizer.from_buffer(content)
-    except Exception as error:  # the library raises nothing narrower
-        raise WeightsError(f"{path}: expected a tokenizer of the library tokenizers, got {error}") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != checksum:
+        raise WeightsError(f"{path}: expected sha256 {checksum}, got {found}; the file is truncated or altered")
+    return Tokenizer.from_buffer(content)
 
 
 def build_encoder(config: dict[str, Any]) -> nn.Module:

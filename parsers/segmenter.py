@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from discsum.document import Span
 from discsum.parsers.subwords import CASES, GAPS, Subwords
@@ -33,20 +32,18 @@ class BoundaryTagger(nn.Module):
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
-        lengths = [len(vector) for vector in vectors]
-        # (documents, longest, hidden)
-        states = self.input(self.dropout(pad_sequence(list(vectors), batch_first=True)))
-        states = states + self.gap(pad_sequence(list(gaps), batch_first=True))
-        states = states + self.case(pad_sequence(list(cases), batch_first=True))
-        longest = torch.arange(states.shape[1], device=states.device)
-        inside = (longest[None] < torch.tensor(lengths, device=states.device)[:, None])[..., None]
-        states = self.norms[0](states) * inside
+        # One by one: padded to the longest, a long document would make every short one beside it as costly.
+        return [self._tag(*document) for document in zip(vectors, gaps, cases, strict=True)]
+
+    def _tag(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
+        if not len(vectors):
+            return vectors.new_zeros(0, self.output.out_features)
+        states = self.norms[0](self.input(self.dropout(vectors)) + self.gap(gaps) + self.case(cases))
         for norm, convolution in zip(list(self.norms)[1:], self.convolutions, strict=True):
-            update = torch.nn.functional.gelu(convolution(states.transpose(1, 2)).transpose(1, 2))
-            # Padding stays zero, so a document's tags do not depend on its neighbours in the batch.
-            states = norm(states + self.dropout(update)) * inside
-        logits = self.output(self.dropout(states))
-        return [logits[row, :length] for row, length in enumerate(lengths)]
+            update = torch.nn.functional.gelu(convolution(states.T[None])[0].T)
+            states = norm(states + self.dropout(update))
+        logits: Tensor = self.output(self.dropout(states))
+        return logits
 
 
 def boundary_probabilities(logits: Tensor) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

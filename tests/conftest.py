@@ -6,6 +6,7 @@ from hypothesis import settings
 
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
+from discsum.parsers.parser import Parser
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
 
 # A busy machine is no reason to fail, and neither is the day's random seed.
@@ -39,9 +40,9 @@ def encoder_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def summarizer_folders(parser, parser_folder, tmp_path_factory):
+def summarizer_folders(parser_folder, tmp_path_factory):
     """Folders of summarizers with random weights, by unit, both on the tiny parser."""
-    folders = {}
+    parser, folders = Parser.from_pretrained(parser_folder), {}
     for unit in ("sentence", "edu"):
         torch.manual_seed(7)
         network = Synthesizer(SynthesizerConfig(width=32, features=COUNT, inner=16, scorer=8))

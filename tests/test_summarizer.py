@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -70,8 +71,28 @@ def test_weights_of_another_architecture(summarizer, tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     config["synthesizer"]["inner"] = 24
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(WeightsError, match=r"weights that config\.json describes"):
+    with pytest.raises(WeightsError, match=r"size mismatch"):
         ExtractiveSummarizer.from_pretrained(tmp_path)
+    del config["summarizer"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"config\.json: expected the configuration .* KeyError: 'summarizer'"):
+        ExtractiveSummarizer.from_pretrained(tmp_path)
+
+
+def test_another_parser_in_the_place_of_its_own_is_refused(summarizer, tmp_path):
+    shutil.copytree(summarizer.config.parser, tmp_path / "parser")
+    near = ExtractiveSummarizer(
+        summarizer.network, replace(summarizer.config, parser=str(tmp_path / "parser")), summarizer.parser
+    )
+    near.save_pretrained(tmp_path / "model")
+    # Found from anywhere: the path is kept relative to the model's folder.
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["summarizer"]["parser"] == "../parser"
+    assert ExtractiveSummarizer.from_pretrained(tmp_path / "model").parser.fingerprint == summarizer.parser.fingerprint
+    config = json.loads((tmp_path / "parser" / "config.json").read_text())
+    config["network"]["edu_threshold"] = 0.25
+    (tmp_path / "parser" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"expected the parser .* with fingerprint .* train the model again"):
+        ExtractiveSummarizer.from_pretrained(tmp_path / "model")
 
 
 def test_an_unknown_model():

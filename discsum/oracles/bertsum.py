@@ -85,8 +85,9 @@ class _Overlap:
     def f(self) -> NDArray[np.float64]:
         """Return F1 of the selection with each group added `(groups,)`."""
         union = self.groups | self.covered
-        overlap = union @ self.wanted.astype(np.int64)
-        return 2.0 * overlap / np.maximum(union.sum(axis=1) + self.goal, 1)
+        overlap = union[:, self.wanted].sum(axis=1)
+        scores: NDArray[np.float64] = 2.0 * overlap / np.maximum(union.sum(axis=1) + self.goal, 1)
+        return scores
 
     def add(self, choice: int) -> None:
         """Add a group to the selection."""
