@@ -6,11 +6,11 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import typer
 
@@ -115,39 +115,46 @@ class Writer:
         """Write to `output`: nothing or `-` for standard output, a folder, or a file.
 
         Args:
-            output: Where to write; a path that is no folder and has an ending is a file where `one_file` allows.
+            output: Where to write; a path that is no folder and has an ending is a file where `one_file` allows, one
+                with a slash at its end is a folder.
             suffix: Ending of a file a document.
             one_file: Whether all results may stand in one file.
         """
         self.suffix = suffix
         self.folder: Path | None = None
         self.file: Path | None = None
-        self._parts: list[str] = []
         self._names: dict[str, str] = {}
+        self._stack = ExitStack()
+        self._stream: IO[bytes] | None = None
         if output is None or output == "-":
+            self._stream = sys.stdout.buffer
             return
         path = Path(output)
-        if one_file and path.suffix and not path.is_dir():
+        if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
             self.file = path
         else:
             self.folder = path
 
+    def __enter__(self) -> Writer:
+        """Return the writer; its one file, if it writes one, is in its place when the block ends without an error."""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Put the one file in its place, if anything was written to it."""
+        self._stack.__exit__(*error)
+
     def write(self, item: Item, text: str) -> None:
         """Write one result; a file is renamed into place when it is whole."""
+        content = text.encode("utf-8", "replace")
         if self.folder is not None:
             with replacing(self.folder / self._name(item)) as path:
-                path.write_bytes(text.encode("utf-8", "replace"))
-        elif self.file is not None:
-            self._parts.append(text)
-        else:
-            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-            sys.stdout.buffer.flush()
-
-    def close(self) -> None:
-        """Put the one file in its place."""
-        if self.file is not None and self._parts:
-            with replacing(self.file) as path:
-                path.write_bytes("".join(self._parts).encode("utf-8", "replace"))
+                path.write_bytes(content)
+            return
+        if self._stream is None:
+            assert self.file is not None, "without a file the stream is standard output"
+            self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
+        self._stream.write(content)
+        self._stream.flush()
 
     def _name(self, item: Item) -> str:
         stem = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"

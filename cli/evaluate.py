@@ -48,9 +48,13 @@ def evaluate(
     if not Path(data).exists():
         raise InputError(f"{data}: no such file or folder")
     if (Path(data) / "splits.tsv").is_file():
+        if unit != "sentence" or units is not None:
+            raise typer.BadParameter(f"{data} is a treebank: --unit and --units are for tables of texts with summaries")
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, json)
         return
+    if rst_parseval or split != "dev":
+        raise typer.BadParameter(f"{data} has no splits.tsv: --split and --rst-parseval are for treebanks")
     from discsum.cli.summary_scores import compare, policy_of
 
     columns = (text_column, summary_column)

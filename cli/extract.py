@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
-from discsum.cli.options import SENTENCES, SHIPPED_PARSER, Encoding, Inputs, Output, Sentences, TextColumn
+from discsum.cli.options import SENTENCES, SHIPPED_PARSER, UNITS, Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
 
 if TYPE_CHECKING:
+    from discsum.extract import Scorer
     from discsum.parsers.parser import Encoded
-    from discsum.selection import Policy
+    from discsum.selection import Budget, Policy
     from discsum.summary import Summary
-
-DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 
 
 def extract(
     inputs: Inputs,
-    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="What a summary is made of.")] = "sentence",
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="sentence|edu", help="What a summary is made of. Default: what the model selects."),
+    ] = None,
     units: Annotated[
         int | None, typer.Option("--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.")
     ] = None,
@@ -62,62 +64,87 @@ def extract(
 
     Example: discsum extract article.txt --units 3
     """
+    from discsum.cli.models import load_scorer
+
     check_choice("--sentences", sentences, SENTENCES)
-    policy = _policy(unit, units, words, ratio, dependencies, block_trigrams)
+    if unit is not None:
+        check_choice("--unit", unit, UNITS)
+    given = _budget(units, words, ratio)
+    scorer = load_scorer(model, unit)
+    policy = _policy(scorer, unit, given, dependencies, block_trigrams)
     single = is_single(inputs)
-    writer = Writer(output, ".json" if json else ".txt", one_file=True)
     run = Run()
 
     def work(items: Sequence[Item]) -> list[Summary]:
-        return _summaries(items, policy, model, sentences, parser, tidy)
+        return _summaries(items, policy, scorer, sentences, parser, tidy)
 
-    entries = counting(read_inputs(inputs, encoding=encoding, text_column=text_column), "summarized")
-    for item, summary in in_batches(entries, work, run):
-        with run.guard(item):
-            if json:
-                text = to_line(summary.to_json(), pretty=single)
-            else:
-                # Sentences one a line, so that a headline does not run into what follows, and ROUGE-Lsum can read it.
-                text = "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
-                text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
-            writer.write(item, text)
-    writer.close()
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
+    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
+        for item, summary in in_batches(entries, work, run):
+            with run.guard(item):
+                if json:
+                    text = to_line(summary.to_json(), pretty=single)
+                else:
+                    # Sentences one a line: a headline does not run into what follows, and ROUGE-Lsum can read it.
+                    text = "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
+                    text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
+                writer.write(item, text)
+            show(run.done)
     run.finish()
 
 
-def _policy(
-    unit: str, units: int | None, words: int | None, ratio: float | None, dependencies: bool | None, trigrams: bool
-) -> Policy:
+def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget | None:
+    """Return the length that is asked for; none if the model is to say."""
     from discsum.errors import InputError
-    from discsum.selection import Budget, Policy
+    from discsum.selection import Budget
 
     if units is None and words is None and ratio is None:
-        units = DEFAULT_UNITS.get(unit, 1)
+        return None
     try:
-        wanted = unit == "edu" if dependencies is None else dependencies
-        return Policy(Budget(units, words, ratio), unit, trigrams, wanted)
+        return Budget(units, words, ratio)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _policy(
+    scorer: Scorer, unit: str | None, given: Budget | None, dependencies: bool | None, trigrams: bool
+) -> Policy:
+    from discsum.errors import InputError
+    from discsum.extract import Selector
+    from discsum.selection import DEFAULT_UNITS, Budget, Policy
+    from discsum.summarizer import ExtractiveSummarizer
+
+    trained = scorer.config if isinstance(scorer, ExtractiveSummarizer) else None
+    chosen = unit or (trained.unit if trained else "sentence")
+    usual = trained.units if trained else DEFAULT_UNITS[chosen]
+    if trigrams and isinstance(scorer, Selector):
+        raise typer.BadParameter(f"{scorer.name} selects by a rule of its own", param_hint="--block-trigrams")
+    try:
+        wanted = chosen == "edu" if dependencies is None else dependencies
+        return Policy(given or Budget(usual), chosen, trigrams, wanted)
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
 
 
 def _summaries(
-    items: Sequence[Item], policy: Policy, model: str | None, sentences: str, parser: str | None, tidy: bool
+    items: Sequence[Item], policy: Policy, scorer: Scorer, sentences: str, parser: str | None, tidy: bool
 ) -> list[Summary]:
     """Return the summaries of texts and trees; trees keep their own EDUs and structure."""
-    from discsum.cli.models import load_parser, load_scorer
+    from discsum.cli.models import load_parser
     from discsum.extract import extract as summary_of
     from discsum.summarizer import ExtractiveSummarizer
 
-    scorer = load_scorer(model, policy.unit)
     if parser is not None and isinstance(scorer, ExtractiveSummarizer):
         own = scorer.parser.fingerprint
         if load_parser(parser).fingerprint != own:
             raise typer.BadParameter(f"{scorer.name} reads the vectors of its own parser", param_hint="--parser")
     texts = [item for item in items if item.document is None]
+    bare = any(item.document is not None and item.document.tree is None for item in items)
     parsed: Iterator[Encoded] = iter(())
-    if texts:
+    if texts or bare:
         # A trained summarizer reads the vectors of its own parser; trees need none.
         engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser or SHIPPED_PARSER)
+    if texts:
         parsed = iter(
             engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
         )
@@ -128,5 +155,6 @@ def _summaries(
             scores = scorer.scores([encoded])[0] if isinstance(scorer, ExtractiveSummarizer) else None
             results.append(summary_of(encoded.document, scorer, policy, scores=scores, tidy=tidy))
         else:
-            results.append(summary_of(item.document.with_id(item.id), scorer, policy, tidy=tidy))
+            document = item.document if item.document.tree else engine.encode_document(item.document).document
+            results.append(summary_of(document.with_id(item.id), scorer, policy, tidy=tidy))
     return results

@@ -22,8 +22,16 @@ def load_parser(name: str) -> Parser:
 
 
 @cache
-def load_scorer(name: str | None, unit: str) -> Scorer:
-    """Return a baseline, a shipped summarizer, or the one in a folder; without a name the shipped one for `unit`."""
+def load_scorer(name: str | None, unit: str | None) -> Scorer:
+    """Return a baseline, a shipped summarizer, or the one in a folder.
+
+    Args:
+        name: By default the shipped summarizer for the unit.
+        unit: `sentence` or `edu`; by default the one that the model was trained on, sentences for the others.
+
+    Raises:
+        WeightsError: No such model, or a model that was trained on the other unit.
+    """
     from discsum.baselines import BASELINES, baseline
 
     if name in BASELINES:
@@ -36,7 +44,7 @@ def load_scorer(name: str | None, unit: str) -> Scorer:
             f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
             f"or one of {', '.join(BASELINES)}; found no such folder"
         )
-    model = ExtractiveSummarizer.from_pretrained(name, unit=unit)
-    if model.config.unit != unit:
+    model = ExtractiveSummarizer.from_pretrained(name, unit=unit or "sentence")
+    if unit is not None and model.config.unit != unit:
         raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {model.config.unit}")
     return model

@@ -16,6 +16,7 @@ def _known_encoding(name: str) -> str:
 
 
 SENTENCES = ("model", "nltk", "newline")
+UNITS = ("sentence", "edu")
 SHIPPED_PARSER = "discsum-gum"
 Inputs = Annotated[
     list[str],

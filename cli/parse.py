@@ -41,6 +41,8 @@ def parse(
 
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
+    if jsonl and format not in ("tree", "json"):
+        raise typer.BadParameter(f"expected no --format {format} beside it", param_hint="--jsonl")
     format = "json" if jsonl else format
     check_choice("--format", format, FORMATS)
     check_choice("--sentences", sentences, SENTENCES)
@@ -49,25 +51,31 @@ def parse(
     if not single and output in (None, "-") and format not in ("tree", "json"):
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     suffix = ".txt" if format == "tree" else f".{format}"
-    writer = Writer(output, suffix, one_file=single or format in ("tree", "json"))
     run = Run()
 
     def work(items: Sequence[Item]) -> list[Document]:
         return _documents(items, sentences, edus, parser)
 
-    entries = counting(read_inputs(inputs, encoding=encoding, text_column=text_column), "parsed")
-    for item, document in in_batches(entries, work, run):
-        with run.guard(item):
-            writer.write(item, _render(document, format, single and not jsonl, writer))
-    writer.close()
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
+    one_file = single or format in ("tree", "json")
+    with Writer(output, suffix, one_file=one_file) as writer, counting("parsed") as show:
+        for item, document in in_batches(entries, work, run):
+            with run.guard(item):
+                writer.write(item, _render(document, format, single and not jsonl, writer))
+            show(run.done)
     run.finish()
 
 
 def _documents(items: Sequence[Item], sentences: str, edus: str, name: str) -> list[Document]:
-    """Return the documents of the items: trees as they came, texts parsed together."""
+    """Return the documents of the items: trees as they came, texts parsed together, documents without a tree parsed."""
     from discsum.cli.models import load_parser
 
-    documents = [item.document for item in items]
+    documents = [
+        load_parser(name).encode_document(item.document).document
+        if item.document is not None and item.document.tree is None
+        else item.document
+        for item in items
+    ]
     texts = [item for item in items if item.document is None]
     if texts:
         from discsum.parsers.sentences import split_sentences

@@ -97,6 +97,7 @@ def _report(line: str) -> None:
 
 
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
+    from discsum.data.inputs import Failure
     from discsum.data.summaries import read_pairs
     from discsum.persistence import CARD
     from discsum.training.card import summarizer_card
@@ -107,7 +108,13 @@ def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
     recipe = SummarizerRecipe.from_dict(content)
 
     def read(source: Source) -> list[Pair]:
-        return read_pairs(data / source.path, first=source.first, last=source.last)
+        pairs = []
+        for pair in read_pairs(data / source.path, first=source.first, last=source.last):
+            if isinstance(pair, Failure):
+                typer.echo(f"discsum: left out: {pair}", err=True)
+            else:
+                pairs.append(pair)
+        return pairs
 
     trainer = SummarizerTrainer(recipe, read, folder, name, _report)
     trainer.run(_report)

@@ -111,7 +111,7 @@ def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) 
         if suffix in TREES and trees:
             from discsum.parsers.formats import read_tree
 
-            document = read_tree(path)
+            document = read_tree(path, encoding)
             yield Item(path.stem, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
             same_columns = suffix in (".csv", ".parquet")
@@ -141,8 +141,11 @@ def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] |
     text = decode(gzip.decompress(content) if kind == ".jsonl.gz" else content, encoding, str(path))
     if kind == ".csv":
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
-            yield f"{path}:{number}", row
+        reader, begins = csv.DictReader(io.StringIO(text, newline="")), 2
+        for row in reader:
+            # A field may hold line breaks: the record's first line is named.
+            yield f"{path}:{begins}", row
+            begins = reader.line_num + 1
     elif kind in (".jsonl", ".jsonl.gz"):
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ def read_pairs(
     summary_column: str | None = None,
     first: int = 0,
     last: int | None = None,
-) -> list[Pair]:
-    """Return the pairs of a table, from row `first` to before row `last`.
+) -> Iterator[Pair | Failure]:
+    """Yield the pairs of a table, from row `first` to before row `last`; a row that is none becomes a `Failure`.
 
     Args:
         path: A `.jsonl`, `.jsonl.gz`, `.csv` or `.parquet` file.
@@ -32,28 +32,47 @@ def read_pairs(
         last: First row not taken any more.
 
     Raises:
-        InputError: A row that is no pair; the message names the line, and the columns there are.
+        InputError: A file that is no table.
     """
-    pairs = []
     for number, (source, row) in enumerate(read_rows(path, "utf-8")):
-        if isinstance(row, Failure):
-            raise InputError(str(row))
         if number < first or (last is not None and number >= last):
             continue
-        text = _value(row, (text_column,) if text_column else TEXT_COLUMNS, source, "--text-column")
-        columns = (summary_column,) if summary_column else SUMMARY_COLUMNS
-        references = _value(row, columns, source, "--summary-column")
-        if isinstance(references, str):
-            references = [references]
-        if not isinstance(text, str) or not all(isinstance(reference, str) for reference in references):
-            raise InputError(f"{source}: expected texts, got {type(text).__name__} and {type(references).__name__}")
-        name = row.get("id")
-        pairs.append(Pair(str(name) if name else f"{path.stem}-{number + 1}", text, tuple(references)))
-    return pairs
+        if isinstance(row, Failure):
+            yield row
+            continue
+        try:
+            text = _value(row, (text_column,) if text_column else TEXT_COLUMNS, "--text-column")
+            references = _value(row, (summary_column,) if summary_column else SUMMARY_COLUMNS, "--summary-column")
+            yield Pair(_name(row, path, number), _text(text), _references(references))
+        except InputError as error:
+            yield Failure(source, str(error))
 
 
-def _value(row: dict[str, Any], columns: Sequence[str], source: str, option: str) -> Any:
+def _value(row: dict[str, Any], columns: Sequence[str], option: str) -> Any:
     for column in columns:
-        if row.get(column):
+        if column in row:
             return row[column]
-    raise InputError(f"{source}: expected a column {' or '.join(columns)}, got {', '.join(row)}; use {option}")
+    raise InputError(f"expected a column {' or '.join(columns)}, got {', '.join(map(str, row))}; use {option}")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"expected a text, got {_shown(value)}")
+    return value
+
+
+def _references(value: Any) -> tuple[str, ...]:
+    references = (value,) if isinstance(value, str) else value
+    if not isinstance(references, list | tuple) or not all(isinstance(item, str) for item in references):
+        raise InputError(f"expected a reference summary or a list of them, got {_shown(value)}")
+    if not any(item.strip() for item in references):
+        raise InputError(f"expected a reference summary, got {_shown(value)}")
+    return tuple(references)
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}…"
+
+
+def _name(row: dict[str, Any], path: Path, number: int) -> str:
+    return str(row["id"]) if row.get("id") not in (None, "") else f"{path.stem}-{number + 1}"

@@ -49,11 +49,16 @@ def parse(text: str) -> Document:
     return document
 
 
-def summarize(text: str, *, units: int = 3, unit: str = "sentence") -> Summary:
-    """Return the summary of a text in `units` sentences (or EDUs), by the shipped summarizer."""
-    if unit not in _loaded:
-        _loaded[unit] = import_module("discsum.summarizer").ExtractiveSummarizer.from_pretrained(unit=unit)
-    summary: Summary = _loaded[unit].summarize(text, units=units)
+def summarize(text: str, *, units: int | None = None, unit: str = "sentence") -> Summary:
+    """Return the summary of a text in `units` sentences or EDUs, 3 or 6 by default, by the shipped summarizer.
+
+    Raises:
+        InputError: Another unit, or less than one of them.
+    """
+    name = f"summarizer of {unit} units"
+    if name not in _loaded:
+        _loaded[name] = import_module("discsum.summarizer").ExtractiveSummarizer.from_pretrained(unit=unit)
+    summary: Summary = _loaded[name].summarize(text, units=units)
     return summary
 
 

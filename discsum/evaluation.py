@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from discsum.extract import Scorer, extract
 from discsum.oracles import oracle_labels
 from discsum.rouge import METRICS, RougeScores, rouge
 from discsum.selection import Policy, unit_texts
-from discsum.significance import bootstrap_interval, paired_bootstrap
+from discsum.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.summary import Summary
 from discsum.training.pairs import Pair
@@ -27,7 +27,13 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class ModelScores:
-    """The per-document ROUGE of one model, and its summaries' mean length in words."""
+    """One model's summaries, measured.
+
+    Attributes:
+        name: The model's name.
+        rouge: ROUGE of every document; the signature has what summaries and figures depend on.
+        words: Mean length of the summaries.
+    """
 
     name: str
     rouge: RougeScores
@@ -74,14 +80,13 @@ def compare_models(
             for found, (name, scorer) in zip(summaries, models, strict=True):
                 found.append(_summary(encoded, pair, name, scorer, policy, parser))
         report(min(start + BATCH, len(pairs)))
-    return [
-        ModelScores(
-            name,
-            rouge(["\n".join(summary.lines) for summary in found], references),
-            float(np.mean([len(summary.text.split()) for summary in found])),
-        )
-        for found, (name, _) in zip(summaries, models, strict=True)
-    ]
+    made = f"{policy.signature}|parser:{parser.name}@{parser.fingerprint[:8]}|bs:{SAMPLES}|rs:{SEED}"
+    results = []
+    for found, (name, _) in zip(summaries, models, strict=True):
+        scores = rouge(["\n".join(summary.lines) for summary in found], references)
+        scores = replace(scores, signature=f"{scores.signature}|{made}")
+        results.append(ModelScores(name, scores, float(np.mean([len(summary.text.split()) for summary in found]))))
+    return results
 
 
 def _summary(encoded: Encoded, pair: Pair, name: str, scorer: Scorer | None, policy: Policy, parser: Parser) -> Summary:

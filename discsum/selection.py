@@ -18,6 +18,8 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.tree import RSTTree
 
+# Units of a summary unless told otherwise, as in Xiao et al. 2020.
+DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 UNITS = ("sentence", "edu")
 
 
@@ -95,6 +97,13 @@ class Policy:
             problems.append(f"expected --unit edu with --dependencies, got --unit {self.unit}")
         if problems:
             raise InputError("; ".join(problems))
+
+    @property
+    def signature(self) -> str:
+        """Everything of it that changes a figure, as `name:value` fields joined by `|`."""
+        length = "|".join(f"{name}:{value}" for name, value in vars(self.budget).items() if value is not None)
+        rules = [name for name in ("dependencies", "block_trigrams") if getattr(self, name)]
+        return "|".join([f"unit:{self.unit}", length, *(f"{rule.replace('_', '-')}:yes" for rule in rules)])
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:

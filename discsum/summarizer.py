@@ -75,10 +75,13 @@ class ExtractiveSummarizer:
         """Return the shipped summarizer for `unit`, or the one of that name or folder.
 
         Raises:
-            WeightsError: A folder that is missing, damaged, or of another kind of model.
+            InputError: Another unit than `sentence` or `edu`.
+            WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is another.
         """
         import discsum
 
+        if unit not in SHIPPED:
+            raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
         try:
             config = SummarizerConfig(**model.config["summarizer"])
@@ -138,7 +141,7 @@ class ExtractiveSummarizer:
         EDUs bring along those of their sentence that they depend on, as in the paper.
         """
         unit = self.config.unit
-        return Policy(Budget(units=units or self.config.units), unit, dependencies=unit == "edu")
+        return Policy(Budget(units=self.config.units if units is None else units), unit, dependencies=unit == "edu")
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""

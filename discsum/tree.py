@@ -135,13 +135,18 @@ class RSTTree:
 
 
 def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
-    if isinstance(node, Node):
-        return node
     try:
-        return Node(**node)
+        given = node if isinstance(node, Node) else Node(**node)
     except TypeError as error:
         wanted = ", ".join(Node.__dataclass_fields__)
-        raise TreeError(f"node {position}: expected the fields {wanted}, got {dict(node)!r}") from error
+        raise TreeError(f"node {position}: expected the fields {wanted}, got {node!r}") from error
+    for field in ("first", "last", "split"):
+        value = getattr(given, field)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TreeError(f"node {position}: expected {field} to be a whole number, got {value!r}")
+    if not isinstance(given.probability, int | float) or isinstance(given.probability, bool):
+        raise TreeError(f"node {position}: expected probability to be a number, got {given.probability!r}")
+    return given
 
 
 def _check(edus: int, nodes: tuple[Node, ...]) -> None:

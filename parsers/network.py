@@ -51,7 +51,13 @@ class NetworkConfig:
     sentence_threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check that windows move on: an overlap of half a window or more would keep them where they are."""
+        """Check that there is something of everything, and that windows move on.
+
+        An overlap of half a window or more would keep them where they are.
+        """
+        for name in ("window", "tagger_hidden", "hidden", "layers", "rank", "label_inner"):
+            if getattr(self, name) < 1:
+                raise InputError(f"network.{name}: expected at least 1, got {getattr(self, name)}")
         if not 0 <= 2 * self.overlap <= self.window - 4:
             raise InputError(
                 f"network.overlap: expected 0 to {max(0, self.window // 2 - 2)} subwords with network.window "

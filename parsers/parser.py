@@ -120,8 +120,9 @@ class Parser:
         ]
 
     def encode_document(self, document: Document) -> Encoded:
-        """Return the vectors of a document that is parsed already; its units and tree stay as they are."""
-        encoded = self.encode([document.text], sentences=document.sentences, edus=[document.edus])[0]
+        """Return the vectors of a document; its units and tree stay as they are, what it lacks of them is added."""
+        edus = [document.edus] if document.edus else None
+        encoded = self.encode([document.text], sentences=document.sentences or "model", edus=edus, ids=[document.id])[0]
         return replace(encoded, document=document if document.tree is not None else encoded.document)
 
     @torch.inference_mode()

@@ -83,3 +83,19 @@ def test_deep_trees_do_not_recurse():
 
 def test_relation_classes():
     assert [relation_class(name) for name in ("causal-result", "same-unit", "span")] == ["causal", "same-unit", "span"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"split": "0"}, "node 0: expected split to be a whole number, got '0'"),
+        ({"first": 0.0}, "node 0: expected first to be a whole number, got 0.0"),
+        ({"probability": "x"}, "node 0: expected probability to be a number, got 'x'"),
+    ],
+)
+def test_fields_of_another_type_are_named(change, message):
+    node = {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "joint-list"}
+    with pytest.raises(TreeError, match=message):
+        RSTTree(2, [node | change])
+    with pytest.raises(ValueError, match="node 0: expected the fields"):
+        RSTTree(2, [5])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.encoder.units import VECTORS
 from discsum.errors import InputError
@@ -68,6 +69,11 @@ class SummarizerRecipe:
             f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}"
             for name, allowed in choices
             if getattr(self, name) not in allowed
+        ]
+        problems += [
+            f"synthesizer.head: expected one of {', '.join(HEADS)}, got {name!r}"
+            for name in (self.synthesizer.head, *self.synthesizer.mixture)
+            if name not in HEADS
         ]
         problems += [
             f"{name}: expected a number above 0, got {getattr(self, name)}"

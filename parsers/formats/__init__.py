@@ -55,22 +55,22 @@ def load(content: str, name: str, *, source: str = "") -> Document:
     return document if name == "json" else replace(document, parser=name)
 
 
-def read_tree(path: Path) -> Document:
+def read_tree(path: Path, encoding: str = "utf-8") -> Document:
     """Return the document of a tree file, its format told by the suffix, its id the file's stem.
 
     Raises:
         InputError: Another suffix, or a file that cannot be opened.
-        FormatError: A file that is not UTF-8 or not of its format.
+        FormatError: A file that is not of the encoding or not of its format.
     """
     name = path.suffix.lower().removeprefix(".")
     if name not in READABLE:
         suffixes = ", ".join(f".{readable}" for readable in READABLE)
         raise InputError(f"{path}: expected a tree file ({suffixes}), got the suffix {path.suffix!r}")
     try:
-        content = path.read_bytes().decode("utf-8")
+        content = path.read_bytes().decode(encoding)
     except OSError as error:
         raise InputError(f"{path}: expected a file to read, got: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        message = f"expected UTF-8, got byte 0x{error.object[error.start]:02x} at offset {error.start}"
+        message = f"expected {encoding}, got byte 0x{error.object[error.start]:02x} at offset {error.start}"
         raise FormatError(message, source=str(path)) from error
     return load(content, name, source=str(path)).with_id(path.stem)

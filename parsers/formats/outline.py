@@ -117,15 +117,16 @@ def _children(tree: RSTTree, index: int) -> list[_Constituent]:
 def _nuclei(tree: RSTTree, index: int) -> list[_Constituent]:
     relation = tree.nodes[index].relation
     children = []
-    following: int | None = index
-    while following is not None:
-        node = tree.nodes[following]
-        left, right = _sides(tree, following)
-        children.append(_Constituent(node.first, left, "N", relation))
-        if right is None or (tree.nodes[right].nuclearity, tree.nodes[right].relation) != ("NN", relation):
-            children.append(_Constituent(node.split + 1, right, "N", relation))
-            break
-        following = right
+    # What is still to part into nuclei, the next on top: its first EDU and its node.
+    waiting: list[tuple[int, int | None]] = [(tree.nodes[index].first, index)]
+    while waiting:
+        first, inner = waiting.pop()
+        node = None if inner is None else tree.nodes[inner]
+        if inner is None or node is None or (node.nuclearity, node.relation) != ("NN", relation):
+            children.append(_Constituent(first, inner, "N", relation))
+            continue
+        left, right = _sides(tree, inner)
+        waiting += [(node.split + 1, right), (first, left)]
     return children
 
 

@@ -62,8 +62,9 @@ def test_words_and_ratio(extract, article):
         (["--units", 0], "expected --units to be a whole number of at least 1, got 0"),
         (["--ratio", 1.5], "expected --ratio to be above 0 and at most 1, got 1.5"),
         (["--units", "two"], "Invalid value for '--units' / '-n'"),
-        (["--unit", "word"], "expected --unit sentence or edu, got 'word'"),
+        (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
         (["--dependencies"], "expected --unit edu with --dependencies"),
+        (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack selects by a rule of its own"),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
     ],
 )
@@ -122,9 +123,30 @@ def test_trees_keep_their_units(discsum, article, tmp_path, parser_folder, summa
 
 
 def test_a_model_of_the_other_unit_is_refused(extract, article, summarizer_folders):
-    result = extract(article, "--model", summarizer_folders["edu"])
+    result = extract(article, "--model", summarizer_folders["edu"], "--unit", "sentence")
     assert result.code == 1
     assert "expected a model that scores sentence units, got one for --unit edu" in result.err
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_unit_and_length_are_the_models_own(extract, article, summarizer_folders, unit):
+    data = json.loads(extract(article, "--model", summarizer_folders[unit], "--json").out)
+    assert data["unit"] == unit
+    again = extract(article, "--model", summarizer_folders[unit], "--unit", unit, "--units", 2, "--json")
+    assert json.loads(again.out) == data
+
+
+def test_a_document_without_a_tree_is_parsed_over_its_own_edus(discsum, tmp_path, parser_folder):
+    text = "The mill broke because the water rose."
+    edus = [{"start": 0, "end": 14, "sentence": 0}, {"start": 15, "end": 38, "sentence": 0}]
+    bare = {"id": "a", "text": text, "sentences": [{"start": 0, "end": 38}], "edus": edus, "nodes": None}
+    path = tmp_path / "bare.json"
+    path.write_text(json.dumps(bare))
+    parsed = json.loads(discsum("parse", path, "--format", "json", "--parser", parser_folder).out)
+    assert parsed["edus"] == edus
+    assert len(parsed["nodes"]) == 1
+    result = discsum("extract", path, "--model", "marcu", "--unit", "edu", "--units", 1, "--parser", parser_folder)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_a_model_that_is_not_there_is_reported_once(extract, article):

@@ -45,9 +45,7 @@ def test_every_format_is_written_and_read(parse, article, tmp_path, expected, fo
     assert parse(article, "-f", format, "-o", path) == parse(article, "-f", format, "-o", path)
     document = read_tree(path)
     assert [text.split() for text in document.edu_texts] == [text.split() for text in expected.edu_texts]
-    if format != "rsd":
-        # Dependencies do not hold the whole tree.
-        assert document.tree.spans.tolist() == expected.tree.spans.tolist()
+    assert document.tree.spans.tolist() == expected.tree.spans.tolist()
     assert parse(article, "-f", format).out == path.read_text(encoding="utf-8")
 
 
@@ -193,3 +191,19 @@ def test_an_output_that_cannot_be_written(parse, article, tmp_path):
 def test_nothing_is_left_half_written(parse, article, tmp_path):
     parse(article, tmp_path / "missing.txt", "-o", tmp_path / "out" / "all.txt")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["all.txt"]
+
+
+def test_a_path_with_a_slash_at_its_end_is_a_folder(parse, article, tmp_path):
+    assert parse(article, "-o", f"{tmp_path}/trees.v2/").code == 0
+    assert [path.name for path in (tmp_path / "trees.v2").iterdir()] == ["article.txt"]
+
+
+def test_nothing_done_is_nothing_written(parse, tmp_path):
+    assert parse(tmp_path / "none.txt", "-o", tmp_path / "out.json", "--format", "json").code == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_jsonl_of_another_format_is_wrong_usage(parse, article):
+    result = parse(article, "--jsonl", "--format", "rs3")
+    assert result.code == 2
+    assert "expected no --format rs3 beside it" in result.err

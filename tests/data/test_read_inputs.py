@@ -92,3 +92,10 @@ def test_encodings(encoding):
 def test_bytes_that_are_no_text(content, encoding, message):
     with pytest.raises(InputError, match=message):
         decode(content, encoding, "it")
+
+
+def test_csv_errors_name_the_line_a_record_begins_on(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('id,text\na,"one\ntwo\nthree"\nb\n')
+    items = list(read_inputs([str(path)]))
+    assert [item.source for item in items] == [f"{path}:2", f"{path}:5"]

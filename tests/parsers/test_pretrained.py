@@ -81,9 +81,7 @@ def test_missing_files_are_named(folder, name):
 def test_a_broken_tokenizer_is_named(folder):
     path = folder / "tokenizer.json"
     path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(
-        WeightsError, match=r"tokenizer\.json: expected sha256 .* truncated or altered"
-    ):
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected sha256 .* truncated or altered"):
         Parser.from_pretrained(folder)
 
 

@@ -192,5 +192,5 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"story.dis: expected a file to read, got: No such file"):
         read_tree(tmp_path / "story.dis")
     (tmp_path / "story.rsd").write_bytes(b"1\tcaf\xe9\t0")
-    with pytest.raises(FormatError, match=r"story.rsd: expected UTF-8, got byte 0xe9 at offset 5"):
+    with pytest.raises(FormatError, match=r"story.rsd: expected utf-8, got byte 0xe9 at offset 5"):
         read_tree(tmp_path / "story.rsd")
