@@ -28,6 +28,9 @@ def train(
 ) -> None:
     """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
 
+    Shipped recipes: parser-gum-large, parser-gum (parsers on a folder of GUM); news-sentence, news-edu (summarizers on
+    tables of texts with summaries). What runs can share, parsed and encoded texts, is kept in folders beside theirs.
+
     Example: discsum train parser-gum data=gum seed=2 -o runs/parser-gum-2
     """
     from discsum.recipes import read_recipe
@@ -119,7 +122,7 @@ def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
     trainer = SummarizerTrainer(recipe, read, folder, name, _report)
     trainer.run(_report)
     with replacing(folder / "best" / CARD) as path:
-        path.write_text(summarizer_card(name, recipe, trainer.log, notes), encoding="utf-8")
+        path.write_text(summarizer_card(name, recipe, trainer.network.config, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --model {folder / 'best'}")
 
 

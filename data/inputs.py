@@ -167,7 +167,7 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
         from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise MissingExtraError("Parquet files need pyarrow. Please run: pip install 'discsum[parquet]'") from error
+        raise MissingExtraError("Parquet files need pyarrow. Please run: pip install pyarrow") from error
     try:
         for batch in ParquetFile(path).iter_batches(batch_size=256):
             yield from batch.to_pylist()

@@ -8,12 +8,14 @@ import tiny
 import torch
 
 from discsum.baselines import baseline
+from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError
 from discsum.evaluation import ORACLE, compare_models
 from discsum.recipes.sources import Source
 from discsum.selection import Budget, Policy
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
+from discsum.training.card import summarizer_card
 from discsum.training.examples import collate, make_examples
 from discsum.training.extractive import SummarizerTrainer
 from discsum.training.pairs import Pair
@@ -56,14 +58,13 @@ def recipe(parser_folder, **changes):
     return SummarizerRecipe(**{**settings, **changes})
 
 
-def trainer(parser_folder, folder, **changes):
+def trainer(parser_folder, folder, read=lambda source: pairs(source.first, source.last), **changes):
     silent = lambda line: None  # noqa: E731
-    read = lambda source: pairs(source.first, source.last)  # noqa: E731
     return SummarizerTrainer(recipe(parser_folder, **changes), read, folder, "tiny-news", silent)
 
 
 def test_training_learns_and_saves_what_it_chose(parser_folder, tmp_path):
-    run = trainer(parser_folder, tmp_path / "run")
+    run = trainer(parser_folder, tmp_path / "run", epochs=8)
     best = run.run(lambda line: None)
     losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
     assert losses[-1] < losses[0]
@@ -73,12 +74,54 @@ def test_training_learns_and_saves_what_it_chose(parser_folder, tmp_path):
     assert model.summarize(tiny.ARTICLE).text
 
 
+def test_the_card_is_written_from_the_run(parser_folder, tmp_path):
+    run = trainer(parser_folder, tmp_path / "run", epochs=1)
+    run.run(lambda line: None)
+    card = summarizer_card("tiny-news", run.recipe, run.network.config, run.log, "A note.")
+    for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 1 | "):
+        assert part in card
+
+
 def test_the_same_seed_gives_the_same_weights(parser_folder, tmp_path):
     weights = []
     for name in "ab":
         trainer(parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
         weights.append((tmp_path / name / "best" / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
+
+
+class KilledError(Exception):
+    pass
+
+
+def test_a_run_that_was_killed_ends_as_if_undisturbed(parser_folder, tmp_path):
+    def killed(line):
+        if line.startswith("epoch 2/"):
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        trainer(parser_folder, tmp_path / "killed").run(killed)
+    lines = []
+    for name in ("killed", "whole"):
+        trainer(parser_folder, tmp_path / name).run(lines.append)
+    assert [line[:7] for line in lines] == ["epoch 3", "epoch 4", "epoch 1", "epoch 2", "epoch 3", "epoch 4"]
+    for file in ("best/model.safetensors", "log.json"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    trainer(parser_folder, tmp_path / "whole").run(lines.append)
+    assert len(lines) == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 2}, r"another's \(seed 1 there and 2 here\)"),
+        ({"read": lambda source: pairs(source.first + 1, source.last + 1)}, "the data that the run began with"),
+    ],
+)
+def test_a_folder_with_another_run_is_refused(parser_folder, tmp_path, changes, message):
+    trainer(parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    with pytest.raises(InputError, match=message):
+        trainer(parser_folder, tmp_path / "run", epochs=1, **changes)
 
 
 def test_cached_examples_are_those_that_were_made(parser, tmp_path):

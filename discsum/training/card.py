@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import yaml
 
+from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.rouge import signature
 from discsum.training.recipe import SummarizerRecipe
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from discsum.training.extractive import Epoch
 
 
-def summarizer_card(name: str, recipe: SummarizerRecipe, log: Sequence[Epoch], notes: str) -> str:
+def summarizer_card(
+    name: str, recipe: SummarizerRecipe, network: SynthesizerConfig, log: Sequence[Epoch], notes: str
+) -> str:
     """Return the card: what the model is, its data, its recipe, its validation figures epoch by epoch."""
     best = max(log, key=lambda entry: entry.summary)
     rows = "\n".join(
@@ -22,7 +26,9 @@ def summarizer_card(name: str, recipe: SummarizerRecipe, log: Sequence[Epoch], n
         for entry in log
     )
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
+    # Width and layout features follow from the inputs, so the recipe does not know them.
+    settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
+    features = f" and {network.features} features of each unit's place and form" if network.features else ""
     return f"""\
 ---
 license: apache-2.0
@@ -33,8 +39,9 @@ tags: [summarization, extractive, rst]
 
 Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
 Carenini 2020 with the {recipe.synthesizer.head} head, over {recipe.vectors} unit vectors of the frozen encoder
-of the parser {recipe.parser}. Use it with `discsum extract --model FOLDER`. Weights are the running average at
-epoch {best.epoch}, stored as float16; the encoder is named, not copied.
+of the parser {recipe.parser}{features}. Use it with
+`discsum extract --model FOLDER`. Weights are the running average at epoch {best.epoch}, stored as float16; the encoder
+is named, not copied.
 
 ## Data
 

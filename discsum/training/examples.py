@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
 BLOCK = 16
+# Raised whenever vectors or features of the same document become others, so that no old block is read.
+FORMAT = 2
 TENSORS = ("vectors", "features")
 
 
@@ -76,7 +78,7 @@ def make_examples(
         report(f"encoded {start}/{len(pairs)}\r")
         path = None
         if cache is not None:
-            made_by = [parser.fingerprint, config.unit, config.vectors, network.max_units]
+            made_by = [FORMAT, parser.fingerprint, config.unit, config.vectors, network.max_units]
             content = [*made_by, [[pair.id, pair.text] for pair in block]]
             path = cache / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.safetensors"
         if path is not None and path.is_file():
@@ -130,6 +132,15 @@ def _read_block(path: Path, unit: str, network: SynthesizerConfig) -> tuple[list
             prior = read_prior(document, unit, 0, len(vectors), network.head, network.for_head())
             inputs.append(UnitInputs(0, vectors, features, prior))
     return documents, inputs
+
+
+def digest(examples: Sequence[Example]) -> str:
+    """Return a name for what is to be learned from the examples, in their order."""
+    found = hashlib.sha256()
+    for example in examples:
+        content = [example.document.text, example.references, example.labels.tolist(), example.weight]
+        found.update(json.dumps(content).encode())
+    return found.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

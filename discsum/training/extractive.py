@@ -24,7 +24,8 @@ from discsum.files import replacing
 from discsum.recipes.sources import Source
 from discsum.rouge import RougeScores, rouge
 from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
-from discsum.training.examples import Batch, Example, collate, make_examples
+from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
+from discsum.training.examples import Batch, Example, collate, digest, make_examples
 from discsum.training.pairs import Pair
 from discsum.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor, update_average
@@ -50,12 +51,18 @@ class Epoch:
 
 
 class SummarizerTrainer:
-    """Trains a summarizer and keeps the averaged weights whose summaries of the validation documents score best."""
+    """Trains a summarizer, resumable after every epoch; keeps the averaged weights that score best on validation."""
 
     def __init__(self, recipe: SummarizerRecipe, read: Reader, folder: Path, name: str, report: Report) -> None:
         """Parse, encode and label the documents that `read` gives for each source, or take them from the cache.
 
-        The cache is the folder `examples` beside `folder`, shared by all runs there.
+        The cache is the folder `examples` beside `folder`, shared by all runs there. An interrupted run in
+        `folder` is gone on with.
+
+        Raises:
+            InputError: The folder holds a run of another recipe or on other documents; no document to learn from; or
+                validation documents among those to learn from.
+            WeightsError: A damaged checkpoint.
         """
         self.recipe, self.folder = recipe, folder
         self.parser = discsum.Parser.from_pretrained(recipe.parser)
@@ -67,37 +74,48 @@ class SummarizerTrainer:
             raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
         torch.manual_seed(recipe.seed)
         width = self.train[0].inputs.vectors.shape[1]
-        sizes = replace(recipe.synthesizer, width=width, features=COUNT if recipe.features else 0)
-        self.network = Synthesizer(sizes)
+        self.network = Synthesizer(replace(recipe.synthesizer, width=width, features=COUNT if recipe.features else 0))
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
         self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
         self.log: list[Epoch] = []
+        self._data = digest([*self.train, *self.validation])
+        state = earlier_state(folder, recipe.to_dict())
+        if state is not None:
+            check_data(folder, state, self._data)
+            load_checkpoint(folder, self.network, self.average, self.optimizer)
+            self.log = [Epoch(**entry) for entry in state["log"]]
 
     def run(self, report: Report) -> Epoch:
-        """Train; return the best epoch, whose weights are in `folder / 'best'`."""
-        recipe = self.recipe
-        optimizer = torch.optim.AdamW(self.network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        random = np.random.default_rng(recipe.seed)
-        steps = math.ceil(len(self.train) / recipe.batch)
-        for epoch in range(1, recipe.epochs + 1):
-            self.network.train()
-            total = 0.0
-            for step, chosen in enumerate(self._batches(random, steps)):
-                done = (epoch - 1 + step / steps) / recipe.epochs
-                for group in optimizer.param_groups:
-                    group["lr"] = recipe.rate * rate_factor(done, recipe.warmup, steps * recipe.epochs)
-                batch = collate([self.train[index] for index in chosen])
-                loss = self._loss(batch)
-                if not torch.isfinite(loss):
-                    names = ", ".join(self.train[index].document.id for index in chosen)
-                    raise DiscsumError(f"epoch {epoch}, step {step + 1}: the loss is {loss.item()} on {names}")
-                optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-                optimizer.step()
-                update_average(self.average, self.network, (epoch - 1) * steps + step, recipe.average)
-                total += loss.item()
-            self._finish(epoch, total / steps, report)
+        """Train to the last epoch; return the best one, whose weights are in `folder / 'best'`."""
+        while len(self.log) < self.recipe.epochs:
+            epoch = len(self.log) + 1
+            self._finish(epoch, self._train_epoch(epoch), report)
         return max(self.log, key=lambda entry: entry.summary)
+
+    def _train_epoch(self, epoch: int) -> float:
+        recipe = self.recipe
+        # Seeded anew each epoch: an interrupted run goes on exactly as an undisturbed one.
+        random = np.random.default_rng([recipe.seed, epoch])
+        torch.manual_seed(recipe.seed * 10_000 + epoch)
+        steps = math.ceil(len(self.train) / recipe.batch)
+        self.network.train()
+        total = 0.0
+        for step, chosen in enumerate(self._batches(random, steps)):
+            done = (epoch - 1 + step / steps) / recipe.epochs
+            for group in self.optimizer.param_groups:
+                group["lr"] = recipe.rate * rate_factor(done, recipe.warmup, steps * recipe.epochs)
+            batch = collate([self.train[index] for index in chosen])
+            loss = self._loss(batch)
+            if not torch.isfinite(loss):
+                names = ", ".join(self.train[index].document.id for index in chosen)
+                raise DiscsumError(f"epoch {epoch}, step {step + 1}: the loss is {loss.item()} on {names}")
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self.optimizer.step()
+            update_average(self.average, self.network, (epoch - 1) * steps + step, recipe.average)
+            total += loss.item()
+        return total / steps
 
     def summarizer(self) -> ExtractiveSummarizer:
         """Return a summarizer with the averaged weights."""
@@ -112,8 +130,11 @@ class SummarizerTrainer:
         if all(entry.summary > earlier.summary for earlier in self.log):
             summarizer.save_pretrained(self.folder / "best")
         self.log.append(entry)
+        log = [vars(item) for item in self.log]
+        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self._data}
+        save_checkpoint(self.folder, self.network, self.average, self.optimizer, state)
         with replacing(self.folder / "log.json") as path:
-            path.write_text(json.dumps([vars(item) for item in self.log], indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
         report(f"epoch {epoch}/{self.recipe.epochs} loss {entry.loss} validation {entry.rouge}")
 
     def _batches(self, random: np.random.Generator, steps: int) -> list[NDArray[np.int64]]:

@@ -16,18 +16,18 @@ import torch
 from torch import Tensor
 
 from discsum.document import Document
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError
 from discsum.files import replacing
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
-from discsum.parsers.training.checkpoint import load_checkpoint, read_state, save_checkpoint
-from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
+from discsum.parsers.training.evaluation import evaluate_parser
 from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
 from discsum.parsers.training.teachers import Teachers
+from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.schedule import rate_factor, update_average
 
 Report = Callable[[str], None]
@@ -63,7 +63,7 @@ class ParserTrainer:
             WeightsError: A damaged checkpoint or teacher.
         """
         self.recipe, self.dev, self.folder, self.name = recipe, dev, folder, name
-        state = self._earlier_state()
+        state = earlier_state(folder, recipe.to_dict())
         self._seed(0)
         pretrained = pretrained_encoder(recipe.encoder)
         self.tokenizer = pretrained.tokenizer
@@ -83,12 +83,12 @@ class ParserTrainer:
         self.optimizer = self._optimizer()
         self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
         self.epoch, self.log = 0, list[dict[str, Any]]()
+        self._data = digest([*self.examples, *self.silver])
         if state is not None:
             self._resume(state)
 
-    def run(self, report: Report) -> ParserScores | None:
-        """Train to the last epoch; return the scores of the weights kept in `folder / 'best'`."""
-        best: ParserScores | None = None
+    def run(self, report: Report) -> None:
+        """Train to the last epoch; the weights that scored best are in `folder / 'best'`."""
         while self.epoch < self.recipe.epochs:
             started = time.monotonic()
             losses = self._train_epoch(report)
@@ -96,7 +96,6 @@ class ParserTrainer:
             scores = evaluate_parser(parser, self.dev)
             self.epoch += 1
             if all(scores.summary > entry["summary"] for entry in self.log):
-                best = scores
                 parser.save_pretrained(self.folder / "best")
             self.log.append(
                 {
@@ -109,7 +108,6 @@ class ParserTrainer:
             )
             self._save()
             report(f"epoch {self.epoch}/{self.recipe.epochs} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
-        return best
 
     def _train_epoch(self, report: Report) -> list[float]:
         self._seed(self.epoch + 1)
@@ -177,38 +175,13 @@ class ParserTrainer:
         python_random.seed(seed)
 
     def _save(self) -> None:
-        state = {
-            "epoch": self.epoch,
-            "log": self.log,
-            "recipe": self.recipe.to_dict(),
-            "silver": digest(self.silver),
-        }
-        save_checkpoint(self.folder / "last.safetensors", self.network, self.average, self.optimizer, state)
+        state = {"epoch": self.epoch, "log": self.log, "recipe": self.recipe.to_dict(), "data": self._data}
+        save_checkpoint(self.folder, self.network, self.average, self.optimizer, state)
         with replacing(self.folder / "log.json") as path:
             path.write_text(json.dumps(self.log, indent=1) + "\n", encoding="utf-8")
 
-    def _earlier_state(self) -> dict[str, Any] | None:
-        """Return the state of the run in the folder; none where there is no run yet."""
-        path = self.folder / "last.safetensors"
-        if not path.is_file():
-            return None
-        state, recipe = read_state(path), json.loads(json.dumps(self.recipe.to_dict()))
-        if state["recipe"] != recipe:
-            changed = ", ".join(
-                f"{key} {state['recipe'].get(key)!r} there and {recipe.get(key)!r} here"
-                for key in sorted(recipe.keys() | state["recipe"].keys())
-                if state["recipe"].get(key) != recipe.get(key)
-            )
-            raise InputError(
-                f"{self.folder}: expected a run of this recipe, found another's ({changed}); choose another folder"
-            )
-        return state
-
     def _resume(self, state: dict[str, Any]) -> None:
-        if self.silver and state["silver"] != digest(self.silver):
-            raise InputError(
-                f"{self.folder}: expected teachers and texts to be those the run began with, found others; "
-                "choose another folder"
-            )
-        load_checkpoint(self.folder / "last.safetensors", self.network, self.average, self.optimizer)
+        if state["epoch"] < self.recipe.epochs:
+            check_data(self.folder, state, self._data)
+        load_checkpoint(self.folder, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]

@@ -1,12 +1,12 @@
-"""Time the parser on texts of growing length: `python tests/benchmarks/long_text.py PARSER [TEXT FILE] [WORDS...]`.
+"""Time the parser on texts of growing length: `python tests/benchmarks/long_text.py [WORDS...]`.
 
 Time and memory a word should not grow with the length. The last text is one sentence without a full stop.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import time
 from itertools import cycle, islice
 from pathlib import Path
@@ -29,12 +29,14 @@ def measure(parser: Parser, text: str, name: str) -> None:
 
 
 def main() -> None:
-    arguments = sys.argv[1:]
-    parser = Parser.from_pretrained(arguments[0])
-    numbers = [int(argument) for argument in arguments[1:] if argument.isdigit()] or [1_000, 10_000, 50_000, 200_000]
-    files = [argument for argument in arguments[1:] if not argument.isdigit()]
-    paragraphs = Path(files[0] if files else SAMPLE).read_text(encoding="utf-8").split("\n\n")
-    for words in numbers:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--parser", default="discsum-gum")
+    options.add_argument("--text", type=Path, default=SAMPLE)
+    options.add_argument("words", type=int, nargs="*", default=[1_000, 10_000, 50_000, 200_000])
+    arguments = options.parse_args()
+    parser = Parser.from_pretrained(arguments.parser)
+    paragraphs = arguments.text.read_text(encoding="utf-8").split("\n\n")
+    for words in arguments.words:
         chosen, count = [], 0
         for paragraph in cycle(paragraphs):
             chosen.append(paragraph)

@@ -193,7 +193,7 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
     trainer = start(UNSEEN)
     trainer._save()
     assert start(UNSEEN).silver
-    with pytest.raises(InputError, match="run: expected teachers and texts to be those the run began with"):
+    with pytest.raises(InputError, match="run: expected the data that the run began with"):
         start(UNSEEN[:1])
 
 

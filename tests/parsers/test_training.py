@@ -141,6 +141,15 @@ def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treeb
     assert str(undisturbed.folder) in str(raised.value)
 
 
+def test_a_run_goes_on_with_its_own_documents_only(encoder_folder, treebank, tmp_path):
+    with pytest.raises(KilledError):
+        train(recipe(encoder_folder), treebank, tmp_path / "run", "epoch 1/4")
+    with pytest.raises(InputError, match="expected the data that the run began with"):
+        ParserTrainer(
+            recipe(encoder_folder), read_gum(treebank, "train")[::-1], read_gum(treebank, "dev"), tmp_path / "run", "x"
+        )
+
+
 def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
     (tmp_path / "last.safetensors").write_bytes(b"half a file")
     with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint.*delete it to start anew"):

@@ -11,50 +11,78 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from discsum.errors import WeightsError
+from discsum.errors import InputError, WeightsError
 from discsum.files import replacing
+
+LAST = "last.safetensors"
 
 
 def save_checkpoint(
-    path: Path,
+    folder: Path,
     network: nn.Module,
     average: dict[str, Tensor],
     optimizer: torch.optim.Optimizer,
     state: dict[str, Any],
 ) -> None:
-    """Write everything that training goes on from to one file; `state` is what JSON can hold."""
+    """Write everything that training goes on from to one file in a run's folder; `state` is what JSON can hold."""
     tensors = {f"network.{key}": value for key, value in network.state_dict().items()}
     tensors |= {f"average.{key}": value for key, value in average.items()}
     for index, slots in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in slots.items()}
-    with replacing(path) as partial:
+    with replacing(folder / LAST) as partial:
         save_file(
             {key: value.clone().contiguous() for key, value in tensors.items()}, partial, {"state": json.dumps(state)}
         )
 
 
-def read_state(path: Path) -> dict[str, Any]:
-    """Return the `state` that a checkpoint was saved with.
+def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the `state` of the run in the folder; none where there is no run yet.
 
     Raises:
+        InputError: The folder holds a run of another recipe; the message names the fields that differ.
         WeightsError: A file that is no checkpoint.
     """
+    path = folder / LAST
+    if not path.is_file():
+        return None
     try:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
+            there, here = state["recipe"], json.loads(json.dumps(recipe))
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
+    changed = ", ".join(
+        f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
+        for key in sorted(here.keys() | there.keys())
+        if there.get(key) != here.get(key)
+    )
+    if changed:
+        raise InputError(f"{folder}: expected a run of this recipe, found another's ({changed}); choose another folder")
     return state
 
 
+def check_data(folder: Path, state: dict[str, Any], data: str) -> None:
+    """Check that a run goes on with the data that it began with, told by a digest.
+
+    Raises:
+        InputError: With other data.
+    """
+    if state["data"] != data:
+        raise InputError(
+            f"{folder}: expected the data that the run began with (documents, their parses, what teachers say), found "
+            "other data; choose another folder"
+        )
+
+
 def load_checkpoint(
-    path: Path, network: nn.Module, average: dict[str, Tensor], optimizer: torch.optim.Optimizer
+    folder: Path, network: nn.Module, average: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> None:
-    """Put a checkpoint's values in place.
+    """Put the values of a run's checkpoint in place.
 
     Raises:
         WeightsError: A checkpoint of another network.
     """
+    path = folder / LAST
     with safe_open(path, framework="pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
