@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,6 @@ from discsum.files import replacing
 
 FAILED, USAGE, SOME_FAILED = 1, 2, 3
 BATCH = 8
-_SURROGATE = re.compile("[\ud800-\udfff]")
 T = TypeVar("T")
 
 
@@ -100,12 +98,6 @@ def is_single(inputs: Sequence[str]) -> bool:
     """Return whether the inputs are one document for certain: one file that is no table, or standard input."""
     path = Path(inputs[0])
     return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
-
-
-def to_line(data: Any, *, pretty: bool = False) -> str:
-    """Return JSON in one line, or indented; lone surrogates, which no file can hold, stay escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=1 if pretty else None)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"
 
 
 class Writer:

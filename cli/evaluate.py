@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from discsum.cli.options import SHIPPED_PARSER, ParserName
+from discsum.choices import SHIPPED_PARSER
+from discsum.cli.options import ParserName
 from discsum.errors import InputError
 
 

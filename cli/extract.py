@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
-from discsum.cli.options import SENTENCES, SHIPPED_PARSER, UNITS, Encoding, Inputs, Output, Sentences, TextColumn
+from discsum.choices import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
+from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
+from discsum.files import to_line
 
 if TYPE_CHECKING:
     from discsum.extract import Scorer
@@ -111,7 +113,7 @@ def _policy(
 ) -> Policy:
     from discsum.errors import InputError
     from discsum.extract import Selector
-    from discsum.selection import DEFAULT_UNITS, Budget, Policy
+    from discsum.selection import Budget, Policy
     from discsum.summarizer import ExtractiveSummarizer
 
     trained = scorer.config if isinstance(scorer, ExtractiveSummarizer) else None

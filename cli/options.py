@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from discsum.choices import SENTENCES
+
 
 def _known_encoding(name: str) -> str:
     try:
@@ -15,9 +17,6 @@ def _known_encoding(name: str) -> str:
     return name
 
 
-SENTENCES = ("model", "nltk", "newline")
-UNITS = ("sentence", "edu")
-SHIPPED_PARSER = "discsum-gum"
 Inputs = Annotated[
     list[str],
     typer.Argument(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single, to_line
-from discsum.cli.options import SENTENCES, SHIPPED_PARSER, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.choices import SENTENCES, SHIPPED_PARSER
+from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
+from discsum.files import to_line
 
 if TYPE_CHECKING:
     from discsum.document import Document

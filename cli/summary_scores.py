@@ -9,15 +9,15 @@ from typing import Any
 
 import typer
 
+from discsum.choices import DEFAULT_UNITS, UNITS
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.models import load_parser, load_scorer
-from discsum.cli.options import UNITS
 from discsum.cli.progress import counting
 from discsum.data.inputs import Failure
 from discsum.data.summaries import read_pairs
 from discsum.errors import InputError
 from discsum.evaluation import ORACLE, compare_models
-from discsum.selection import DEFAULT_UNITS, Budget, Policy
+from discsum.selection import Budget, Policy
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
 

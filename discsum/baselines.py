@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extract import Scorer
-from discsum.selection import require_tree, unit_texts
+from discsum.selection import unit_texts
 from discsum.tree import RSTTree
 from discsum.tree_knapsack import TreeKnapsack
 
@@ -89,7 +89,7 @@ class Marcu:
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return `1 - depth / (1 + deepest)` for every unit `(units,)`: 1 for what the root promotes."""
-        tree = require_tree(document, self.name)
+        tree = document.require_tree(self.name)
         levels = promotion_depths(tree)
         scores: NDArray[np.float64] = 1.0 - levels / (1.0 + _leaf_depths(tree).max())
         if unit == "edu":

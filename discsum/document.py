@@ -129,6 +129,17 @@ class Document:
             raise InputError(f"expected unit 'sentence' or 'edu', got {unit!r}")
         return self.sentences if unit == "sentence" else self.edus
 
+    def require_tree(self, purpose: str) -> RSTTree:
+        """Return the tree.
+
+        Raises:
+            InputError: There is none; the message names the document and what the tree is needed for.
+        """
+        if self.tree is None:
+            name = f"document {self.id!r}" if self.id else "the document"
+            raise InputError(f"{purpose}: expected {name} to have a discourse tree, got none; parse it first")
+        return self.tree
+
     def with_id(self, id: str) -> Document:
         """Return the same document under another name."""
         return replace(self, id=id)

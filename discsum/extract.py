@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discsum.document import Document
-from discsum.selection import Policy, require_tree, select, unit_texts
+from discsum.selection import Policy, select, unit_texts
 from discsum.summary import Summary
 
 
@@ -53,7 +53,7 @@ def extract(
     if not unit_texts(document, policy.unit):
         return Summary(document, policy.unit, scorer.name, (), (), tidy)
     if scorer.needs_tree:
-        require_tree(document, scorer.name)
+        document.require_tree(scorer.name)
     values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
     if isinstance(scorer, Selector):
         indices = scorer.select(document, values, policy)

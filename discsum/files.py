@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
@@ -25,3 +30,9 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def to_line(data: Any, *, pretty: bool = False) -> str:
+    """Return JSON in one line, or indented; lone surrogates, which no file can hold, stay escaped."""
+    text = json.dumps(data, ensure_ascii=False, indent=1 if pretty else None)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"

@@ -13,14 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discsum.choices import UNITS
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.tree import RSTTree
-
-# Units of a summary unless told otherwise, as in Xiao et al. 2020.
-DEFAULT_UNITS = {"sentence": 3, "edu": 6}
-UNITS = ("sentence", "edu")
 
 
 @dataclass(frozen=True)
@@ -122,17 +118,6 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
     return document.sentence_texts if unit == "sentence" else document.edu_texts
 
 
-def require_tree(document: Document, purpose: str) -> RSTTree:
-    """Return the document's tree.
-
-    Raises:
-        InputError: It has none; the message says what it is needed for.
-    """
-    if document.tree is None:
-        raise InputError(f"expected a document with a discourse tree for {purpose}, got none; parse it first")
-    return document.tree
-
-
 def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     """Return the selected units in document order: greedy by score, ties by position.
 
@@ -156,7 +141,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     costs, left = policy.budget.costs(document, policy.unit)
     heads = np.full(len(texts), -1, dtype=np.int64)
     if policy.dependencies and texts:
-        heads = in_sentence_heads(edu_heads(require_tree(document, "--dependencies")), document.edu_to_sentence)
+        heads = in_sentence_heads(edu_heads(document.require_tree("--dependencies")), document.edu_to_sentence)
     order = np.argsort(-values, kind="stable").tolist()
     selected: set[int] = set()
     seen: set[tuple[str, ...]] = set()

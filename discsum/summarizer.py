@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
@@ -47,7 +48,7 @@ class SummarizerConfig:
     name: str
     unit: str = "sentence"
     vectors: str = "contextual"
-    parser: str = "discsum-gum"
+    parser: str = SHIPPED_PARSER
     units: int = 3
     fingerprint: str = ""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discsum.dependency import depths, edu_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import Policy, require_tree, unit_texts
+from discsum.selection import Policy, unit_texts
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def term_weights(texts: tuple[str, ...]) -> NDArray[np.float64]:
 
 
 def _heads(document: Document, unit: str) -> NDArray[np.int64]:
-    heads = edu_heads(require_tree(document, TreeKnapsack.name))
+    heads = edu_heads(document.require_tree(TreeKnapsack.name))
     if unit == "edu":
         return heads
     return sentence_heads(heads, document.edu_to_sentence, len(document.sentences))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document, Span
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork, layout_of
@@ -22,7 +23,6 @@ from discsum.parsers.structure import Bracketing, design
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import Node, RSTTree
 
-SHIPPED = "discsum-gum"
 Units = Sequence[Span]
 
 
@@ -52,7 +52,7 @@ class Parser:
         self.fingerprint = fingerprint
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path = SHIPPED, *, device: str | None = None) -> Parser:
+    def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | None = None) -> Parser:
         """Return the shipped parser, or the one in a folder that training or `save_pretrained` wrote.
 
         Raises:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from discsum.choices import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.parsers.segmenter import spans_from
-
-SPLITTERS = ("model", "nltk", "newline")
 
 
 def split_sentences(text: str, splitter: str) -> list[Span]:
@@ -21,7 +20,7 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
     if splitter == "newline":
         return spans_from(text, [match.start() for match in re.finditer(r"\S[^\n\r]*", text)])
     if splitter != "nltk":
-        raise InputError(f"expected sentences from {', '.join(SPLITTERS)}, got {splitter!r}")
+        raise InputError(f"expected sentences from {', '.join(SENTENCES)}, got {splitter!r}")
     from nltk.tokenize import PunktTokenizer
 
     try:

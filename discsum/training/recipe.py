@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from discsum.choices import SHIPPED_PARSER, UNITS
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.encoder.units import VECTORS
@@ -46,7 +47,7 @@ class SummarizerRecipe:
     validation: tuple[Source, ...]
     unit: str = "sentence"
     vectors: str = "contextual"
-    parser: str = "discsum-gum"
+    parser: str = SHIPPED_PARSER
     units: int = 3
     oracle: str = "rouge12-f"
     oracle_units: int | None = None
@@ -64,7 +65,7 @@ class SummarizerRecipe:
 
     def __post_init__(self) -> None:
         """Check the fields together and report every problem at once."""
-        choices = (("unit", ("sentence", "edu")), ("vectors", VECTORS), ("oracle", tuple(ORACLES)))
+        choices = (("unit", UNITS), ("vectors", VECTORS), ("oracle", tuple(ORACLES)))
         problems = [
             f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}"
             for name, allowed in choices

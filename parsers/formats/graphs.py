@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discsum.document import Document
-from discsum.parsers.formats.plain_text import require_tree
 
 if TYPE_CHECKING:
     import networkx
@@ -24,7 +23,7 @@ def to_nltk(document: Document) -> nltk.Tree:
     """
     import nltk
 
-    tree = require_tree(document, "nltk")
+    tree = document.require_tree("nltk")
     if not tree.nodes:
         return nltk.Tree("EDU", list(document.edu_texts))
     built: list[nltk.Tree] = []
@@ -48,7 +47,7 @@ def to_networkx(document: Document) -> networkx.DiGraph[int]:
     """
     import networkx
 
-    tree = require_tree(document, "networkx")
+    tree = document.require_tree("networkx")
     graph: networkx.DiGraph[int] = networkx.DiGraph(id=document.id)
     for index, (edu, text) in enumerate(zip(document.edus, document.edu_texts, strict=True)):
         graph.add_node(index, kind="edu", text=text, start=edu.start, end=edu.end, sentence=edu.sentence)

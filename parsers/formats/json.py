@@ -13,6 +13,7 @@ from typing import Any
 
 from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError, TreeError
+from discsum.files import to_line
 from discsum.tree import RSTTree
 
 _INTEGERS = ("first", "last", "split")
@@ -56,13 +57,7 @@ def from_object(data: Any, source: str = "") -> Document:
 
 def dumps(document: Document) -> str:
     """Return the JSON object on one line, as one document of a `.jsonl` file."""
-    data = to_object(document)
-    content = json.dumps(data, ensure_ascii=False)
-    try:
-        content.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can escape and UTF-8 cannot hold
-        content = json.dumps(data)
-    return content + "\n"
+    return to_line(to_object(document))
 
 
 def loads(content: str, source: str = "") -> Document:

@@ -27,25 +27,13 @@ def printable(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", fold(text))
 
 
-def require_tree(document: Document, format: str) -> RSTTree:
-    """Return the document's tree.
-
-    Raises:
-        InputError: The document has none; the message names it and the format that needs one.
-    """
-    if document.tree is None:
-        name = f"document {document.id!r}" if document.id else "the document"
-        raise InputError(f"{format}: expected {name} to have a discourse tree, got none; parse it first")
-    return document.tree
-
-
 def lines_of(document: Document, format: str, *, one_word: bool = False) -> tuple[RSTTree, list[str]]:
     """Return the tree and the EDUs' texts as a file of the format holds them; `one_word` is for labels.
 
     Raises:
         InputError: No tree, an EDU of white space only, or a relation that would not be read back.
     """
-    tree = require_tree(document, format)
+    tree = document.require_tree(format)
     texts = [printable(text) for text in document.edu_texts]
     for index, text in enumerate(texts):
         if not text:

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 from discsum.document import Document
 from discsum.parsers.formats.constituents import Constituent, constituents
-from discsum.parsers.formats.plain_text import printable, require_tree
+from discsum.parsers.formats.plain_text import printable
 from discsum.tree import RSTTree
 
 # All lengths are pixels.
@@ -68,7 +68,7 @@ def dumps(document: Document) -> str:
     Raises:
         InputError: The document has no tree.
     """
-    tree = require_tree(document, "svg")
+    tree = document.require_tree("svg")
     inner = constituents(tree)
     layout = _lay_out(tree, inner, [printable(text) for text in document.edu_texts])
     nucleus = tree.nucleus[1].tolist()

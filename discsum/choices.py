@@ -1,0 +1,10 @@
+"""Names that commands, models and recipes share; nothing heavy, so that the command line may import it."""
+
+from __future__ import annotations
+
+SHIPPED_PARSER = "discsum-gum"
+UNITS = ("sentence", "edu")
+# Units of a summary unless told otherwise, as in Xiao et al. 2020.
+DEFAULT_UNITS = {"sentence": 3, "edu": 6}
+# Where sentences come from: the parser, NLTK, or one a line.
+SENTENCES = ("model", "nltk", "newline")
