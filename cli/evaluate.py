@@ -18,7 +18,7 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="MODEL... DATA",
-            help="Parsers and a GUM folder (with splits.tsv), or summarizers and a table of texts with summaries.",
+            help="Parsers and a checkout of GUM, or summarizers and a table of texts with summaries.",
             show_default=False,
         ),
     ],
@@ -48,14 +48,18 @@ def evaluate(
         raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
     if not Path(data).exists():
         raise InputError(f"{data}: no such file or folder")
-    if (Path(data) / "splits.tsv").is_file():
+    from discsum.parsers.treebank import is_treebank
+
+    if is_treebank(Path(data)):
         if unit != "sentence" or units is not None:
             raise typer.BadParameter(f"{data} is a treebank: --unit and --units are for tables of texts with summaries")
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, json)
         return
     if rst_parseval or split != "dev":
-        raise typer.BadParameter(f"{data} has no splits.tsv: --split and --rst-parseval are for treebanks")
+        raise typer.BadParameter(
+            f"{data} is no treebank (a folder with dep and rst): --split and --rst-parseval are for treebanks"
+        )
     from discsum.cli.summary_scores import compare, policy_of
 
     columns = (text_column, summary_column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,48 +11,90 @@ from discsum.errors import InputError
 from discsum.parsers.formats import read_tree
 
 _SENTENCE = "# text = "
+# A line of `splits.md`: a heading that names a split, or a document.
+_HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
+
+
+def is_treebank(folder: Path) -> bool:
+    """Return whether a folder has the layout that `read_gum` reads."""
+    return (folder / "dep").is_dir() and (folder / "rst").is_dir()
 
 
 def read_gum(folder: Path, split: str) -> list[Document]:
-    """Return the documents of `split` (`train`, `dev`, `test`) of a GUM checkout with a `splits.tsv`.
+    """Return the documents of `split` (`train`, `dev`, `test`) of a checkout of GUM.
 
-    Expected in `folder`: `text/NAME.txt` (raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree),
-    `dep/NAME.conllu` (its `# text` lines are the sentences), `splits.tsv` (name, tab, split). EDUs and raw
-    text agree letter for letter when white space is left out, so nothing needs aligning; in the
-    rs4 files, which hold the same trees, two documents spell a letter otherwise.
+    Read in `folder`: `dep/NAME.conllu` (sentences from its `# text` lines; they make the raw text, joined by a space,
+    or by an empty line where `# newpar` begins a paragraph), `rst/lisp_binary/NAME.dis` (EDUs and tree), and
+    `splits.tsv` (name, tab, split) or else GUM's own `splits.md`, whose documents that are not there, or whose text
+    GUM may not publish and blanks out (those from Reddit), are left out. EDUs and raw text agree letter for letter
+    when white space is left out, so nothing needs aligning; in the rs4 files, which hold the same trees, two
+    documents spell a letter otherwise.
 
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs are not the text's.
     """
-    listing = folder / "splits.tsv"
+    listed = folder / "splits.tsv"
+    if listed.is_file():
+        names = _names(listed, split)
+    else:
+        names = [name for name in _names(folder / "splits.md", split) if _published(folder / "dep" / f"{name}.conllu")]
+    return [_read_document(folder, name) for name in names]
+
+
+def _names(listing: Path, split: str) -> list[str]:
     if not listing.is_file():
         raise InputError(f"{listing}: expected the treebank's list of documents and splits, found no such file")
     names: dict[str, list[str]] = {}
-    for number, line in enumerate(listing.read_text(encoding="utf-8").splitlines(), start=1):
-        name, tab, of_split = line.strip().partition("\t")
+    current = ""
+    for number, raw in enumerate(_read(listing).splitlines(), start=1):
+        line = raw.strip()
+        if listing.suffix == ".md":
+            heading, bullet = _HEADING.fullmatch(line), _BULLET.fullmatch(line)
+            current = heading[1] if heading else current
+            if bullet:
+                names.setdefault(current, []).append(bullet[1])
+            continue
+        name, tab, of_split = line.partition("\t")
         if name and not tab:
             raise InputError(f"{listing}:{number}: expected a name, a tab and a split, got {line!r}")
         names.setdefault(of_split, []).append(name)
     if split not in names:
-        raise InputError(
-            f"{listing}: expected documents of the split {split!r}, found {', '.join(filter(None, names))}"
-        )
-    return [_read_document(folder, name) for name in names[split]]
+        found = ", ".join(filter(None, names)) or "none"
+        raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
+    return names[split]
+
+
+def _published(path: Path) -> bool:
+    return path.is_file() and any(character.isalnum() for line in _sentence_lines(path) for character in line)
+
+
+def _sentence_lines(path: Path) -> list[str]:
+    return [line.removeprefix(_SENTENCE) for line in _read(path).split("\n") if line.startswith(_SENTENCE)]
 
 
 def _read_document(folder: Path, name: str) -> Document:
-    text = _read(folder / "text" / f"{name}.txt")
     tree = read_tree(folder / "rst" / "lisp_binary" / f"{name}.dis")
-    lines = _read(folder / "dep" / f"{name}.conllu").split("\n")
-    sentences = [line.removeprefix(_SENTENCE) for line in lines if line.startswith(_SENTENCE)]
+    path = folder / "dep" / f"{name}.conllu"
+    text = _raw_text(path)
     return Document.from_spans(
         text,
-        place(sentences, text, f"{name}: sentences"),
+        place(_sentence_lines(path), text, f"{name}: sentences"),
         place(tree.edu_texts, text, f"{name}: EDUs"),
         tree.tree,
         id=name,
         parser="gold",
     )
+
+
+def _raw_text(path: Path) -> str:
+    text, gap = "", ""
+    for line in _read(path).split("\n"):
+        if line == "# newpar" or line.startswith("# newpar id"):
+            gap = "\n\n"
+        elif line.startswith(_SENTENCE):
+            text += (gap if text else "") + line.removeprefix(_SENTENCE)
+            gap = " "
+    return text
 
 
 def _read(path: Path) -> str:

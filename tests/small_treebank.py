@@ -41,16 +41,15 @@ def gold(name: str) -> Document:
 
 
 def write(folder: Path) -> None:
-    for part in ("text", "rst/lisp_binary", "dep"):
+    for part in ("rst/lisp_binary", "dep"):
         (folder / part).mkdir(parents=True)
     for name in TREES:
         document = gold(name)
-        # Sentences on lines of their own: white space is the text's affair.
-        text = document.text.replace(". ", ".\n\n")
-        (folder / "text" / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
         (folder / "rst" / "lisp_binary" / f"{name}.dis").write_text(dump(document, "dis"), encoding="utf-8")
+        # Each sentence is a paragraph.
         conllu = "".join(
-            f"# sent_id = {name}\n# text = {sentence}\n1\tword\n\n" for sentence in document.sentence_texts
+            f"# newpar\n# newpar_block = p (1 s)\n# sent_id = {name}\n# text = {sentence}\n1\tword\n\n"
+            for sentence in document.sentence_texts
         )
         (folder / "dep" / f"{name}.conllu").write_text(conllu, encoding="utf-8")
     (folder / "splits.tsv").write_text("".join(f"{name}\t{split}\n" for name, split in SPLITS.items()))

@@ -1,5 +1,7 @@
 """A whole training run on a treebank of three texts."""
 
+import shutil
+
 import numpy as np
 import pytest
 import tiny
@@ -33,7 +35,7 @@ def test_the_treebank_is_read(treebank):
 
 
 def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
-    with pytest.raises(InputError, match=r"splits\.tsv: expected the treebank's list"):
+    with pytest.raises(InputError, match=r"splits\.md: expected the treebank's list"):
         read_gum(tmp_path, "dev")
     with pytest.raises(InputError, match="documents of the split 'test', found train, dev"):
         read_gum(treebank, "test")
@@ -41,8 +43,22 @@ def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
     with pytest.raises(InputError, match=r"splits\.tsv:3: expected a name, a tab and a split, got 'bread dev'"):
         read_gum(tmp_path, "dev")
     (tmp_path / "splits.tsv").write_text("mill\tdev\n")
-    with pytest.raises(InputError, match=r"mill\.txt: expected a UTF-8 file"):
+    with pytest.raises(InputError, match=r"mill\.dis: expected a file to read"):
         read_gum(tmp_path, "dev")
+
+
+def test_a_checkout_of_gum_as_it_is_published(treebank, tmp_path):
+    folder = tmp_path / "gum"
+    shutil.copytree(treebank, folder)
+    (folder / "splits.tsv").unlink()
+    (folder / "splits.md").write_text(
+        "# Splits\n\nProse.\n\n## dev\n\n  * bridge\n\n## train\n\n  * mill\n  * reddit\n  * none\n"
+    )
+    (folder / "dep" / "reddit.conllu").write_text("# newpar\n# text = ___ ____ _.\n")
+    assert read_gum(folder, "train") == read_gum(treebank, "train")[:1]
+    assert read_gum(folder, "dev") == read_gum(treebank, "dev")
+    with pytest.raises(InputError, match="split 'test', found dev, train"):
+        read_gum(folder, "test")
 
 
 def test_pieces_are_placed_without_regard_to_white_space():
