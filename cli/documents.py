@@ -13,7 +13,8 @@ from typing import IO, Any, TypeVar
 
 import typer
 
-from discsum.data.inputs import TABLES, Failure, Item
+from discsum.data.inputs import Item
+from discsum.data.tables import TABLES, Failure
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
 from discsum.files import replacing
 

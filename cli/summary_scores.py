@@ -13,8 +13,8 @@ from discsum.choices import DEFAULT_UNITS, UNITS
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.models import load_parser, load_scorer
 from discsum.cli.progress import counting
-from discsum.data.inputs import Failure
 from discsum.data.summaries import read_pairs
+from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.evaluation import ORACLE, compare_models
 from discsum.selection import Budget, Policy

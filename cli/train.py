@@ -100,8 +100,8 @@ def _report(line: str) -> None:
 
 
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.inputs import Failure
     from discsum.data.summaries import read_pairs
+    from discsum.data.tables import Failure
     from discsum.persistence import CARD
     from discsum.training.card import summarizer_card
     from discsum.training.extractive import SummarizerTrainer

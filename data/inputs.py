@@ -1,25 +1,20 @@
-"""What the commands read: text files, folders, standard input, JSONL, CSV, Parquet, and tree files."""
+"""What the commands read: text files, folders, standard input, tables, and tree files."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.errors import DiscsumError, InputError, MissingExtraError
+from discsum.data.tables import TABLES, Failure, decode, read_rows
+from discsum.errors import DiscsumError, InputError
 
 if TYPE_CHECKING:
     from discsum.document import Document
 
 TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
-TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 TEXT_COLUMNS = ("article", "text")
 # What tells a line of `discsum parse --jsonl` from a text.
 PARSED = {"text", "sentences", "edus", "nodes"}
@@ -42,18 +37,6 @@ class Item:
     document: Document | None = None
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A document that could not be read, and why."""
-
-    source: str
-    reason: str
-
-    def __str__(self) -> str:
-        """Return source and reason, the source once."""
-        return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
-
-
 def read_inputs(
     inputs: Sequence[str], *, encoding: str = "utf-8", text_column: str | None = None, trees: bool = True
 ) -> Iterator[Item | Failure]:
@@ -74,23 +57,6 @@ def read_inputs(
                 yield from _read_file(path, encoding, text_column, trees)
         except (DiscsumError, OSError) as error:
             yield Failure(name, str(error))
-
-
-def decode(content: bytes, encoding: str, source: str) -> str:
-    """Return the text of a file, every character as it is; only a byte order mark is no part of it.
-
-    Raises:
-        InputError: Bytes that are not of that encoding; the message names the first one's offset.
-    """
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {error.start}; "
-            "name the file's encoding with --encoding"
-        ) from error
-    except LookupError as error:
-        raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
 
 
 def _files(path: Path, trees: bool) -> list[Path]:
@@ -122,57 +88,8 @@ def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) 
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, text_column)
         else:
             yield Item(path.stem, str(path), decode(path.read_bytes(), encoding, str(path)))
-    except (DiscsumError, OSError, EOFError, zlib.error, csv.Error) as error:
+    except (DiscsumError, OSError) as error:
         yield Failure(str(path), str(error))
-
-
-def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
-    """Yield the rows of a table, each with its file and line; a line that is no JSON object becomes a `Failure`.
-
-    Raises:
-        InputError: A file that is no table, or not of the encoding.
-    """
-    kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
-    if kind == ".parquet":
-        for number, row in enumerate(_parquet_rows(path), start=1):
-            yield f"{path}:{number}", row
-        return
-    content = path.read_bytes()
-    text = decode(gzip.decompress(content) if kind == ".jsonl.gz" else content, encoding, str(path))
-    if kind == ".csv":
-        csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-        reader, begins = csv.DictReader(io.StringIO(text, newline="")), 2
-        for row in reader:
-            # A field may hold line breaks: the record's first line is named.
-            yield f"{path}:{begins}", row
-            begins = reader.line_num + 1
-    elif kind in (".jsonl", ".jsonl.gz"):
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield f"{path}:{number}", _json_object(line, f"{path}:{number}")
-    else:
-        raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
-
-
-def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
-    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
-
-
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        from pyarrow import ArrowInvalid
-        from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise MissingExtraError("Parquet files need pyarrow. Please run: pip install pyarrow") from error
-    try:
-        for batch in ParquetFile(path).iter_batches(batch_size=256):
-            yield from batch.to_pylist()
-    except ArrowInvalid as error:
-        raise InputError(f"{path}: expected a Parquet file: {error}") from error
 
 
 def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.inputs import TEXT_COLUMNS, Failure, read_rows
+from discsum.data.inputs import TEXT_COLUMNS
+from discsum.data.tables import Failure, read_rows
 from discsum.errors import InputError
 from discsum.training.pairs import Pair
 

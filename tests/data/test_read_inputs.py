@@ -1,9 +1,11 @@
+import gzip
 import io
 import sys
 
 import pytest
 
-from discsum.data.inputs import Failure, Item, decode, read_inputs, read_rows
+from discsum.data.inputs import Item, read_inputs
+from discsum.data.tables import Failure, decode, read_rows
 from discsum.errors import InputError
 
 
@@ -99,3 +101,36 @@ def test_csv_errors_name_the_line_a_record_begins_on(tmp_path):
     path.write_text('id,text\na,"one\ntwo\nthree"\nb\n')
     items = list(read_inputs([str(path)]))
     assert [item.source for item in items] == [f"{path}:2", f"{path}:5"]
+
+
+def test_a_line_of_another_encoding_is_named_and_the_rest_is_read(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_bytes(b'{"text": "a"}\n{"text": "caf\xe9"}\n{"text": "b"}\n')
+    first, bad, last = read_inputs([str(path)])
+    assert (first.text, last.text) == ("a", "b")
+    assert bad.source == f"{path}:2"
+    assert "expected utf-8, got byte 0xe9 at offset 27" in bad.reason
+
+
+def test_a_csv_file_of_another_encoding_is_named(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_bytes(b"id,text\n1,a\n2,caf\xe9\n")
+    assert "expected utf-8, got byte 0xe9 at offset 17" in list(read_inputs([str(path)]))[-1].reason
+    assert [item.text for item in read_inputs([str(path)], encoding="latin-1")] == ["a", "caf\xe9"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32-le"])
+def test_encodings_with_line_ends_of_several_bytes(tmp_path, encoding):
+    (tmp_path / "news.jsonl").write_bytes('{"text": "caf\xe9"}\n{"text": "b"}\n'.encode(encoding))
+    (tmp_path / "news.csv").write_bytes("id,text\n1,caf\xe9\n2,b\n".encode(encoding))
+    found = [item.text for item in read_inputs([str(tmp_path)], encoding=encoding)]
+    assert found == ["caf\xe9", "b"] * 2
+
+
+def test_a_gzip_file_that_is_cut_off_gives_what_it_has(tmp_path):
+    path = tmp_path / "news.jsonl.gz"
+    content = gzip.compress("".join(f'{{"text": "text {number}"}}\n' for number in range(30_000)).encode())
+    path.write_bytes(content[: len(content) // 2])
+    *found, failure = read_inputs([str(path)])
+    assert [item.text for item in found[:2]] == ["text 0", "text 1"]
+    assert "expected a whole gzip file, got one that is cut off or damaged" in failure.reason
