@@ -12,6 +12,7 @@ import discsum
 from discsum.cli.evaluate import evaluate
 from discsum.cli.extract import extract
 from discsum.cli.parse import parse
+from discsum.cli.preprocess import preprocess
 from discsum.cli.train import train
 from discsum.errors import DiscsumError
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(parse)
 app.command()(extract)
+app.command()(preprocess)
 app.command()(train)
 app.command()(evaluate)
 

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import typer
 
+from discsum.batches import batches
 from discsum.data.inputs import Item
 from discsum.data.tables import TABLES, Failure
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
@@ -64,8 +64,7 @@ def in_batches(
 
     A document that cannot be done fails alone: when a batch raises, its documents are done one by one.
     """
-    remaining = iter(entries)
-    while batch := list(islice(remaining, BATCH)):
+    for batch in batches(entries, BATCH):
         items = []
         for entry in batch:
             if isinstance(entry, Failure):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,39 @@ def read_pairs(
     Raises:
         InputError: A file that is no table.
     """
-    for number, (source, row) in enumerate(read_rows(path, "utf-8")):
-        if number < first or (last is not None and number >= last):
-            continue
+    rows = islice(read_rows(path, "utf-8"), first, last)
+    return pairs_of(rows, path.stem, text_column, summary_column, first)
+
+
+def pairs_of(
+    rows: Iterable[tuple[str, dict[str, Any] | Failure]],
+    name: str,
+    text_column: str | None,
+    summary_column: str | None,
+    first: int = 0,
+) -> Iterator[Pair | Failure]:
+    """Yield the pair of each row, each given with its source; a row that is none becomes a `Failure`.
+
+    Pairs without an `id` are called by `name` and the row's number, the first of which is `first` + 1. Other arguments
+    as in `read_pairs`.
+
+    Raises:
+        InputError: A first row without the columns; the message names those there are.
+    """
+    texts = (text_column,) if text_column else TEXT_COLUMNS
+    summaries = (summary_column,) if summary_column else SUMMARY_COLUMNS
+    for number, (source, row) in enumerate(rows, start=first + 1):
         if isinstance(row, Failure):
             yield row
             continue
         try:
-            text = _value(row, (text_column,) if text_column else TEXT_COLUMNS, "--text-column")
-            references = _value(row, (summary_column,) if summary_column else SUMMARY_COLUMNS, "--summary-column")
-            yield Pair(_name(row, path, number), _text(text), _references(references))
+            text, references = _value(row, texts, "--text-column"), _value(row, summaries, "--summary-column")
+            id = str(row["id"]) if row.get("id") not in (None, "") else f"{name}-{number}"
+            yield Pair(id, _text(text), _references(references))
         except InputError as error:
+            if number == first + 1 and not _has_columns(row, texts, summaries):
+                # Without its columns a table fails as a whole, once, and not row by row.
+                raise InputError(f"{source}: {error}") from error
             yield Failure(source, str(error))
 
 
@@ -54,6 +77,10 @@ def _value(row: dict[str, Any], columns: Sequence[str], option: str) -> Any:
         if column in row:
             return row[column]
     raise InputError(f"expected a column {' or '.join(columns)}, got {', '.join(map(str, row))}; use {option}")
+
+
+def _has_columns(row: dict[str, Any], *choices: Sequence[str]) -> bool:
+    return all(any(column in row for column in columns) for columns in choices)
 
 
 def _text(value: Any) -> str:
@@ -73,7 +100,3 @@ def _references(value: Any) -> tuple[str, ...]:
 
 def _shown(value: Any) -> str:
     return repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:40]}…"
-
-
-def _name(row: dict[str, Any], path: Path, number: int) -> str:
-    return str(row["id"]) if row.get("id") not in (None, "") else f"{path.stem}-{number + 1}"

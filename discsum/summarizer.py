@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
@@ -129,8 +130,8 @@ class ExtractiveSummarizer:
         tidy: bool = False,
     ) -> Iterator[Summary]:
         """Yield the summary of each text, in order, `batch_size` texts encoded together."""
-        remaining, names = iter(texts), iter(ids) if ids is not None else None
-        while batch := list(islice(remaining, batch_size)):
+        names = iter(ids) if ids is not None else None
+        for batch in batches(texts, batch_size):
             batch_ids = list(islice(names, len(batch))) if names is not None else None
             encoded = self.parser.encode(batch, ids=batch_ids)
             for item, scores in zip(encoded, self.scores(encoded), strict=True):

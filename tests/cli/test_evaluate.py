@@ -65,6 +65,9 @@ def test_rows_that_are_no_pair_are_named_and_the_rest_is_measured(evaluate):
 def test_a_table_without_pairs(evaluate):
     result = evaluate([{"text": "A text."}])
     assert result.code == 1
+    assert "expected a column references or highlights or summary, got text; use --summary-column" in result.err
+    result = evaluate([{"text": "A text.", "summary": ""}])
+    assert result.code == 1
     assert "expected texts with reference summaries, got none" in result.err
 
 

@@ -1,0 +1,59 @@
+"""Where work is done: in this process, or in several beside each other."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from typing import TypeVar
+
+from discsum.errors import DiscsumError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+    """Yield the result of each task as it is done, in any order.
+
+    Tasks are taken as they are needed, so that there may be any number of them.
+
+    Args:
+        work: Does one task; with several workers it is pickled once for each task.
+        tasks: What to do.
+        workers: How many processes; with one it is done here.
+
+    Raises:
+        DiscsumError: A worker that was killed, as by the system for want of memory.
+    """
+    if workers == 1:
+        yield from map(work, tasks)
+        return
+    # Not forked: a copy of a process that has run torch may hang.
+    context = multiprocessing.get_context("spawn")
+    waiting = iter(tasks)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_single_threaded) as pool:
+        # One task in hand and one ready for each worker.
+        running: set[Future[Result]] = {pool.submit(work, task) for task in islice(waiting, 2 * workers)}
+        try:
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+                running |= {pool.submit(work, task) for task in islice(waiting, len(done))}
+        except BrokenProcessPool as error:
+            raise DiscsumError(
+                f"expected {workers} workers to live, one was killed; start again to go on, with fewer of them "
+                "if memory was short"
+            ) from error
+        finally:
+            for future in running:
+                future.cancel()
+
+
+def _single_threaded() -> None:
+    import torch
+
+    torch.set_num_threads(1)

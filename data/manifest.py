@@ -1,0 +1,131 @@
+"""What a dataset folder is made of: `recipe.json` while it is made, `manifest.json` when it is whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from discsum.errors import InputError
+from discsum.files import replacing, sha256
+
+FORMAT = 1
+RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of a dataset: its name, how many documents it holds and how many failed, its checksum."""
+
+    file: str
+    documents: int
+    failed: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a finished dataset folder holds.
+
+    Attributes:
+        recipe: Everything that its content depends on.
+        shards: Its files, in order.
+        width: Size of a unit vector, 0 where units were not encoded.
+        format: Version of the layout.
+    """
+
+    recipe: dict[str, Any]
+    shards: list[Shard]
+    width: int = 0
+    format: int = FORMAT
+    documents: int = field(init=False)
+    failed: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count."""
+        object.__setattr__(self, "documents", sum(shard.documents for shard in self.shards))
+        object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
+
+    def write(self, folder: Path) -> None:
+        """Write it; the folder is whole from then on."""
+        with replacing(folder / MANIFEST) as path:
+            path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        (folder / RECIPE).unlink(missing_ok=True)
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Return the manifest of a finished folder.
+
+        Raises:
+            InputError: A folder that is none, or is not finished.
+        """
+        path = folder / MANIFEST
+        if not path.is_file():
+            state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "holds none"
+            raise InputError(f"{folder}: expected a dataset folder with {MANIFEST}, this one {state}")
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["format"] != FORMAT:
+                raise InputError(f"{path}: expected format {FORMAT}, got {data['format']}; preprocess again")
+            return cls(data["recipe"], [Shard(**shard) for shard in data["shards"]], data["width"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: expected a manifest, got {error}; preprocess again") from error
+
+    def check(self, folder: Path) -> None:
+        """Check every shard against its checksum.
+
+        Raises:
+            InputError: A shard that is missing or altered, with both checksums.
+        """
+        for shard in self.shards:
+            path = folder / shard.file
+            if not path.is_file():
+                raise InputError(f"{path}: expected a shard with sha256 {shard.sha256}, found no such file")
+            found = sha256(path)
+            if found != shard.sha256:
+                raise InputError(
+                    f"{path}: expected sha256 {shard.sha256}, got {found}; delete the folder and make it anew"
+                )
+
+
+def begin(folder: Path, recipe: dict[str, Any]) -> bool:
+    """Return whether there is anything to do for the recipe in the folder, and claim the folder for it.
+
+    Raises:
+        InputError: The folder was made by another recipe; the message names what differs.
+    """
+    finished = (folder / MANIFEST).is_file()
+    if finished or (folder / RECIPE).is_file():
+        there = Manifest.read(folder).recipe if finished else json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        here = json.loads(json.dumps(recipe))
+        changed = ", ".join(
+            f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
+            for key in sorted(there.keys() | here.keys())
+            if there.get(key) != here.get(key)
+        )
+        if changed:
+            raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
+    else:
+        with replacing(folder / RECIPE) as path:
+            path.write_text(json.dumps(recipe, indent=1) + "\n", encoding="utf-8")
+    return not finished
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder: no other run may write to it meanwhile. The lock goes with the process, however it ends.
+
+    Raises:
+        InputError: Another run holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / LOCK, timeout=0):
+            yield
+    except Timeout as error:
+        raise InputError(f"{folder}: expected no other run to be at work here, found one") from error

@@ -1,0 +1,200 @@
+"""Documents with summaries, parsed, labelled and maybe encoded, as a dataset folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.batches import batches
+from discsum.choices import SHIPPED_PARSER, UNITS
+from discsum.data.engines import results_of
+from discsum.data.manifest import FAILURES, Manifest, Shard, alone, begin
+from discsum.data.shards import Record, read_contents, schema, write_shard
+from discsum.data.tables import Failure
+from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.files import replacing, sha256, to_line
+from discsum.oracles import ORACLES, oracle_labels
+from discsum.training.examples import section_heads
+from discsum.training.pairs import Pair
+
+if TYPE_CHECKING:
+    from discsum.data.unit_encoders import UnitEncoder
+    from discsum.parsers.parser import Encoded, Parser
+
+# Documents parsed together.
+BATCH = 8
+
+
+@dataclass(frozen=True)
+class PreprocessRecipe:
+    """What a dataset's content depends on, beside the documents.
+
+    Attributes:
+        parser: Name or folder of the parser.
+        oracle: Name of the oracle that labels units.
+        oracle_units: Units the oracle may take, at most; by default what its paper sets.
+        units: Which units are labelled and encoded: `sentence`, `edu`, or both.
+        encoder: What makes the units' vectors: `none`; `contextual` or `isolated`, with the parser's own encoder (see
+            `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on its own.
+        shard: Documents a file.
+    """
+
+    parser: str = SHIPPED_PARSER
+    oracle: str = "rouge12-f"
+    oracle_units: int | None = None
+    units: tuple[str, ...] = UNITS
+    encoder: str = "none"
+    shard: int = 256
+
+    def __post_init__(self) -> None:
+        """Check the fields together and report every problem at once."""
+        problems = []
+        if self.oracle not in ORACLES:
+            problems.append(f"oracle: expected one of {', '.join(ORACLES)}, got {self.oracle!r}")
+        elif self.oracle == "discobert-edu" and self.units != ("edu",):
+            problems.append(f"oracle: expected discobert-edu with the unit edu only, got {' and '.join(self.units)}")
+        if not self.units or not set(self.units) <= set(UNITS):
+            problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
+        problems += [
+            f"{name}: expected at least 1, got {value}"
+            for name, value in (("oracle_units", self.oracle_units), ("shard", self.shard))
+            if value is not None and value < 1
+        ]
+        if problems:
+            raise InputError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class ShardMaker:
+    """Makes one shard after another; every process that works has its own parser and encoder."""
+
+    recipe: PreprocessRecipe
+    folder: Path
+
+    def __call__(self, task: tuple[int, Sequence[Pair | Failure]]) -> tuple[int, int]:
+        """Write the shard of that number; return how many of its documents are in it, and how many failed."""
+        number, entries = task
+        failures = [entry for entry in entries if isinstance(entry, Failure)]
+        pairs = [entry for entry in entries if isinstance(entry, Pair)]
+        records: list[Record] = []
+        for batch in batches(pairs, BATCH):
+            for pair, made in zip(batch, self._records(batch), strict=True):
+                if isinstance(made, Record):
+                    records.append(made)
+                else:
+                    failures.append(Failure(pair.id, made))
+        columns = schema(self.recipe.units, self.recipe.encoder != "none")
+        write_shard(self.folder / shard_name(number), records, failures, columns)
+        return len(records), len(failures)
+
+    @cached_property
+    def parser(self) -> Parser:
+        """The parser, loaded once a process."""
+        from discsum.parsers.parser import Parser
+
+        return Parser.from_pretrained(self.recipe.parser)
+
+    @cached_property
+    def encoder(self) -> UnitEncoder | None:
+        """What encodes units, loaded once a process; none if they are not encoded."""
+        from discsum.data.unit_encoders import unit_encoder
+
+        return unit_encoder(self.recipe.encoder, self.parser)
+
+    def _records(self, pairs: Sequence[Pair]) -> list[Record | str]:
+        """Return the record of each pair, or why there is none; a document that cannot be done fails alone."""
+        try:
+            encoded = self.parser.encode([pair.text for pair in pairs], ids=[pair.id for pair in pairs])
+            return [self._record(pair, item) for pair, item in zip(pairs, encoded, strict=True)]
+        except WeightsError:
+            raise
+        except DiscsumError as error:
+            return [str(error)] if len(pairs) == 1 else [made for pair in pairs for made in self._records([pair])]
+
+    def _record(self, pair: Pair, encoded: Encoded) -> Record:
+        document = encoded.document
+        labels: dict[str, NDArray[np.int8]] = {}
+        vectors: dict[str, NDArray[np.float16]] = {}
+        for unit in self.recipe.units:
+            texts = document.sentence_texts if unit == "sentence" else document.edu_texts
+            heads = section_heads(document, len(texts)) if unit == "edu" else None
+            labels[unit] = oracle_labels(self.recipe.oracle, texts, pair.references, self.recipe.oracle_units, heads)
+            if self.encoder is not None:
+                vectors[unit] = self.encoder(encoded, unit).half().cpu().numpy()
+        return Record(document, pair.references, labels, vectors)
+
+
+def shard_name(number: int) -> str:
+    """Return the file name of a shard."""
+    return f"shard-{number:05d}.parquet"
+
+
+def preprocess(
+    pairs: Iterable[Pair | Failure],
+    source: dict[str, Any],
+    folder: Path,
+    recipe: PreprocessRecipe,
+    *,
+    workers: int = 1,
+    report: Callable[[int], None] = lambda done: None,
+) -> Manifest:
+    """Make a dataset folder of the pairs, or the rest of one that was interrupted; return what it holds.
+
+    The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
+    killed: each shard is made in one piece by one process.
+
+    Args:
+        pairs: Texts with references; what could not be read is listed as failed.
+        source: What tells these documents from others, as `Inputs.identity` gives it.
+        folder: Where the dataset is kept.
+        recipe: What is made of the documents.
+        workers: Processes beside each other.
+        report: Takes the number of documents done.
+
+    Raises:
+        InputError: The folder holds another dataset, or another run is at work on it.
+        WeightsError: No such parser or encoder.
+    """
+    from discsum.parsers.parser import Parser
+
+    with alone(folder):
+        made_by = {"discsum": version("discsum"), "parser": Parser.from_pretrained(recipe.parser).fingerprint}
+        whole = asdict(recipe) | {"documents": source, "made_by": made_by}
+        if not begin(folder, whole):
+            return Manifest.read(folder)
+        count = 0
+
+        def pending() -> Iterator[tuple[int, Sequence[Pair | Failure]]]:
+            nonlocal count
+            for number, entries in enumerate(batches(pairs, recipe.shard)):
+                count = number + 1
+                if not (folder / shard_name(number)).is_file():
+                    yield number, entries
+
+        done = 0
+        for documents, failed in results_of(ShardMaker(recipe, folder), pending(), workers):
+            done += documents + failed
+            report(done)
+        return _finish(folder, count, whole)
+
+
+def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
+    shards, lines, width = [], [], 0
+    for number in range(count):
+        path = folder / shard_name(number)
+        contents = read_contents(path)
+        lines += [to_line(asdict(failure)) for failure in contents.failures]
+        width = max(width, contents.width)
+        shards.append(Shard(path.name, contents.documents, len(contents.failures), sha256(path)))
+    with replacing(folder / FAILURES) as partial:
+        partial.write_text("".join(lines), encoding="utf-8")
+    manifest = Manifest(recipe, shards, width)
+    manifest.write(folder)
+    return manifest

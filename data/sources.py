@@ -1,0 +1,72 @@
+"""Where documents with summaries come from: tables, or Hugging Face datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from discsum.data.summaries import pairs_of
+from discsum.data.tables import Failure, read_rows
+from discsum.errors import InputError, MissingExtraError
+from discsum.files import sha256
+from discsum.training.pairs import Pair
+
+HUB = "hf:"
+
+
+@dataclass(frozen=True)
+class PairSource:
+    """A table or a Hugging Face dataset of texts with summaries.
+
+    Attributes:
+        name: A table's path; the folder of a dataset that `datasets` saved; or `hf:NAME[:CONFIG[:SPLIT]]`, a dataset of
+            the hub, fetched there, split `train` unless named.
+        text_column: Column of the text; by default `article` or `text`.
+        summary_column: Column of the summary; by default `references`, `highlights` or `summary`.
+    """
+
+    name: str
+    text_column: str | None = None
+    summary_column: str | None = None
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether it is a dataset of the library `datasets`."""
+        return self.name.startswith(HUB) or (Path(self.name) / "dataset_info.json").is_file()
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells its documents from others."""
+        columns = {"text_column": self.text_column, "summary_column": self.summary_column}
+        if self.is_dataset:
+            return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
+        path = Path(self.name)
+        if not path.is_file():
+            raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
+        return {"name": path.name, "sha256": sha256(path)} | columns
+
+    def count(self) -> int | None:
+        """Return how many rows there are, where that is known without reading them."""
+        return len(self._dataset()) if self.is_dataset else None
+
+    def pairs(self) -> Iterator[Pair | Failure]:
+        """Yield the pairs, as `pairs_of` does."""
+        if self.is_dataset:
+            rows: Any = ((f"{self.name}:{number}", dict(row)) for number, row in enumerate(self._dataset(), start=1))
+        else:
+            rows = read_rows(Path(self.name), "utf-8")
+        return pairs_of(rows, Path(self.name).stem, self.text_column, self.summary_column)
+
+    def _dataset(self) -> Any:
+        try:
+            from datasets import load_dataset, load_from_disk
+        except ImportError as error:
+            raise MissingExtraError(
+                "Hugging Face datasets need the library datasets. Please run: pip install datasets"
+            ) from error
+        if not self.name.startswith(HUB):
+            return load_from_disk(self.name)
+        name, _, rest = self.name.removeprefix(HUB).partition(":")
+        config, _, split = rest.partition(":")
+        return load_dataset(name, config or None, split=split or "train")

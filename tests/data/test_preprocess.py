@@ -1,0 +1,203 @@
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+import torch
+
+import discsum.data
+from discsum.data.dataset import UnitExamples
+from discsum.data.manifest import Manifest, alone
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.sources import PairSource
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.encoder.units import unit_vectors
+from discsum.errors import InputError
+from discsum.oracles import oracle_labels
+from discsum.parsers.parser import Parser
+from discsum.training.examples import collate
+
+SENTENCES = [
+    "The river rose.",
+    "The miller stopped the wheel because the water was high.",
+    "Nobody came.",
+    "It rained.",
+]
+
+
+def write_table(path, documents=10):
+    rows = []
+    for seed in range(documents):
+        order = np.random.default_rng(seed).permutation(len(SENTENCES))
+        rows.append(
+            {"id": f"d{seed}", "article": " ".join(SENTENCES[i] for i in order), "highlights": SENTENCES[order[0]]}
+        )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("tables") / "news.jsonl")
+
+
+def make(table, folder, parser_folder, workers=1, report=lambda done: None, **changes):
+    recipe = PreprocessRecipe(**({"parser": str(parser_folder), "encoder": "contextual", "shard": 3} | changes))
+    source = PairSource(str(table))
+    return preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers, report=report)
+
+
+@pytest.fixture(scope="module")
+def whole(table, parser_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("datasets") / "whole"
+    make(table, folder, parser_folder)
+    return folder
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def test_a_dataset_is_its_documents(whole, table, parser_folder):
+    rows = discsum.data.load(whole)
+    parser = Parser.from_pretrained(parser_folder)
+    assert [row["id"] for row in rows] == [f"d{number}" for number in range(10)]
+    for row, line in zip(rows, table.read_text().splitlines(), strict=True):
+        given = json.loads(line)
+        document = parser.parse(given["article"], id=given["id"])
+        assert {key: row[key] for key in ("id", "text", "parser", "sentences")} == {
+            key: document.to_json()[key] for key in ("id", "text", "parser", "sentences")
+        }
+        assert row["edus"] == document.to_json()["edus"]
+        assert row["references"] == [given["highlights"]]
+        for unit, texts in (("sentence", document.sentence_texts), ("edu", document.edu_texts)):
+            assert row[f"{unit}_labels"] == oracle_labels("rouge12-f", texts, given["highlights"]).tolist()
+            assert len(row[f"{unit}_vectors"]) == len(texts) * 32 * 2
+    manifest = Manifest.read(whole)
+    assert (manifest.documents, manifest.failed, manifest.width, len(manifest.shards)) == (10, 0, 32, 4)
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_examples_for_training(whole, parser_folder, unit):
+    examples = UnitExamples(whole, unit, SynthesizerConfig("d_tree", width=32))
+    parser = Parser.from_pretrained(parser_folder)
+    first = examples[0]
+    encoded = parser.encode([first.document.text])[0]
+    expected = unit_vectors(encoded, unit, "contextual", parser)
+    torch.testing.assert_close(first.inputs.vectors, expected, atol=2e-3, rtol=2e-3)
+    batch = next(iter(torch.utils.data.DataLoader(examples, batch_size=4, collate_fn=collate)))
+    assert batch.labels.shape[0] == 4
+    assert batch.inputs.vectors.shape[2] == 32
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_any_number_of_workers_gives_the_same_bytes(whole, table, parser_folder, tmp_path, workers):
+    make(table, tmp_path / "again", parser_folder, workers=workers)
+    assert contents(tmp_path / "again") == contents(whole)
+
+
+def killed_run(table, folder, parser_folder):
+    make(table, folder, parser_folder, report=lambda done: time.sleep(0.5))
+
+
+def test_a_run_killed_at_any_moment_ends_as_if_undisturbed(whole, table, parser_folder, tmp_path):
+    folder = tmp_path / "killed"
+    process = multiprocessing.get_context("spawn").Process(target=killed_run, args=(table, folder, parser_folder))
+    process.start()
+    while not (folder / "shard-00001.parquet").is_file():
+        assert process.is_alive()
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert not (folder / "manifest.json").is_file()
+    with pytest.raises(InputError, match="is not finished: run discsum preprocess again"):
+        discsum.data.load(folder)
+    kept = (folder / "shard-00000.parquet").stat().st_mtime_ns
+    make(table, folder, parser_folder)
+    assert (folder / "shard-00000.parquet").stat().st_mtime_ns == kept
+    assert contents(folder) == contents(whole)
+
+
+def test_a_finished_folder_has_nothing_left_to_do(whole, table, parser_folder):
+    before = {path: path.stat().st_mtime_ns for path in whole.glob("*.parquet")}
+    assert make(table, whole, parser_folder, report=pytest.fail).documents == 10
+    assert {path: path.stat().st_mtime_ns for path in whole.glob("*.parquet")} == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"oracle": "bertsum"}, "oracle 'rouge12-f' there and 'bertsum' here"),
+        ({"shard": 5}, "shard 3 there and 5 here"),
+    ],
+)
+def test_a_folder_made_with_other_options_is_refused(whole, table, parser_folder, changes, message):
+    with pytest.raises(InputError, match=message):
+        make(table, whole, parser_folder, **changes)
+
+
+def test_other_documents_are_refused(whole, parser_folder, tmp_path):
+    with pytest.raises(InputError, match=r"documents .*sha256.* there and"):
+        make(write_table(tmp_path / "news.jsonl", 11), whole, parser_folder)
+
+
+def test_a_second_run_at_once_is_refused(table, parser_folder, tmp_path):
+    with alone(tmp_path), pytest.raises(InputError, match="expected no other run to be at work here"):
+        make(table, tmp_path, parser_folder)
+
+
+def test_documents_that_fail_are_listed_and_the_rest_is_done(parser_folder, tmp_path):
+    path = write_table(tmp_path / "news.jsonl", 4)
+    lines = path.read_text().splitlines()
+    lines[1:1] = [
+        "{",
+        json.dumps({"article": " ", "highlights": "x"}),
+        json.dumps({"article": "Rain.", "highlights": ""}),
+    ]
+    path.write_text("\n".join(lines))
+    manifest = make(path, tmp_path / "data", parser_folder)
+    assert (manifest.documents, manifest.failed) == (4, 3)
+    failures = [json.loads(line) for line in (tmp_path / "data" / "failures.jsonl").read_text().splitlines()]
+    assert [failure["source"] for failure in failures] == [f"{path}:{line}" for line in (2, 3, 4)]
+    assert "expected a reference summary" in failures[2]["reason"]
+    assert len(discsum.data.load(tmp_path / "data")) == 4
+
+
+def test_a_damaged_shard_is_named(whole, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(whole, folder)
+    path = folder / "shard-00002.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"shard-00002\.parquet: expected sha256 \w+, got \w+"):
+        discsum.data.load(folder)
+
+
+def test_any_hugging_face_encoder(table, parser_folder, encoder_folder, tmp_path):
+    make(table, tmp_path / "data", parser_folder, encoder=str(encoder_folder), units=("sentence",))
+    examples = UnitExamples(tmp_path / "data", "sentence", SynthesizerConfig(width=32))
+    assert torch.isfinite(examples[0].inputs.vectors).all()
+    with pytest.raises(InputError, match="preprocess with --unit edu and --encoder"):
+        UnitExamples(tmp_path / "data", "edu", SynthesizerConfig(width=32))
+
+
+def test_a_dataset_that_the_library_saved(table, parser_folder, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    rows = [json.loads(line) for line in table.read_text().splitlines()]
+    datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
+    make(tmp_path / "saved", tmp_path / "data", parser_folder)
+    assert [row["id"] for row in discsum.data.load(tmp_path / "data")] == [row["id"] for row in rows]
+
+
+def test_every_problem_of_a_recipe_at_once():
+    with pytest.raises(InputError) as raised:
+        PreprocessRecipe(oracle="best", units=(), shard=0)
+    for part in ("oracle: expected one of kedzie", "units: expected some of", "shard: expected at least 1, got 0"):
+        assert part in str(raised.value)
+    with pytest.raises(InputError, match="discobert-edu with the unit edu only"):
+        PreprocessRecipe(oracle="discobert-edu")
