@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
+from discsum.rouge_words import RougeWords
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
@@ -74,7 +75,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
-    scorer = RougeScorer(list(METRICS), use_stemmer=True)
+    scorer = RougeScorer(list(METRICS), tokenizer=RougeWords())
     values = np.zeros((len(predictions), len(METRICS)))
     for row, (prediction, given) in enumerate(zip(predictions, references, strict=True)):
         texts = [given] if isinstance(given, str) else list(given)

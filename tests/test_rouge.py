@@ -2,9 +2,14 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+from rouge_score.tokenize import tokenize
 
 from discsum.errors import InputError
 from discsum.rouge import rouge, signature
+from discsum.rouge_words import RougeWords
 
 PREDICTION = "The ferries stopped running.\nIce covered the harbour."
 NEAR = "Ice stopped the ferry.\nThe harbour was covered with ice."
@@ -78,3 +83,8 @@ def test_what_does_not_fit_is_named(arguments, message):
         rouge(["a"], ["a"], measure="f1")
     with pytest.raises(InputError, match="a metric out of rouge1"):
         rouge(["a"], ["a"]).metric("rougeL")
+
+
+@given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))
+def test_words_are_those_of_rouge_score(text):
+    assert RougeWords().tokenize(text) == tokenize(text, PorterStemmer())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles.base import TOLERANCE
+from discsum.rouge_words import plain_words, stem
 
 WORDS = 100
 
@@ -60,9 +62,11 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
 def content_words(text: str) -> list[str]:
     """Return the stemmed words of a text that are no stop words."""
-    from nltk.stem.porter import PorterStemmer
-    from rouge_score.tokenize import tokenize
+    return [stem(word) for word in plain_words(text) if word not in _stop_words()]
+
+
+@cache
+def _stop_words() -> frozenset[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    words = [word for word in tokenize(text, None) if word not in ENGLISH_STOP_WORDS]
-    return list(tokenize(" ".join(words), PorterStemmer()))
+    return frozenset(ENGLISH_STOP_WORDS)

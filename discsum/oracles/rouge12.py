@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles.base import TOLERANCE, ngrams
+from discsum.rouge_words import RougeWords
 
 
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
@@ -24,14 +25,11 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
         references: The reference summaries.
         k: At most so many units; no limit by default.
     """
-    from nltk.stem.porter import PorterStemmer
-    from rouge_score.tokenize import tokenize
-
-    stemmer = PorterStemmer()
-    tokens = [tokenize(unit, stemmer) for unit in units]
+    tokenize = RougeWords().tokenize
+    tokens = [tokenize(unit) for unit in units]
     # A unit without any token changes no count: it can neither gain nor stand between two others.
     candidates = [index for index, words in enumerate(tokens) if words]
-    targets = [_Target(tokenize(text, stemmer), [tokens[index] for index in candidates]) for text in references]
+    targets = [_Target(tokenize(text), [tokens[index] for index in candidates]) for text in references]
     lengths = np.array([len(tokens[index]) for index in candidates], dtype=np.int64)
     selected: list[int] = []
     best = 0.0

@@ -1,0 +1,63 @@
+"""The oracles against searches that score every candidate from nothing: the same labels, and how much faster.
+
+    python tests/benchmarks/oracles.py TABLE [--documents 200]
+
+Texts are parsed first, which is not timed. Times are CPU seconds of one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from discsum.data.summaries import read_pairs
+from discsum.oracles import ORACLES, oracle_labels
+from discsum.parsers.parser import Parser
+from discsum.training.examples import section_heads
+from discsum.training.pairs import Pair
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import naive_oracles
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.process_time()
+    result = work()
+    return result, time.process_time() - start
+
+
+def main() -> None:
+    """Print a line an oracle and unit."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("table", type=Path)
+    options.add_argument("--documents", type=int, default=200)
+    arguments = options.parse_args()
+    pairs = list(islice((pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair)), arguments.documents))
+    documents = list(Parser.from_pretrained().parse_many([pair.text for pair in pairs]))
+    print(f"{len(pairs)} documents of {arguments.table}")
+    print(f"{'oracle':15}{'unit':>10}{'equal':>8}{'naive s':>10}{'fast s':>9}{'ratio':>8}")
+    for name, limit in ORACLES.items():
+        for unit in ("sentence", "edu"):
+            if (name, unit) == ("discobert-edu", "sentence"):
+                continue
+            equal, slow, fast = 0, 0.0, 0.0
+            for pair, document in zip(pairs, documents, strict=True):
+                texts = document.sentence_texts if unit == "sentence" else document.edu_texts
+                heads = section_heads(document, len(texts)) if unit == "edu" else None
+                labels, seconds = timed(lambda: oracle_labels(name, texts, pair.references, heads=heads))  # noqa: B023
+                fast += seconds
+                naive = getattr(naive_oracles, name.replace("-", "_"))
+                more = (heads.tolist(),) if name == "discobert-edu" else ()
+                chosen, seconds = timed(lambda: naive(texts, pair.references, limit, *more))  # noqa: B023
+                slow += seconds
+                equal += labels.nonzero()[0].tolist() == chosen
+            print(f"{name:15}{unit:>10}{equal:8}{slow:10.1f}{fast:9.2f}{slow / fast:8.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
