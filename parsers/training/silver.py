@@ -18,7 +18,7 @@ from discsum.parsers.structure import Expected
 from discsum.parsers.structure.chart import LIMIT
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.parsers.training.examples import Example, Targets
-from discsum.parsers.training.teachers import Teachers, Values
+from discsum.parsers.training.teachers import Teachers, Values, mean_of
 
 PARAGRAPH = 30
 _ENDS = re.compile(r"\n|(?<=[.!?]) ")
@@ -37,7 +37,7 @@ def taught(
         texts: Texts to learn from.
         teachers: Who reads them.
         tokenizer: The pupil's.
-        cache: Folder in which each text's targets are kept, named by all that made them; runs may share it.
+        cache: Folder in which each teacher's answers are kept, named by all that made them; runs may share it.
         report: Takes lines of progress.
 
     Raises:
@@ -48,14 +48,19 @@ def taught(
     for number, text in enumerate(texts):
         report(f"taught {number}/{len(texts)}\r")
         words = split_subwords(text, tokenizer)
-        path = cache / f"{teachers.key(text, words)}.safetensors"
-        values = _kept(path)
-        if values is None:
-            values = teachers.read(text, words)
-            with replacing(path) as partial:
-                save_file(values, partial)
-        if len(values["nodes"]):
-            examples.append(_example(text, words, values))
+        answers: list[Values] = []
+        for place in range(len(teachers.parsers)):
+            path = cache / f"{teachers.key(place, text, words)}.safetensors"
+            values = _kept(path)
+            if values is None:
+                values = teachers.read(place, text, words, answers[0] if answers else None)
+                with replacing(path) as partial:
+                    save_file(values, partial)
+            if not len(values["nodes"]):
+                break
+            answers.append(values)
+        if len(answers) == len(teachers.parsers):
+            examples.append(_example(text, words, mean_of(answers)))
     if not examples:
         raise InputError(
             f"texts: expected texts of 2 to {LIMIT} EDUs that teachers and pupil cut into the same subwords, "
@@ -97,10 +102,10 @@ def _example(text: str, words: Subwords, values: Values) -> Example:
         values["edu_starts"],
         values["sentence_starts"],
         values["nodes"],
-        values["labels"].astype(np.float32),
+        values["labels"],
         Expected(values["left"], values["right"]),
     )
-    return Example(text[:40], None, words, values["tags"].astype(np.float32), targets)
+    return Example(text[:40], None, words, values["tags"], targets)
 
 
 def in_turns(examples: Sequence[Example], first: int, count: int, seed: int) -> list[Example]:

@@ -1,7 +1,8 @@
 """What trained parsers together say of a text without a tree.
 
 After knowledge distillation (Hinton et al. 2015) and silver trees for RST parsing (Kobayashi et al. 2021): the
-pupil learns the teachers' mean probabilities of boundaries, of spans as children, and of labels.
+pupil learns the teachers' mean probabilities of boundaries, of spans as children, and of labels. The first teacher
+says where EDUs are and between which the labels stand, so that each of the others can be asked alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Teachers:
     """Trained parsers of the design `chart` that agree on labels.
 
     Attributes:
-        parsers: The parsers; thresholds are those of the first.
+        parsers: The parsers, the first of which cuts the texts into EDUs.
         bf16: Whether their encoders read in bfloat16.
     """
 
@@ -64,67 +65,67 @@ class Teachers:
                 )
         return cls(parsers, bf16)
 
-    def key(self, text: str, words: Subwords) -> str:
-        """Return a name for what these teachers say of a text to a pupil who cuts it into `words`."""
-        said = [[parser.fingerprint, parser.network.config.to_dict()] for parser in self.parsers]
+    def key(self, place: int, text: str, words: Subwords) -> str:
+        """Return a name for what the teacher in that place says of a text to a pupil who cuts it into `words`."""
+        # All but the first say it of the first one's units.
+        asked = [self.parsers[index] for index in sorted({0, place})]
+        said = [(parser.fingerprint, parser.network.config.to_dict()) for parser in asked]
         digest = hashlib.sha256(json.dumps([said, self.bf16]).encode())
         for part in (text.encode("utf-8", "surrogatepass"), words.starts.tobytes(), words.ends.tobytes()):
             digest.update(part)
         return digest.hexdigest()[:32]
 
     @torch.inference_mode()
-    def read(self, text: str, words: Subwords) -> Values:
-        """Return what they say of one text, probabilities in half precision.
+    def read(self, place: int, text: str, words: Subwords, first: Values | None = None) -> Values:
+        """Return what the teacher in that place says of one text, probabilities in half precision.
 
-        There are no nodes where there is nothing to learn: fewer than 2 EDUs or more than `LIMIT`, or a text that a
+        There are no nodes where there is nothing to learn: fewer than 2 EDUs or more than `LIMIT`, or a text that the
         teacher cuts into other subwords than the pupil.
+
+        Args:
+            place: Which teacher.
+            text: The text.
+            words: The pupil's subwords.
+            first: What the first teacher says of it, for the others.
         """
-        if not len(words):
+        parser = self.parsers[place]
+        own = split_subwords(text, parser.tokenizer)
+        if not len(words) or not (np.array_equal(own.starts, words.starts) and np.array_equal(own.ends, words.ends)):
             return _NOTHING
-        vectors, tags = [], []
-        for teacher in self.parsers:
-            own = split_subwords(text, teacher.tokenizer)
-            if not (np.array_equal(own.starts, words.starts) and np.array_equal(own.ends, words.ends)):
-                return _NOTHING
-            with torch.autocast(teacher.network.device.type, dtype=torch.bfloat16, enabled=self.bf16):
-                vectors.append(teacher.network.encoder([own])[0])
-            tags.append(torch.softmax(teacher.network.tag(vectors[-1:], [own])[0].float(), dim=-1).cpu().numpy())
-        mean: NDArray[np.float32] = np.stack(tags).mean(axis=0)
-        config = self.parsers[0].network.config
-        sentences = starts_from(mean[:, SENTENCE_START], words, config.sentence_threshold)
-        edus = starts_from(mean[:, EDU_START] + mean[:, SENTENCE_START], words, config.edu_threshold, sentences)
+        network = parser.network
+        with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            vectors = network.encoder([own])
+        tags = torch.softmax(network.tag(vectors, [own])[0].float(), dim=-1).cpu().numpy()
+        if first is None:
+            sentences = starts_from(tags[:, SENTENCE_START], words, network.config.sentence_threshold)
+            starts = tags[:, EDU_START] + tags[:, SENTENCE_START]
+            edus = starts_from(starts, words, network.config.edu_threshold, sentences)
+        else:
+            edus, sentences = first["edu_starts"], first["sentence_starts"]
         if not 2 <= len(edus) <= LIMIT:
             return _NOTHING
-        boundaries: Values = {"tags": mean.astype(np.float16), "edu_starts": edus, "sentence_starts": sentences}
-        return boundaries | self._trees(words, vectors, edus, sentences)
-
-    def _trees(
-        self,
-        words: Subwords,
-        vectors: Sequence[torch.Tensor],
-        edus: NDArray[np.int64],
-        sentences: NDArray[np.int64],
-    ) -> Values:
-        networks = [parser.network for parser in self.parsers]
-        layouts = [layout_of(words, edus, sentences, network.device) for network in networks]
-        states = [
-            network.edus([vector], [layout])[0]
-            for network, vector, layout in zip(networks, vectors, layouts, strict=True)
-        ]
-        views = [
-            posterior_of(network.splits(state, layout.openings))
-            for network, state, layout in zip(networks, states, layouts, strict=True)
-        ]
-        nodes = best_tree(np.stack([view.spans for view in views]).mean(axis=0))
-        labels = [
-            torch.softmax(
-                network.labels(state, layout.openings, torch.from_numpy(nodes).to(network.device)).float(), dim=-1
-            )
-            for network, state, layout in zip(networks, states, layouts, strict=True)
-        ]
+        layout = layout_of(words, edus, sentences, network.device)
+        state = network.edus(vectors, [layout])[0]
+        view = posterior_of(network.splits(state, layout.openings))
+        nodes = best_tree(view.spans) if first is None else first["nodes"]
+        logits = network.labels(state, layout.openings, torch.from_numpy(nodes).to(network.device))
         return {
+            "edu_starts": edus,
+            "sentence_starts": sentences,
             "nodes": nodes,
-            "labels": torch.stack(labels).mean(dim=0).half().cpu().numpy(),
-            "left": np.stack([view.left for view in views]).mean(axis=0).astype(np.float16),
-            "right": np.stack([view.right for view in views]).mean(axis=0).astype(np.float16),
+            "tags": tags.astype(np.float16),
+            "labels": torch.softmax(logits.float(), dim=-1).half().cpu().numpy(),
+            "left": view.left.astype(np.float16),
+            "right": view.right.astype(np.float16),
         }
+
+
+def mean_of(answers: Sequence[Values]) -> Values:
+    """Return what several teachers say together: the first one's units and nodes, and mean probabilities."""
+    # Expectations are quadratic in the EDUs: they stay in half precision.
+    kinds = {"tags": np.float32, "labels": np.float32, "left": np.float16, "right": np.float16}
+    means: Values = {
+        name: np.mean([answer[name] for answer in answers], axis=0, dtype=np.float32).astype(kind)
+        for name, kind in kinds.items()
+    }
+    return {**answers[0], **means}

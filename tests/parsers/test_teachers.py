@@ -10,7 +10,6 @@ from safetensors.torch import load_file
 
 from discsum.errors import InputError
 from discsum.parsers.parser import Parser
-from discsum.parsers.segmenter import EDU_START, SENTENCE_START
 from discsum.parsers.training import silver as module
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
@@ -35,8 +34,6 @@ def test_targets_are_probabilities_over_a_tree_of_the_teachers_edus(parser, tmp_
         assert example.tree is None
         assert example.tags.shape == (words, 3)
         np.testing.assert_allclose(example.tags.sum(axis=1), 1.0, atol=2e-3)
-        starts = example.tags[:, EDU_START] + example.tags[:, SENTENCE_START] > 0.501
-        assert set(np.flatnonzero(starts & example.subwords.opens)) <= set(targets.edu_starts)
         assert set(targets.sentence_starts) <= set(targets.edu_starts)
         assert targets.nodes.shape == (edus - 1, 3)
         assert targets.labels.shape == (edus - 1, len(tiny.LABELS))
@@ -44,6 +41,20 @@ def test_targets_are_probabilities_over_a_tree_of_the_teachers_edus(parser, tmp_
         # Every tree has one left and one right child a node.
         assert targets.expected.left.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
         assert targets.expected.right.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
+
+
+def test_the_first_teacher_cuts_and_all_say_how_probable_it_is(parser, tmp_path):
+    other, third = tiny.make_parser(seed=1), tiny.make_parser(seed=2)
+    other.fingerprint, third.fingerprint = "other", "third"
+    together = learn(tmp_path, parser, other)
+    assert len(list(tmp_path.iterdir())) == len(UNSEEN) + len(together)
+    for first, second, both in zip(learn(tmp_path, parser), learn(tmp_path, other), together, strict=True):
+        assert both.targets.edu_starts.tolist() == first.targets.edu_starts.tolist()
+        assert both.targets.nodes.tolist() == first.targets.nodes.tolist()
+        np.testing.assert_allclose(both.tags, (first.tags + second.tags) / 2, atol=1e-3)
+    # Another one beside them is asked alone.
+    learn(tmp_path, parser, other, third)
+    assert len(list(tmp_path.iterdir())) == 2 * len(UNSEEN) + 2 * len(together)
 
 
 def test_what_one_teacher_says_is_what_it_parses(parser, tmp_path):
@@ -84,14 +95,15 @@ def test_answers_are_kept_apart(parser, parser_folder, tmp_path):
     saved = Parser.from_pretrained(parser_folder)
     other = tiny.make_parser(window=24)
     keys = [
-        Teachers((saved,)).key(UNSEEN[1], words),
-        Teachers((saved, saved)).key(UNSEEN[1], words),
-        Teachers((saved,), bf16=False).key(UNSEEN[1], words),
-        Teachers((saved,)).key(UNSEEN[1], fewer),
-        Teachers((saved,)).key("\ud800", words),
-        Teachers((saved,)).key("?", words),
-        Teachers((parser,)).key(UNSEEN[1], words),
-        Teachers((other,)).key(UNSEEN[1], words),
+        Teachers((saved,)).key(0, UNSEEN[1], words),
+        Teachers((saved, saved)).key(1, UNSEEN[1], words),
+        Teachers((other, saved)).key(1, UNSEEN[1], words),
+        Teachers((saved,), bf16=False).key(0, UNSEEN[1], words),
+        Teachers((saved,)).key(0, UNSEEN[1], fewer),
+        Teachers((saved,)).key(0, "\ud800", words),
+        Teachers((saved,)).key(0, "?", words),
+        Teachers((parser,)).key(0, UNSEEN[1], words),
+        Teachers((other,)).key(0, UNSEEN[1], words),
     ]
     assert len(set(keys)) == len(keys)
 
