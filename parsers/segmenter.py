@@ -14,6 +14,7 @@ from discsum.document import Span
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 
 INSIDE, EDU_START, SENTENCE_START = range(3)
+PIECE = 2048
 
 
 class BoundaryTagger(nn.Module):
@@ -29,15 +30,25 @@ class BoundaryTagger(nn.Module):
         self.convolutions = nn.ModuleList(nn.Conv1d(hidden, hidden, kernel, padding=kernel // 2) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, 3)
+        # How many subwords to either side a tag depends on.
+        self.reach = layers * (kernel // 2)
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
         # One by one: padded to the longest, a long document would make every short one beside it as costly.
-        return [self._tag(*document) for document in zip(vectors, gaps, cases, strict=True)]
+        return [self._tag_in_pieces(*document) for document in zip(vectors, gaps, cases, strict=True)]
+
+    def _tag_in_pieces(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
+        """Return a document's logits, computed piece by piece so that all of it stays in the processor's cache."""
+        pieces = [vectors.new_zeros(0, self.output.out_features)]
+        for start in range(0, len(vectors), PIECE):
+            first, end = max(0, start - self.reach), min(start + PIECE, len(vectors))
+            seen = slice(first, end + self.reach)
+            logits = self._tag(vectors[seen], gaps[seen], cases[seen])
+            pieces.append(logits[start - first : end - first])
+        return torch.cat(pieces)
 
     def _tag(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
-        if not len(vectors):
-            return vectors.new_zeros(0, self.output.out_features)
         states = self.norms[0](self.input(self.dropout(vectors)) + self.gap(gaps) + self.case(cases))
         for norm, convolution in zip(list(self.norms)[1:], self.convolutions, strict=True):
             update = torch.nn.functional.gelu(convolution(states.T[None])[0].T)

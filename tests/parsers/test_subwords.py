@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discsum.document import Span
+from discsum.parsers import segmenter
 from discsum.parsers.segmenter import BoundaryTagger, boundary_probabilities, spans_from, starts_from
 from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords
 
@@ -134,6 +135,16 @@ def test_an_edu_starts_with_at_least_the_probability_of_a_sentence():
 
 
 @torch.inference_mode()
+@pytest.mark.parametrize("piece", [1, 5, 16])
+def test_tags_do_not_depend_on_the_pieces_they_are_computed_in(monkeypatch, piece):
+    torch.manual_seed(0)
+    tagger = BoundaryTagger(8, hidden=12).eval()
+    document = [torch.randn(17, 8)], [torch.randint(0, 4, (17,))], [torch.randint(0, 5, (17,))]
+    whole = tagger(*document)[0]
+    monkeypatch.setattr(segmenter, "PIECE", piece)
+    torch.testing.assert_close(tagger(*document)[0], whole, atol=1e-5, rtol=0)
+
+
 def test_tags_do_not_depend_on_the_other_documents():
     torch.manual_seed(0)
     tagger = BoundaryTagger(8, hidden=12).eval()
