@@ -15,7 +15,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -26,15 +26,18 @@ from discsum.parsers.subwords import split_subwords
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
 
 
-def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the least CPU time of some runs, after one that warms up."""
-    work()
+def cpu_seconds(works: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+    """Return the least CPU time of each work, run in turn, so that a machine that slows down slows all of them."""
     times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    for _ in range(repeats + 1):
+        row = []
+        for work in works:
+            start = time.process_time()
+            work()
+            row.append(time.process_time() - start)
+        times.append(row)
+    # The first run warms up.
+    return [min(column) for column in zip(*times[1:], strict=True)]
 
 
 @torch.inference_mode()
@@ -82,11 +85,11 @@ def main() -> None:
     parser = Parser.from_pretrained()
     article = SAMPLE.read_text(encoding="utf-8")
     print("copies  words  EDUs  parse s  encoder s  beyond encoder  words/CPU s  peak MiB")
-    for copies, repeats in ((1, 5), (10, 3), (100, 1)):
+    for copies, repeats in ((1, 9), (10, 4), (100, 2)):
         text = "\n\n".join([article] * copies)
         words = len(text.split())
-        whole = cpu_seconds(lambda text=text: parser.parse(text), repeats)
-        alone = cpu_seconds(lambda text=text: encode_alone(parser, text), repeats)
+        works = (lambda text=text: parser.parse(text), lambda text=text: encode_alone(parser, text))
+        whole, alone = cpu_seconds(works, repeats)
         edus = len(parser.parse(text).edus)
         beyond = 100 * (whole / alone - 1)
         row = f"{copies:6} {words:6} {edus:5} {whole:8.2f} {alone:10.2f} {beyond:14.0f}%"
