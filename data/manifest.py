@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from discsum.errors import InputError
 from discsum.files import replacing, sha256
+from discsum.recipes.fields import differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
@@ -102,12 +103,7 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     finished = (folder / MANIFEST).is_file()
     if finished or (folder / RECIPE).is_file():
         there = Manifest.read(folder).recipe if finished else json.loads((folder / RECIPE).read_text(encoding="utf-8"))
-        here = json.loads(json.dumps(recipe))
-        changed = ", ".join(
-            f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
-            for key in sorted(there.keys() | here.keys())
-            if there.get(key) != here.get(key)
-        )
+        changed = differences(there, recipe)
         if changed:
             raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
     else:

@@ -162,10 +162,10 @@ def preprocess(
         InputError: The folder holds another dataset, or another run is at work on it.
         WeightsError: No such parser or encoder.
     """
-    from discsum.parsers.parser import Parser
+    from discsum.parsers.pretrained import fingerprint
 
     with alone(folder):
-        made_by = {"discsum": version("discsum"), "parser": Parser.from_pretrained(recipe.parser).fingerprint}
+        made_by = {"discsum": version("discsum"), "parser": fingerprint(recipe.parser)}
         whole = asdict(recipe) | {"documents": source, "made_by": made_by}
         if not begin(folder, whole):
             return Manifest.read(folder)

@@ -16,7 +16,7 @@ from torch import nn
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, read_model, write_model
+from discsum.persistence import CONFIG, WEIGHTS, locate, read_model, write_model
 
 KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
@@ -40,7 +40,7 @@ class Pretrained:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A parser from its folder; `fingerprint` is the SHA-256 of its configuration, which names those of its files."""
+    """A parser from its folder; `fingerprint` as the function of that name has it."""
 
     network: ParserNetwork
     tokenizer: Tokenizer
@@ -87,7 +87,16 @@ def load(name_or_path: str | Path) -> Loaded:
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
-    return Loaded(network, _plain(tokenizer), name, sha256(model.path / CONFIG))
+    return Loaded(network, _plain(tokenizer), name, fingerprint(model.path))
+
+
+def fingerprint(name_or_path: str | Path) -> str:
+    """Return the SHA-256 of a parser's configuration, which names those of its files; nothing is loaded.
+
+    Raises:
+        WeightsError: No such parser.
+    """
+    return sha256(locate(name_or_path) / CONFIG)
 
 
 def _build(config: Mapping[str, Any]) -> ParserNetwork:

@@ -1,8 +1,9 @@
-"""Recipe fields checked against the dataclass that they are to fill."""
+"""Recipe fields: checked against the dataclass that they are to fill, and against an earlier run's."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+import json
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from typing import Any, get_args, get_type_hints
 
@@ -33,3 +34,13 @@ def mistaken(kind: type, given: dict[str, Any], prefix: str = "", groups: Contai
             expected = " or ".join(_KINDS[choice] for choice in wanted)
             problems.append(f"{prefix}{name}: expected {expected}, got {value!r}")
     return problems
+
+
+def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
+    """Return the fields in which a recipe differs from one read from JSON, with both values; nothing if in none."""
+    here = json.loads(json.dumps(recipe))
+    return ", ".join(
+        f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
+        for key in sorted(there.keys() | here.keys())
+        if there.get(key) != here.get(key)
+    )

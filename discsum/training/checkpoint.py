@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from discsum.errors import InputError, WeightsError
 from discsum.files import replacing
+from discsum.recipes.fields import differences
 
 LAST = "last.safetensors"
 
@@ -48,14 +49,10 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
     try:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
-            there, here = state["recipe"], json.loads(json.dumps(recipe))
+            there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
-    changed = ", ".join(
-        f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
-        for key in sorted(here.keys() | there.keys())
-        if there.get(key) != here.get(key)
-    )
+    changed = differences(there, recipe)
     if changed:
         raise InputError(f"{folder}: expected a run of this recipe, found another's ({changed}); choose another folder")
     return state
