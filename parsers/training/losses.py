@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.parsers.network import ParserNetwork, layout_of
@@ -19,15 +20,17 @@ from discsum.parsers.training.recipe import ParserRecipe
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node."""
+    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node, states an EDU."""
 
     tags: Tensor
     splits: Tensor
     labels: Tensor
+    states: Tensor
 
     def total(self, recipe: ParserRecipe) -> Tensor:
         """Return the weighted sum that is minimised."""
-        return recipe.tag_weight * self.tags + self.splits + recipe.label_weight * self.labels
+        labels, states = recipe.label_weight * self.labels, recipe.state_weight * self.states
+        return recipe.tag_weight * self.tags + self.splits + labels + states
 
 
 def batch_losses(
@@ -65,7 +68,7 @@ def batch_losses(
         for words, target in zip(inputs, targets, strict=True)
     ]
     states = network.edus(vectors, layouts)
-    split_losses, label_losses, counts = [], [], []
+    split_losses, label_losses, state_losses, counts, edus = [], [], [], [], 0
     for state, layout, target in zip(states, layouts, targets, strict=True):
         if not len(target.nodes):
             continue
@@ -80,9 +83,13 @@ def batch_losses(
             )
         )
         counts.append(len(target.nodes))
+        if target.states is not None and recipe.state_weight:
+            state_losses.append(state_loss(state, target.states))
+            edus += len(state)
     nodes = max(1, sum(counts))
     zero = tag_loss.new_zeros(())
-    return Losses(tag_loss, sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes)
+    split_loss, label_loss = sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes
+    return Losses(tag_loss, split_loss, label_loss, sum(state_losses, zero) / max(1, edus))
 
 
 def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:
@@ -91,6 +98,12 @@ def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> T
         return chosen.loss(scores, target.nodes)
     assert chosen.soft_loss is not None, "recipes with teachers have such a design"
     return chosen.soft_loss(scores, target.expected)
+
+
+def state_loss(states: Tensor, taught: NDArray[np.float16]) -> Tensor:
+    """Return the squared distance of EDU states from a teacher's, by the mean square of these, summed over EDUs."""
+    target = torch.from_numpy(taught).to(states.device).float()
+    return (states - target).square().mean(dim=1).sum() / target.square().mean()
 
 
 def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:
