@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +14,7 @@ from discsum.errors import InputError
 from discsum.files import replacing
 
 if TYPE_CHECKING:
-    from discsum.recipes.sources import Rows, Source
-    from discsum.training.pairs import Pair
+    from discsum.recipes.sources import Rows
 
 
 def train(
@@ -72,8 +73,9 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
     recipe = ParserRecipe.from_dict(content)
     train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
-    trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, _report)
-    trainer.run(_report)
+    report = _reporter()
+    trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
+    trainer.run(report)
     with replacing(folder / "best" / CARD) as path:
         path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
@@ -91,39 +93,46 @@ def _texts(data: Path, rows: Rows) -> list[str]:
     return texts[rows.first : rows.last]
 
 
-def _report(line: str) -> None:
-    """Print a line of the log; lines that end in a carriage return are progress, shown on a terminal only."""
-    if not line.endswith("\r"):
-        typer.echo(line)
-    elif sys.stderr.isatty():
-        typer.echo("\x1b[2K" + line, err=True, nl=False)
+def _reporter(main: bool = True) -> Callable[[str], None]:
+    """Return what prints lines of the log; those that end in a carriage return once a second, on a terminal only."""
+    shown = 0.0
+
+    def report(line: str) -> None:
+        nonlocal shown
+        if not main:
+            return
+        if not line.endswith("\r"):
+            typer.echo(line)
+        elif sys.stderr.isatty() and time.monotonic() - shown >= 1.0:
+            shown = time.monotonic()
+            typer.echo("\x1b[2K" + line, err=True, nl=False)
+
+    return report
 
 
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.summaries import read_pairs
-    from discsum.data.tables import Failure
+    from discsum.data.training_sets import collection
     from discsum.persistence import CARD
     from discsum.training.card import summarizer_card
     from discsum.training.extractive import SummarizerTrainer
+    from discsum.training.processes import in_turn
     from discsum.training.recipe import SummarizerRecipe
 
+    _quiet()
     data, name, notes = _common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
-
-    def read(source: Source) -> list[Pair]:
-        pairs = []
-        for pair in read_pairs(data / source.path, first=source.first, last=source.last):
-            if isinstance(pair, Failure):
-                typer.echo(f"discsum: left out: {pair}", err=True)
-            else:
-                pairs.append(pair)
-        return pairs
-
-    trainer = SummarizerTrainer(recipe, read, folder, name, _report)
-    trainer.run(_report)
-    with replacing(folder / "best" / CARD) as path:
-        path.write_text(summarizer_card(name, recipe, trainer.network.config, trainer.log, notes), encoding="utf-8")
-    typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --model {folder / 'best'}")
+    with in_turn() as main:
+        report = _reporter(main)
+        cache = folder.parent / "datasets"
+        train, validation = (
+            collection(sources, data, recipe, cache, report) for sources in (recipe.train, recipe.validation)
+        )
+    trainer = SummarizerTrainer(recipe, train, validation, folder, name, report)
+    trainer.run(report)
+    if main:
+        with replacing(folder / "best" / CARD) as path:
+            path.write_text(summarizer_card(name, recipe, trainer, notes), encoding="utf-8")
+        report(f"{folder / 'best'}: the weights of the best validation; use them with --model {folder / 'best'}")
 
 
 TRAINERS = {"parser": _train_parser, "extractive": _train_summarizer}

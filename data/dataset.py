@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from discsum.data.manifest import Manifest
 from discsum.document import Document
@@ -19,6 +21,9 @@ from discsum.training.examples import Example
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+# Bytes of inputs and texts that are kept in memory once they were read; what is beyond is read again.
+MEMORY = 1 << 30
 
 
 def load(folder: str | Path, *, check: bool = True) -> Dataset:
@@ -35,7 +40,7 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
         InputError: A folder that is none or not finished, or a file that is missing or altered.
     """
     try:
-        from datasets import Dataset
+        import datasets
     except ImportError as error:
         raise MissingExtraError(
             "Dataset folders need the library datasets. Please run: pip install datasets"
@@ -44,34 +49,98 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
     manifest = Manifest.read(folder)
     if check:
         manifest.check(folder)
-    return Dataset.from_parquet([str(folder / shard.file) for shard in manifest.shards if shard.documents])
+    files = [str(folder / shard.file) for shard in manifest.shards if shard.documents]
+    if not files:
+        raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
+    shown = not datasets.are_progress_bars_disabled()
+    # Its bar would stand in the middle of the output; reading takes seconds.
+    datasets.disable_progress_bars()
+    try:
+        return datasets.Dataset.from_parquet(files)
+    finally:
+        if shown:
+            datasets.enable_progress_bars()
 
 
 class UnitExamples(torch.utils.data.Dataset[Example]):
-    """The examples of a dataset folder, read from disk as they are asked for; `collate` makes batches of them."""
+    """The examples of a dataset folder, read from disk as they are asked for; `collate` makes batches of them.
 
-    def __init__(self, folder: str | Path, unit: str, network: SynthesizerConfig) -> None:
-        """Read the `unit`s of a folder that was made with vectors; priors are those of the network's head.
+    Attributes:
+        recipe: What the folder was made by.
+        width: Size of a unit vector.
+        lengths: `(examples,)` how many units each has.
+        digest: A name for their content.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        unit: str,
+        network: SynthesizerConfig,
+        first: int = 0,
+        last: int | None = None,
+        memory: int = MEMORY,
+    ) -> None:
+        """Read the `unit`s of a folder that was made with vectors.
+
+        Args:
+            folder: What `discsum preprocess` made.
+            unit: `sentence` or `edu`.
+            network: The priors are those of its head; documents are cut to its `max_units`.
+            first: First document taken, from 0.
+            last: First document not taken any more.
+            memory: Bytes of examples that are kept once they were read.
 
         Raises:
             InputError: The folder has not these units, or no vectors.
         """
+        from pyarrow import compute
+
         self.unit, self.network = unit, network
-        self.rows = load(folder)
-        self.width = Manifest.read(Path(folder)).width
-        missing = {f"{unit}_labels", f"{unit}_vectors"} - set(self.rows.column_names)
+        manifest = Manifest.read(Path(folder))
+        rows = load(folder)
+        missing = {f"{unit}_labels", f"{unit}_vectors"} - set(rows.column_names)
         if missing:
             raise InputError(
                 f"{folder}: expected the columns {', '.join(sorted(missing))}; "
                 f"preprocess with --unit {unit} and --encoder"
             )
+        chosen = range(len(rows))[first:last]
+        self.rows = rows.select(chosen if len(chosen) else [])
+        self.recipe, self.width = manifest.recipe, manifest.width
+        units = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
+        self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
+        files = [shard.sha256 for shard in manifest.shards]
+        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen]).encode()).hexdigest()[:16]
+        self._kept: dict[int, Example] = {}
+        self._room = memory
 
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> Example:
+    def __getitem__(self, index: int, /) -> Example:
         """Return one document's example; of a document with more than `max_units` units the first of them."""
+        if index in self._kept:
+            return self._kept[index]
+        example = self._read(index)
+        tensors = (example.inputs.vectors, example.inputs.features, *example.inputs.prior.values())
+        # A parsed document takes some ten times the memory of its text.
+        size = sum(tensor.nbytes for tensor in tensors) + 10 * len(example.document.text)
+        if size <= self._room:
+            self._room -= size
+            self._kept[index] = example
+        return example
+
+    def __iter__(self) -> Iterator[Example]:
+        """Yield the examples in order."""
+        return (self[index] for index in range(len(self)))
+
+    def texts(self) -> list[str]:
+        """Return a digest of each document's text."""
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
+
+    def _read(self, index: int) -> Example:
         row: dict[str, Any] = self.rows[index]
         document = Document.from_json(row)
         limit = self.network.max_units
@@ -81,7 +150,3 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         features = torch.from_numpy(unit_features(document, self.unit)[:limit])
         prior = read_prior(document, self.unit, 0, len(labels), self.network.head, self.network.for_head())
         return Example(document, tuple(row["references"]), UnitInputs(0, vectors, features, prior), labels)
-
-    def __iter__(self) -> Iterator[Example]:
-        """Yield the examples in order."""
-        return (self[index] for index in range(len(self)))

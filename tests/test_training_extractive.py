@@ -1,56 +1,36 @@
-import dataclasses
 import json
 import math
 
-import numpy as np
 import pytest
 import tiny
 import torch
+from small_news import pairs, write_table
 
 from discsum.baselines import baseline
+from discsum.data.training_sets import collection
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError
 from discsum.evaluation import ORACLE, compare_models
 from discsum.recipes.sources import Source
 from discsum.selection import Budget, Policy
-from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
+from discsum.summarizer import ExtractiveSummarizer
 from discsum.training.card import summarizer_card
-from discsum.training.examples import collate, make_examples
+from discsum.training.examples import collate
 from discsum.training.extractive import SummarizerTrainer
-from discsum.training.pairs import Pair
 from discsum.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
-
-ORACLE_OF = ("rouge12-f", None)
-SENTENCES = [
-    "The river rose in winter.",
-    "The miller stopped the wheel because the water was high.",
-    "The baker bought bread in the town.",
-    "Nobody thought of the old bridge.",
-    "When the rain stopped, the village sold the mill.",
-    "She asked for flour, but the stones broke.",
-]
-
-
-def pairs(first, last):
-    """Return texts whose third sentence is the reference: something that can be learned."""
-    found = []
-    for seed in range(first, last):
-        order = np.random.default_rng(seed).permutation(len(SENTENCES))
-        chosen = [SENTENCES[index] for index in order]
-        found.append(Pair(f"text-{seed}", f"Text {seed}. " + " ".join(chosen), (chosen[2],)))
-    return found
 
 
 def recipe(parser_folder, **changes):
     settings = {
-        "train": (Source("train", 0, 24),),
-        "validation": (Source("validation", 100, 108),),
+        "train": (Source("train.jsonl"),),
+        "validation": (Source("validation.jsonl"),),
         "parser": str(parser_folder),
         "units": 1,
         "oracle_units": 1,
         "epochs": 4,
+        "choose": "rouge1+rouge2",
         "batch": 8,
         "rate": 3e-3,
         "synthesizer": SynthesizerConfig(inner=32, scorer=8),
@@ -58,34 +38,47 @@ def recipe(parser_folder, **changes):
     return SummarizerRecipe(**{**settings, **changes})
 
 
-def trainer(parser_folder, folder, read=lambda source: pairs(source.first, source.last), **changes):
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with tables of texts to learn from and to choose by, and what is made of them once for all tests."""
+    folder = tmp_path_factory.mktemp("news")
+    write_table(folder / "train.jsonl", 0, 24)
+    write_table(folder / "validation.jsonl", 100, 108)
+    return folder
+
+
+def trainer(data, parser_folder, folder, **changes):
+    made = recipe(parser_folder, **changes)
     silent = lambda line: None  # noqa: E731
-    return SummarizerTrainer(recipe(parser_folder, **changes), read, folder, "tiny-news", silent)
+    train, validation = (
+        collection(sources, data, made, data / "datasets", silent) for sources in (made.train, made.validation)
+    )
+    return SummarizerTrainer(made, train, validation, folder, "tiny-news", silent)
 
 
-def test_training_learns_and_saves_what_it_chose(parser_folder, tmp_path):
-    run = trainer(parser_folder, tmp_path / "run", epochs=8)
+def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=8)
     best = run.run(lambda line: None)
     losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
     assert losses[-1] < losses[0]
-    assert best.summary == max(entry.summary for entry in run.log)
+    assert run.summary(best) == max(run.summary(entry) for entry in run.log)
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.name == "tiny-news"
     assert model.summarize(tiny.ARTICLE).text
 
 
-def test_the_card_is_written_from_the_run(parser_folder, tmp_path):
-    run = trainer(parser_folder, tmp_path / "run", epochs=1)
+def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
     run.run(lambda line: None)
-    card = summarizer_card("tiny-news", run.recipe, run.network.config, run.log, "A note.")
-    for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 1 | "):
+    card = summarizer_card("tiny-news", run.recipe, run, "A note.")
+    for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
         assert part in card
 
 
-def test_the_same_seed_gives_the_same_weights(parser_folder, tmp_path):
+def test_the_same_seed_gives_the_same_weights(data, parser_folder, tmp_path):
     weights = []
     for name in "ab":
-        trainer(parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
+        trainer(data, parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
         weights.append((tmp_path / name / "best" / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
@@ -94,58 +87,42 @@ class KilledError(Exception):
     pass
 
 
-def test_a_run_that_was_killed_ends_as_if_undisturbed(parser_folder, tmp_path):
+def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_path):
     def killed(line):
-        if line.startswith("epoch 2/"):
+        if line.startswith("step 8/"):
             raise KilledError
 
     with pytest.raises(KilledError):
-        trainer(parser_folder, tmp_path / "killed").run(killed)
+        trainer(data, parser_folder, tmp_path / "killed").run(killed)
     lines = []
     for name in ("killed", "whole"):
-        trainer(parser_folder, tmp_path / name).run(lines.append)
-    assert [line[:7] for line in lines] == ["epoch 3", "epoch 4", "epoch 1", "epoch 2", "epoch 3", "epoch 4"]
+        trainer(data, parser_folder, tmp_path / name).run(lines.append)
+    assert [line.split("/")[0] for line in lines if "validation" in line] == [
+        *("step 9", "step 12"),
+        *("step 3", "step 6", "step 9", "step 12"),
+    ]
     for file in ("best/model.safetensors", "log.json"):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
-    trainer(parser_folder, tmp_path / "whole").run(lines.append)
-    assert len(lines) == 6
+    said = len(lines)
+    trainer(data, parser_folder, tmp_path / "whole").run(lines.append)
+    assert len(lines) == said
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"seed": 2}, r"another's \(seed 1 there and 2 here\)"),
-        ({"read": lambda source: pairs(source.first + 1, source.last + 1)}, "the data that the run began with"),
     ],
 )
-def test_a_folder_with_another_run_is_refused(parser_folder, tmp_path, changes, message):
-    trainer(parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path, changes, message):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
     with pytest.raises(InputError, match=message):
-        trainer(parser_folder, tmp_path / "run", epochs=1, **changes)
+        trainer(data, parser_folder, tmp_path / "run", epochs=1, **changes)
 
 
-def test_cached_examples_are_those_that_were_made(parser, tmp_path):
-    config = SummarizerConfig("tiny", parser="none")
-    made, cached = (
-        list(make_examples(pairs(0, 20), parser, config, SynthesizerConfig(), ORACLE_OF, tmp_path / "examples"))
-        for _ in range(2)
-    )
-    assert len(list((tmp_path / "examples").iterdir())) == 2
-    for new, old in zip(made, cached, strict=True):
-        assert new.document == old.document
-        assert new.labels.tolist() == old.labels.tolist()
-        torch.testing.assert_close(new.inputs.vectors, old.inputs.vectors, atol=1e-2, rtol=1e-2)
-
-
-def test_texts_without_a_unit_are_left_out(parser):
-    config = SummarizerConfig("tiny", parser="none")
-    texts = [Pair("a", " ", ("x",)), *pairs(0, 1)]
-    assert len(list(make_examples(texts, parser, config, SynthesizerConfig(), ORACLE_OF))) == 1
-
-
-def test_a_batch_is_its_examples(parser):
-    config = SummarizerConfig("tiny", parser="none")
-    examples = list(make_examples(pairs(0, 5), parser, config, SynthesizerConfig(), ("rouge12-f", 1)))
+def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
+    row = trainer(data, parser_folder, tmp_path).train
+    examples = [row[index] for index in range(5)]
     batch = collate(examples)
     for row, example in enumerate(examples):
         units = len(example.labels)
@@ -157,9 +134,9 @@ def test_a_batch_is_its_examples(parser):
         assert batch.labels[row, :units].tolist() == example.labels.tolist()
 
 
-def test_targets_lean_to_the_lead(parser_folder, tmp_path):
-    run = trainer(parser_folder, tmp_path, lead=0.25)
-    example = max(run.train, key=lambda item: len(item.labels))
+def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, lead=0.25)
+    example = run.train[int(run.train.lengths.argmax())]
     batch = collate([example])
     losses = []
     logits = run.network.eval()(batch.inputs)[0].tolist()
@@ -167,28 +144,27 @@ def test_targets_lean_to_the_lead(parser_folder, tmp_path):
         target = 0.75 * label + 0.25 * (place < run.recipe.units)
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
-    assert run._loss(batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    assert run._loss(run.network(batch.inputs), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
     with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
-        trainer(parser_folder, tmp_path, lead=1.5)
+        trainer(data, parser_folder, tmp_path, lead=1.5)
 
 
-def test_validation_documents_in_training_are_refused(parser_folder, tmp_path):
+def test_validation_documents_in_training_are_refused(data, parser_folder, tmp_path):
     with pytest.raises(InputError, match="no validation document among the training documents, got 4"):
-        trainer(parser_folder, tmp_path, validation=(Source("validation", 20, 28),))
+        trainer(data, parser_folder, tmp_path, validation=(Source("train.jsonl", 20, 24),))
 
 
-def test_a_loss_that_is_no_number_names_the_documents(parser_folder, tmp_path):
-    run = trainer(parser_folder, tmp_path)
-    broken = [dataclasses.replace(item.inputs, vectors=item.inputs.vectors * float("nan")) for item in run.train]
-    run.train = [dataclasses.replace(item, inputs=inputs) for item, inputs in zip(run.train, broken, strict=True)]
-    with pytest.raises(DiscsumError, match=r"epoch 1, step 1: the loss is nan on text-"):
+def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path)
+    run.train[0].inputs.vectors.fill_(float("nan"))
+    with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-"):
         run.run(lambda line: None)
 
 
 def test_every_problem_of_a_recipe_at_once():
     with pytest.raises(InputError) as caught:
-        SummarizerRecipe((), (), unit="word", vectors="word2vec", epochs=0)
-    for word in ("unit", "vectors", "epochs", "train", "validation"):
+        SummarizerRecipe((), (), unit="word", choose="rouge3", epochs=0)
+    for word in ("unit", "choose", "epochs", "train", "validation"):
         assert word in str(caught.value)
     with pytest.raises(InputError) as caught:
         SummarizerRecipe.from_dict(

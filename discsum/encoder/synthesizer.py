@@ -80,6 +80,11 @@ class InputBatch:
     prior: Prior
     mask: Tensor
 
+    def to(self, device: torch.device) -> InputBatch:
+        """Return the batch on a device."""
+        prior = {name: values.to(device) for name, values in self.prior.items()}
+        return InputBatch(self.vectors.to(device), self.features.to(device), prior, self.mask.to(device))
+
 
 @dataclass(frozen=True)
 class ParameterCount:
@@ -139,6 +144,11 @@ class Synthesizer(nn.Module):
         self.scorer = nn.Sequential(
             nn.Linear(config.width, config.scorer), nn.ReLU(), nn.Dropout(config.dropout), nn.Linear(config.scorer, 1)
         )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
 
     def forward(self, inputs: InputBatch, first: int = 0) -> Tensor:
         """Return `(batch, units)` logits: the sigmoid of each is the unit's confidence.

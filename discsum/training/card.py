@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import yaml
 
-from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.rouge import signature
 from discsum.training.recipe import SummarizerRecipe
 
 if TYPE_CHECKING:
-    from discsum.training.extractive import Epoch
+    from discsum.training.extractive import SummarizerTrainer
 
 
-def summarizer_card(
-    name: str, recipe: SummarizerRecipe, network: SynthesizerConfig, log: Sequence[Epoch], notes: str
-) -> str:
-    """Return the card: what the model is, its data, its recipe, its validation figures epoch by epoch."""
-    best = max(log, key=lambda entry: entry.summary)
+def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrainer, notes: str) -> str:
+    """Return the card of a finished run: what the model is, its data, its recipe, its validation figures."""
+    log, network = trainer.log, trainer.network.config
+    best = max(log, key=trainer.summary)
     rows = "\n".join(
-        f"| {entry.epoch} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
+        f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
         for entry in log
     )
+    sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # Width and layout features follow from the inputs, so the recipe does not know them.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
@@ -40,19 +38,19 @@ tags: [summarization, extractive, rst]
 Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
 Carenini 2020 with the {recipe.synthesizer.head} head, over {recipe.vectors} unit vectors of the frozen encoder
 of the parser {recipe.parser}{features}. Use it with
-`discsum extract --model FOLDER`. Weights are the running average at epoch {best.epoch}, stored as float16; the encoder
-is named, not copied.
+`discsum extract --model FOLDER`. Weights are the running average after step {best.steps}, stored as float16; the
+encoder is named, not copied.
 
 ## Data
 
-Trained on {train}. Chosen on {validation}. Labels: the {recipe.oracle} oracle. The
+Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. The
 corpora stand under licences of their own (docs/data.md in the project); no text of theirs is part of this model.
 
 ## Validation
 
 Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
 
-| epoch | loss | R-1 | R-2 | R-Lsum |
+| step | loss | R-1 | R-2 | R-Lsum |
 |---|---|---|---|---|
 {rows}
 

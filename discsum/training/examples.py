@@ -1,37 +1,21 @@
-"""Documents as a summarizer's training examples: parsed, encoded and labelled once, then kept on disk."""
+"""Documents as a summarizer's training examples, alone, in rows and in batches."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
-from discsum.encoder.inputs import UnitInputs, batched, padded, read_prior, unit_inputs
-from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
-from discsum.files import replacing
-from discsum.oracles import oracle_labels
-from discsum.summarizer import SummarizerConfig
-from discsum.training.pairs import Pair
-
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Parser
-
-BLOCK = 16
-# Raised whenever vectors or features of the same document become others, so that no old block is read.
-FORMAT = 2
-TENSORS = ("vectors", "features")
+from discsum.encoder.inputs import UnitInputs, batched, padded
+from discsum.encoder.synthesizer import InputBatch
 
 
 @dataclass(frozen=True)
@@ -41,65 +25,86 @@ class Example:
     Attributes:
         document: The parsed document.
         references: Its reference summaries.
-        inputs: What the network reads of it.
+        inputs: What the network reads of it, or of its first section.
         labels: `(units,)` 1 for the units of the oracle.
-        weight: How often it is drawn, relative to others.
     """
 
     document: Document
     references: tuple[str, ...]
     inputs: UnitInputs
     labels: NDArray[np.int64]
-    weight: float = 1.0
 
 
-def make_examples(
-    pairs: Sequence[Pair],
-    parser: Parser,
-    config: SummarizerConfig,
-    network: SynthesizerConfig,
-    oracle: tuple[str, int | None],
-    cache: Path | None = None,
-    report: Callable[[str], None] = lambda line: None,
-) -> Iterator[Example]:
-    """Yield an example for each pair whose text has a unit.
+class Examples(Protocol):
+    """A row of examples, in memory or read from disk as they are asked for.
 
-    Args:
-        pairs: Texts with references.
-        parser: Makes trees and vectors.
-        config: Unit and kind of vectors.
-        network: Head and sizes; the examples carry what the head reads of a tree.
-        oracle: Name of the oracle, and how many units it may take.
-        cache: Folder in which blocks of examples are kept, named by everything that made them.
-        report: Takes lines of progress.
+    Attributes:
+        width: Size of a unit vector.
+        lengths: `(examples,)` how many units each has.
+        digest: A name for their content.
     """
-    for start in range(0, len(pairs), BLOCK):
-        block = pairs[start : start + BLOCK]
-        report(f"encoded {start}/{len(pairs)}\r")
-        path = None
-        if cache is not None:
-            made_by = [FORMAT, parser.fingerprint, config.unit, config.vectors, network.max_units]
-            content = [*made_by, [[pair.id, pair.text] for pair in block]]
-            path = cache / f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]}.safetensors"
-        if path is not None and path.is_file():
-            documents, inputs = _read_block(path, config.unit, network)
-        else:
-            encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
-            documents = [item.document for item in encoded]
-            # A document of more than one section is learned from its first.
-            sections = [unit_inputs(item, config.unit, config.vectors, network, parser) for item in encoded]
-            inputs = [next(iter(section), None) for section in sections]
-            if path is not None:
-                # Read back, so that a run with a new cache sees the same rounded numbers as the runs after it.
-                _write_block(path, documents, inputs)
-                documents, inputs = _read_block(path, config.unit, network)
-        for pair, document, values in zip(block, documents, inputs, strict=True):
-            if values is not None:
-                spans = document.units(config.unit)[: len(values.vectors)]
-                texts = [document.text[span.start : span.end] for span in spans]
-                heads = section_heads(document, len(spans)) if config.unit == "edu" else None
-                labels = oracle_labels(oracle[0], texts, pair.references, oracle[1], heads)
-                yield Example(document, pair.references, values, np.asarray(labels, dtype=np.int64))
+
+    width: int
+    lengths: NDArray[np.int64]
+    digest: str
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, index: int, /) -> Example:
+        """Return one of them."""
+
+    def texts(self) -> list[str]:
+        """Return a digest of each one's text."""
+
+
+class Collection:
+    """The examples of several sources in a row, each source with its weight.
+
+    Attributes:
+        width: Size of a unit vector.
+        lengths: `(examples,)` how many units each has.
+        weights: `(examples,)` how often each is drawn, relative to others.
+        digest: A name for all that is to be learned.
+    """
+
+    def __init__(self, sources: Sequence[tuple[Examples, float]], sample: int | None = None, draw: int = 1) -> None:
+        """Put the sources' examples in a row.
+
+        Args:
+            sources: Examples and their weights.
+            sample: How many are drawn from all of them, once and for good; all by default or where there are no more.
+            draw: Seed of the drawing.
+        """
+        self._sources = [examples for examples, _ in sources]
+        sizes = [len(examples) for examples in self._sources]
+        places = np.array([(source, index) for source, size in enumerate(sizes) for index in range(size)])
+        places = places.reshape(-1, 2)
+        if sample is not None and sample < len(places):
+            # In their order, so that the same documents are the same row.
+            places = places[np.sort(np.random.default_rng(draw).permutation(len(places))[:sample])]
+        self._places = places
+        weights = np.array([weight for _, weight in sources])
+        self.weights: NDArray[np.float64] = weights[places[:, 0]] if len(places) else np.zeros(0)
+        lengths = [self._sources[source].lengths[index] for source, index in places]
+        self.lengths: NDArray[np.int64] = np.array(lengths, dtype=np.int64)
+        self.width = max((examples.width for examples in self._sources), default=0)
+        content = [*(examples.digest for examples in self._sources), places.tolist(), self.weights.tolist()]
+        self.digest = hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._places)
+
+    def __getitem__(self, index: int, /) -> Example:
+        """Return one of them."""
+        source, place = self._places[index]
+        return self._sources[source][int(place)]
+
+    def texts(self) -> list[str]:
+        """Return a digest of each one's text."""
+        found = [examples.texts() for examples in self._sources]
+        return [found[source][place] for source, place in self._places]
 
 
 def section_heads(document: Document, edus: int) -> NDArray[np.int64]:
@@ -107,40 +112,6 @@ def section_heads(document: Document, edus: int) -> NDArray[np.int64]:
     assert document.tree is not None, "only parsed documents are learned from"
     heads = in_sentence_heads(edu_heads(document.tree), document.edu_to_sentence)[:edus]
     return np.where(heads < edus, heads, -1)
-
-
-def _write_block(path: Path, documents: Sequence[Document], inputs: Sequence[UnitInputs | None]) -> None:
-    tensors: dict[str, Tensor] = {}
-    for index, values in enumerate(inputs):
-        if values is not None:
-            for name in TENSORS:
-                tensors[f"{index}.{name}"] = getattr(values, name).half().contiguous()
-    with replacing(path) as partial:
-        save_file(tensors, partial, {"documents": json.dumps([document.to_json() for document in documents])})
-
-
-def _read_block(path: Path, unit: str, network: SynthesizerConfig) -> tuple[list[Document], list[UnitInputs | None]]:
-    with safe_open(path, framework="pt") as file:
-        documents = [Document.from_json(data) for data in json.loads(file.metadata()["documents"])]
-        there = set(file.keys())
-        inputs: list[UnitInputs | None] = []
-        for index, document in enumerate(documents):
-            if f"{index}.vectors" not in there:
-                inputs.append(None)
-                continue
-            vectors, features = (file.get_tensor(f"{index}.{name}").float() for name in TENSORS)
-            prior = read_prior(document, unit, 0, len(vectors), network.head, network.for_head())
-            inputs.append(UnitInputs(0, vectors, features, prior))
-    return documents, inputs
-
-
-def digest(examples: Sequence[Example]) -> str:
-    """Return a name for what is to be learned from the examples, in their order."""
-    found = hashlib.sha256()
-    for example in examples:
-        content = [example.document.text, example.references, example.labels.tolist(), example.weight]
-        found.update(json.dumps(content).encode())
-    return found.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -154,6 +125,10 @@ class Batch:
 
     inputs: InputBatch
     labels: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on a device."""
+        return Batch(self.inputs.to(device), self.labels.to(device))
 
 
 def collate(examples: Sequence[Example]) -> Batch:

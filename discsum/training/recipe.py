@@ -9,11 +9,12 @@ from typing import Any
 from discsum.choices import SHIPPED_PARSER, UNITS
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import SynthesizerConfig
-from discsum.encoder.units import VECTORS
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
 from discsum.recipes.fields import mistaken
 from discsum.recipes.sources import Source, sources
+from discsum.rouge import METRICS
+from discsum.training.schedule import SCHEDULES
 
 
 @dataclass(frozen=True)
@@ -21,30 +22,40 @@ class SummarizerRecipe:
     """A training run of an extractive summarizer on a frozen encoder.
 
     Attributes:
-        train: Documents to learn from.
+        train: Documents to learn from: dataset folders, or tables of texts with summaries.
         validation: Documents to choose by; none of them may be in `train`.
+        sample: How many documents are drawn from all of `train`, once and for good, as in a low-resource study.
+        draw: Seed of that drawing.
         unit: `sentence` or `edu`.
-        vectors: `contextual` or `isolated`, as in `SummarizerConfig`.
-        parser: Parser whose encoder makes the vectors.
+        vectors: `contextual`, `isolated`, or a Hugging Face encoder, as in `SummarizerConfig`.
+        parser: Parser that makes the trees, whose encoder makes the first two kinds of vectors.
         units: Units a summary has.
         oracle: Name of the oracle that labels units.
         oracle_units: Units the oracle may take, at most.
         synthesizer: Sizes and head of the network; width and features follow from the inputs.
         features: Whether the network reads the units' layout features beside their vectors.
         epochs: Passes over as many documents as `train` has.
-        batch: Documents a step.
+        steps: Steps of the run, instead of `epochs`.
+        validate_every: Steps between validations; by default those of one pass.
+        choose: Validation ROUGE F1 by which weights are kept: one of rouge1, rouge2, rougeLsum, or the mean of several
+            joined by +.
+        batch: Documents a step, over all processes.
         rate: Peak learning rate.
-        warmup: Share of the steps in which the rate rises; it falls to zero along a cosine after it.
+        schedule: How the rate falls after it rose: `cosine` or `noam`.
+        warmup: Share of the steps in which the rate rises.
         decay: Weight decay.
         average: Decay of the running average of the weights, which is what is kept.
         positive_weight: Weight of the units of the oracle in the loss.
         lead: Weight of the lead in what is learned, the rest being the oracle: 0.2 makes 0.2 the least target of each
             of the first `units` units and 0.8 the most of all others.
-        seed: Seed of everything random.
+        bf16: Whether the network computes in bfloat16 on a GPU that can.
+        seed: Seed of everything random but `draw`.
     """
 
     train: tuple[Source, ...]
     validation: tuple[Source, ...]
+    sample: int | None = None
+    draw: int = 1
     unit: str = "sentence"
     vectors: str = "contextual"
     parser: str = SHIPPED_PARSER
@@ -54,18 +65,23 @@ class SummarizerRecipe:
     synthesizer: SynthesizerConfig = field(default_factory=SynthesizerConfig)
     features: bool = True
     epochs: int = 12
+    steps: int | None = None
+    validate_every: int | None = None
+    choose: str = "rouge2"
     batch: int = 32
     rate: float = 5e-4
+    schedule: str = "cosine"
     warmup: float = 0.1
     decay: float = 0.01
     average: float = 0.98
     positive_weight: float = 1.0
     lead: float = 0.0
+    bf16: bool = True
     seed: int = 1
 
     def __post_init__(self) -> None:
         """Check the fields together and report every problem at once."""
-        choices = (("unit", UNITS), ("vectors", VECTORS), ("oracle", tuple(ORACLES)))
+        choices = (("unit", UNITS), ("oracle", tuple(ORACLES)), ("schedule", SCHEDULES))
         problems = [
             f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}"
             for name, allowed in choices
@@ -78,18 +94,28 @@ class SummarizerRecipe:
         ]
         problems += [
             f"{name}: expected a number above 0, got {getattr(self, name)}"
-            for name in ("epochs", "batch", "rate", "units", "positive_weight")
-            if not getattr(self, name) > 0
+            for name in ("epochs", "steps", "validate_every", "sample", "batch", "rate", "units", "positive_weight")
+            if getattr(self, name) is not None and not getattr(self, name) > 0
         ]
+        if not set(self.chosen_by) <= set(METRICS):
+            problems.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
         if self.oracle == "discobert-edu" and self.unit != "edu":
             problems.append("oracle: expected discobert-edu with unit edu only")
-        if not 0.0 <= self.lead <= 1.0:
-            problems.append(f"lead: expected a number in [0, 1], got {self.lead}")
+        problems += [
+            f"{name}: expected a number in [0, 1], got {getattr(self, name)}"
+            for name in ("warmup", "average", "lead")
+            if not 0.0 <= getattr(self, name) <= 1.0
+        ]
         problems += [
             f"{name}: expected at least one source" for name in ("train", "validation") if not getattr(self, name)
         ]
         if problems:
             raise InputError("; ".join(problems))
+
+    @property
+    def chosen_by(self) -> tuple[str, ...]:
+        """The metrics whose mean is what weights are chosen by."""
+        return tuple(self.choose.split("+"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""

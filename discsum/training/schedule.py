@@ -7,17 +7,25 @@ import math
 import torch
 from torch import Tensor, nn
 
+SCHEDULES = ("cosine", "noam")
 
-def rate_factor(done: float, warmup: float, steps: int) -> float:
-    """Return the share of the peak learning rate after a share `done` of the run: linear rise, cosine fall.
+
+def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine") -> float:
+    """Return the share of the peak learning rate after a share `done` of the run.
+
+    The rate rises linearly; then it falls to 0 along a cosine, or with the inverse square root of the step (`noam`,
+    Vaswani et al. 2017, section 5.3).
 
     Args:
         done: Share of the run's steps that are past, from 0 to 1.
         warmup: Share of the steps in which the rate rises.
         steps: Steps of the whole run.
+        schedule: One of `SCHEDULES`.
     """
     if done < warmup:
         return (done + 1 / steps) / warmup
+    if schedule == "noam":
+        return math.sqrt(max(warmup, 1 / steps) / (done + 1 / steps))
     return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
 
 

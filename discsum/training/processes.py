@@ -1,0 +1,56 @@
+"""Training on several processes beside each other, as `accelerate launch` and `torchrun` start them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+
+from discsum.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+MISSING = "Training summarizers needs the library accelerate. Please run: pip install 'discsum[train]'"
+
+
+@contextmanager
+def in_turn() -> Iterator[bool]:
+    """Run the block in the first process and then in all others; yield whether this is the first.
+
+    What the first one leaves on the disk, the others find there.
+
+    Raises:
+        MissingExtraError: The library accelerate is not installed.
+    """
+    try:
+        from accelerate import PartialState
+    except ImportError as error:
+        raise MissingExtraError(MISSING) from error
+    state = PartialState(cpu=_cpu())
+    with state.main_process_first():
+        yield state.is_main_process
+
+
+def accelerator(bf16: bool) -> Accelerator:
+    """Return what spreads a network over the processes and devices there are.
+
+    Args:
+        bf16: Whether to compute in bfloat16 where a GPU can.
+
+    Raises:
+        MissingExtraError: The library accelerate is not installed.
+    """
+    try:
+        from accelerate import Accelerator
+    except ImportError as error:
+        raise MissingExtraError(MISSING) from error
+    able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else "no")
+
+
+def _cpu() -> bool:
+    # Unless told, accelerate takes several processes without a GPU for one each.
+    return not torch.accelerator.is_available()

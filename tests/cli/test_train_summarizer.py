@@ -1,0 +1,103 @@
+"""`discsum train` for summarizers."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+import tiny
+import yaml
+from small_news import write_table
+
+
+@pytest.fixture
+def recipe(tmp_path, parser_folder):
+    write_table(tmp_path / "train.jsonl", 0, 20)
+    write_table(tmp_path / "validation.jsonl", 50, 58)
+    content = {
+        "kind": "extractive",
+        "name": "tiny-news",
+        "data": str(tmp_path),
+        "parser": str(parser_folder),
+        "units": 1,
+        "epochs": 2,
+        "batch": 8,
+        "rate": 1e-3,
+        # Without dropout, whose draws differ between processes.
+        "synthesizer": {"inner": 16, "scorer": 8, "dropout": 0.0},
+        "train": [{"path": "train.jsonl"}],
+        "validation": [{"path": "validation.jsonl"}],
+    }
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tmp_path):
+    run = tmp_path / "runs" / "tiny"
+    result = discsum("train", recipe, "-o", run)
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[:2] == ["train.jsonl: 20 documents", "validation.jsonl: 8 documents"]
+    assert lines[2].startswith("20 documents, 6 steps, ")
+    assert [line.split(" loss")[0] for line in lines[3:5]] == ["step 3/6", "step 6/6"]
+    assert "step 6/6" in lines[4] and "rougeLsum" in lines[4]
+    assert lines[5].endswith(f"use them with --model {run / 'best'}")
+    assert any((run / "tensorboard").iterdir())
+    assert "Chosen on validation.jsonl by rouge2" in (run / "best" / "README.md").read_text()
+    found = json.loads(discsum("extract", article, "--model", run / "best", "--json").out)
+    assert (found["model"], found["unit"], len(found["selected"])) == ("tiny-news", "sentence", 1)
+    assert found["summary"] in tiny.ARTICLE
+    figures = discsum("evaluate", run / "best", "lead", tmp_path / "validation.jsonl", "--units", "1")
+    assert (figures.code, figures.err) == (0, "")
+
+
+def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
+    for name in ("train", "validation"):
+        options = ("--parser", parser_folder, "--encoder", "contextual", "--shard", "7")
+        assert discsum("preprocess", tmp_path / f"{name}.jsonl", tmp_path / name, *options).code == 0
+    folders = ["train=[{path: train}]", "validation=[{path: validation}]"]
+    logs = []
+    for name, changes in (("tables", []), ("folders", folders)):
+        result = discsum("train", recipe, *changes, "sample=12", "draw=3", "-o", tmp_path / name / "run")
+        assert result.code == 0
+        assert "12 documents, 4 steps" in result.out
+        logs.append(json.loads((tmp_path / name / "run" / "log.json").read_text()))
+    assert logs[0] == logs[1]
+    assert "12 documents of them (draw 3)" in (tmp_path / "folders" / "run" / "best" / "README.md").read_text()
+    result = discsum("train", recipe, *folders, "oracle=kedzie", "-o", tmp_path / "other")
+    assert result.code == 1
+    assert "expected a dataset folder made as the recipe says, found another (oracle 'rouge12-f' there" in result.err
+
+
+def test_several_processes_learn_what_one_does(recipe, tmp_path):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    command = "from discsum.cli import main; main()"
+    logs = []
+    for processes in (1, 2):
+        run = tmp_path / str(processes) / "run"
+        shared = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+        several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+        started = [
+            subprocess.Popen(
+                [sys.executable, "-c", command, "train", str(recipe), "batch=7", "-o", str(run)],
+                env=os.environ
+                | shared
+                | (several | {"RANK": str(rank), "LOCAL_RANK": str(rank)} if processes > 1 else {}),
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for rank in range(processes)
+        ]
+        printed = [process.communicate(timeout=300)[0] for process in started]
+        assert [process.returncode for process in started] == [0] * processes
+        # Only the first one speaks.
+        assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
+        logs.append(json.loads((run / "log.json").read_text()))
+    for one, two in zip(*logs, strict=True):
+        assert one["loss"] == pytest.approx(two["loss"], abs=2e-4)
+        assert one["rouge"] == two["rouge"]

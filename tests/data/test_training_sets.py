@@ -1,0 +1,121 @@
+"""What recipes learn from."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from small_news import write_table
+
+from discsum.data.dataset import UnitExamples
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.sources import PairSource
+from discsum.data.training_sets import collection
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.errors import InputError
+from discsum.recipes.sources import Source
+from discsum.training.examples import Collection
+from discsum.training.recipe import SummarizerRecipe
+
+
+@pytest.fixture(scope="module")
+def data(parser_folder, tmp_path_factory):
+    """A folder with a table, and a dataset folder made of it."""
+    folder = tmp_path_factory.mktemp("sets")
+    write_table(folder / "news.jsonl", 0, 9)
+    source = PairSource(str(folder / "news.jsonl"))
+    made = PreprocessRecipe(str(parser_folder), encoder="contextual", shard=4)
+    preprocess(source.pairs(), source.identity(), folder / "news", made)
+    return folder
+
+
+def recipe(parser_folder, **changes):
+    source = (Source("news"),)
+    return SummarizerRecipe(source, source, parser=str(parser_folder), **changes)
+
+
+def collect(data, parser_folder, *sources, lines=None, **changes):
+    report = (lines if lines is not None else []).append
+    return collection(sources, data, recipe(parser_folder, **changes), data / "cache", report)
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_a_table_gives_what_its_dataset_folder_gives(data, parser_folder, unit):
+    lines = []
+    table = collect(data, parser_folder, Source("news.jsonl"), lines=lines, unit=unit)
+    folder = collect(data, parser_folder, Source("news"), unit=unit)
+    assert len(table) == len(folder) == 9
+    assert "news.jsonl: 9 documents" in lines
+    for index in range(9):
+        one, other = table[index], folder[index]
+        assert one.document == other.document
+        assert one.references == other.references
+        assert one.labels.tolist() == other.labels.tolist()
+        assert len(one.labels) == table.lengths[index] == len(one.document.units(unit))
+        assert one.inputs.vectors.equal(other.inputs.vectors)
+        assert one.inputs.prior["matrix"].equal(other.inputs.prior["matrix"])
+    assert table.texts() == folder.texts()
+
+
+def test_rows_of_several_sources_with_weights(data, parser_folder):
+    sources = (Source("news.jsonl", 2, 5, weight=3.0), Source("news", 7))
+    row = collect(data, parser_folder, *sources)
+    assert [row[index].document.id for index in range(5)] == ["text-2", "text-3", "text-4", "text-7", "text-8"]
+    assert row.weights.tolist() == [3, 3, 3, 1, 1]
+    assert len({row.digest, *(collect(data, parser_folder, source).digest for source in sources)}) == 3
+    assert row.digest == collect(data, parser_folder, *sources).digest
+
+
+def test_a_table_is_parsed_once(data, parser_folder):
+    collect(data, parser_folder, Source("news.jsonl"))
+    made = {path: path.stat().st_mtime_ns for path in (data / "cache").rglob("*.parquet")}
+    collect(data, parser_folder, Source("news.jsonl"), unit="edu", sample=3)
+    assert {path: path.stat().st_mtime_ns for path in (data / "cache").rglob("*.parquet")} == made
+    collect(data, parser_folder, Source("news.jsonl"), vectors="isolated")
+    assert len(list((data / "cache").rglob("*.parquet"))) > len(made)
+
+
+def test_a_sample_is_drawn_once(data, parser_folder):
+    whole = collect(data, parser_folder, Source("news"))
+    draws = [Collection([(whole, 1.0)], sample=4, draw=draw) for draw in (1, 1, 2)]
+    texts = [draw.texts() for draw in draws]
+    assert texts[0] == texts[1] != texts[2]
+    for draw in draws:
+        places = [whole.texts().index(text) for text in draw.texts()]
+        assert len(draw) == 4
+        assert places == sorted(set(places))
+    assert Collection([(whole, 1.0)], sample=99).texts() == whole.texts()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"oracle": "kedzie"}, r"oracle 'rouge12-f' there and 'kedzie' here"),
+        ({"vectors": "isolated"}, r"encoder 'contextual' there and 'isolated' here"),
+        ({"parser": "discsum-gum"}, r"parser '\w+' there and"),
+    ],
+)
+def test_a_dataset_folder_made_otherwise_is_refused(data, parser_folder, changes, message):
+    other = replace(recipe(parser_folder), **changes)
+    with pytest.raises(InputError, match=message):
+        collection((Source("news"),), data, other, data / "cache", lambda line: None)
+
+
+def test_sources_that_are_none(data, parser_folder):
+    with pytest.raises(InputError, match=r"nowhere: expected a dataset folder or a table, found neither"):
+        collect(data, parser_folder, Source("nowhere"))
+    with pytest.raises(InputError, match="expected documents with text and references, got none"):
+        collect(data, parser_folder, Source("news", 50, 60))
+    (data / "bad.jsonl").write_text('{"text": " ", "summary": "x"}\n')
+    with pytest.raises(InputError, match="expected a dataset folder with documents, got none: 1 failed"):
+        collect(data, parser_folder, Source("bad.jsonl"))
+
+
+def test_memory_is_bounded_and_changes_nothing(data):
+    config = SynthesizerConfig("c_tree", width=32)
+    free, bound = UnitExamples(data / "news", "edu", config), UnitExamples(data / "news", "edu", config, memory=8_000)
+    for _ in range(2):
+        for one, other in zip(free, bound, strict=True):
+            torch.testing.assert_close(one.inputs.vectors, other.inputs.vectors)
+    assert len(free._kept) == 9
+    assert 0 < len(bound._kept) < 9
+    assert free[3] is free[3]

@@ -1,0 +1,33 @@
+"""Small tables of texts with summaries from which something can be learned."""
+
+import json
+
+import numpy as np
+
+from discsum.training.pairs import Pair
+
+SENTENCES = [
+    "The river rose in winter.",
+    "The miller stopped the wheel because the water was high.",
+    "The baker bought bread in the town.",
+    "Nobody thought of the old bridge.",
+    "When the rain stopped, the village sold the mill.",
+    "She asked for flour, but the stones broke.",
+]
+
+
+def pairs(first, last):
+    """Return texts whose third sentence is the reference."""
+    found = []
+    for seed in range(first, last):
+        order = np.random.default_rng(seed).permutation(len(SENTENCES))
+        chosen = [SENTENCES[index] for index in order]
+        found.append(Pair(f"text-{seed}", f"Text {seed}. " + " ".join(chosen), (chosen[2],)))
+    return found
+
+
+def write_table(path, first, last):
+    """Write a table of texts and return its path."""
+    rows = [{"id": pair.id, "text": pair.text, "summary": pair.references[0]} for pair in pairs(first, last)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
