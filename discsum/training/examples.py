@@ -76,7 +76,7 @@ class Collection:
             sample: How many are drawn from all of them, once and for good; all by default or where there are no more.
             draw: Seed of the drawing.
         """
-        self._sources = [examples for examples, _ in sources]
+        self._sources: list[Examples] = [examples for examples, _ in sources]
         sizes = [len(examples) for examples in self._sources]
         places = np.array([(source, index) for source, size in enumerate(sizes) for index in range(size)])
         places = places.reshape(-1, 2)
@@ -98,8 +98,9 @@ class Collection:
 
     def __getitem__(self, index: int, /) -> Example:
         """Return one of them."""
-        source, place = self._places[index]
-        return self._sources[source][int(place)]
+        source, place = self._places[index].tolist()
+        example: Example = self._sources[source][place]
+        return example
 
     def texts(self) -> list[str]:
         """Return a digest of each one's text."""

@@ -179,7 +179,8 @@ class SummarizerTrainer:
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
         whole: Any = self.accelerator.reduce(weight.sum(), reduction="sum")
-        return (losses * weight).sum() / whole * self.accelerator.num_processes
+        loss: Tensor = (losses * weight).sum() / whole * self.accelerator.num_processes
+        return loss
 
     def _finish(self, steps: int, loss: float) -> Round:
         """Validate after that many steps, and keep what was reached."""
@@ -203,4 +204,4 @@ def _board(folder: Path, done: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder / "tensorboard"), purge_step=done + 1)  # type: ignore[no-untyped-call]
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=done + 1)
