@@ -25,8 +25,8 @@ from discsum.training.examples import section_heads
 from discsum.training.pairs import Pair
 
 if TYPE_CHECKING:
-    from discsum.data.unit_encoders import UnitEncoder
     from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.unit_encoders import UnitEncoder
 
 # Documents parsed together.
 BATCH = 8
@@ -104,9 +104,9 @@ class ShardMaker:
     @cached_property
     def encoder(self) -> UnitEncoder | None:
         """What encodes units, loaded once a process; none if they are not encoded."""
-        from discsum.data.unit_encoders import unit_encoder
+        from discsum.parsers.unit_encoders import UnitEncoder
 
-        return unit_encoder(self.recipe.encoder, self.parser)
+        return None if self.recipe.encoder == "none" else UnitEncoder.load(self.recipe.encoder, self.parser)
 
     def _records(self, pairs: Sequence[Pair]) -> list[Record | str]:
         """Return the record of each pair, or why there is none; a document that cannot be done fails alone."""
@@ -127,7 +127,7 @@ class ShardMaker:
             heads = section_heads(document, len(texts)) if unit == "edu" else None
             labels[unit] = oracle_labels(self.recipe.oracle, texts, pair.references, self.recipe.oracle_units, heads)
             if self.encoder is not None:
-                vectors[unit] = self.encoder(encoded, unit).half().cpu().numpy()
+                vectors[unit] = self.encoder.of(encoded, unit).half().cpu().numpy()
         return Record(document, pair.references, labels, vectors)
 
 

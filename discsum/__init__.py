@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
+    from discsum.parsers.unit_encoders import UnitEncoder
     from discsum.summarizer import ExtractiveSummarizer
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
@@ -38,6 +39,7 @@ __all__ = [
     "Summary",
     "parse",
     "summarize",
+    "unit_encoder",
 ]
 
 
@@ -60,6 +62,12 @@ def summarize(text: str, *, units: int | None = None, unit: str = "sentence") ->
         _loaded[name] = import_module("discsum.summarizer").ExtractiveSummarizer.from_pretrained(unit=unit)
     summary: Summary = _loaded[name].summarize(text, units=units)
     return summary
+
+
+def unit_encoder(name: str, parser: Parser, layers: int = 0) -> UnitEncoder:
+    """Return what gives units their vectors; see `discsum.parsers.unit_encoders.UnitEncoder.load`."""
+    encoder: UnitEncoder = import_module("discsum.parsers.unit_encoders").UnitEncoder.load(name, parser, layers)
+    return encoder
 
 
 def __getattr__(name: str) -> Any:

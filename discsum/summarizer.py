@@ -18,7 +18,7 @@ from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.encoder.units import VECTORS
+from discsum.encoder.units import CONTEXTUAL
 from discsum.errors import InputError, WeightsError
 from discsum.extract import extract
 from discsum.persistence import CONFIG, read_model, shipped, write_model
@@ -27,8 +27,11 @@ from discsum.summary import Summary
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.unit_encoders import UnitEncoder
 
 KIND = "discsum-extractive"
+# What the names of trained layers begin with in a saved model.
+ENCODER = "encoder."
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
@@ -39,16 +42,21 @@ class SummarizerConfig:
     Attributes:
         name: The model's name.
         unit: `sentence` or `edu`.
-        vectors: `contextual`, pooled from the one encoding of the whole text, or `isolated`, the first
-            token's state of each unit encoded on its own (Xiao et al. 2020, section 3).
-        parser: Name or folder of the parser whose encoder made the vectors; in a saved model relative to its folder.
+        vectors: `contextual`, pooled from the parser's encoding of the whole text; `isolated`, the first token's state
+            of each unit encoded on its own by the parser's encoder; or the name or folder of a Hugging Face encoder
+            that does so (Xiao et al. 2020, section 3).
+        revision: Commit of that Hugging Face encoder, where it has one.
+        encoder_layers: How many of the encoder's last layers were trained and are part of the model.
+        parser: Name or folder of the parser; in a saved model relative to its folder.
         units: Units a summary has unless told otherwise.
         fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
     """
 
     name: str
     unit: str = "sentence"
-    vectors: str = "contextual"
+    vectors: str = CONTEXTUAL
+    revision: str = ""
+    encoder_layers: int = 0
     parser: str = SHIPPED_PARSER
     units: int = 3
     fingerprint: str = ""
@@ -59,13 +67,23 @@ class ExtractiveSummarizer:
 
     needs_tree = True
 
-    def __init__(self, network: Synthesizer, config: SummarizerConfig, parser: Parser) -> None:
-        """Wrap a network with the parser that its inputs come from."""
-        if config.vectors not in VECTORS:
-            raise InputError(f"expected vectors {' or '.join(VECTORS)}, got {config.vectors!r}")
+    def __init__(
+        self, network: Synthesizer, config: SummarizerConfig, parser: Parser, encoder: UnitEncoder | None = None
+    ) -> None:
+        """Wrap a network with the parser and the encoder that its inputs come from.
+
+        Args:
+            network: Scores units.
+            config: What it reads.
+            parser: Makes trees.
+            encoder: Makes vectors; by default what the configuration names.
+        """
+        import discsum
+
         self.network = network.eval()
-        self.config = config
         self.parser = parser
+        self.encoder = encoder or discsum.unit_encoder(config.vectors, parser, config.encoder_layers)
+        self.config = replace(config, revision=self.encoder.revision)
 
     @property
     def name(self) -> str:
@@ -88,6 +106,11 @@ class ExtractiveSummarizer:
         try:
             config = SummarizerConfig(**model.config["summarizer"])
             network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
+            trained = {
+                name.removeprefix(ENCODER): model.tensors.pop(name)
+                for name in list(model.tensors)
+                if name.startswith(ENCODER)
+            }
             network.load_state_dict(model.tensors)
         except (KeyError, TypeError, InputError, RuntimeError) as error:
             raise WeightsError(
@@ -102,7 +125,17 @@ class ExtractiveSummarizer:
                 f"{model.path}: expected the parser {config.parser} with fingerprint {config.fingerprint}, which the "
                 f"model was trained on, got {parser.fingerprint}; train the model again"
             )
-        return cls(network, config, parser)
+        summarizer = cls(network, config, parser)
+        try:
+            summarizer.encoder.trained.load_state_dict(trained)
+        except RuntimeError as error:
+            raise WeightsError(f"{model.path}: expected the last layers of {config.vectors}, got {error}") from error
+        if config.revision and summarizer.encoder.revision != config.revision:
+            raise WeightsError(
+                f"{model.path}: expected the encoder {config.vectors} at revision {config.revision}, got "
+                f"{summarizer.encoder.revision or 'one without'}; train the model again"
+            )
+        return summarizer
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
         """Write configuration, float16 weights and model card to `folder`; the parser is named, not copied."""
@@ -114,7 +147,8 @@ class ExtractiveSummarizer:
             "summarizer": asdict(saved),
             "synthesizer": self.network.config.to_dict(),
         }
-        write_model(Path(folder), KIND, config, self.network.state_dict(), card)
+        trained = {f"{ENCODER}{name}": value for name, value in self.encoder.trained.state_dict().items()}
+        write_model(Path(folder), KIND, config, self.network.state_dict() | trained, card)
 
     def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
         """Return the summary of a text; `policy` sets everything, `units` only the length."""
@@ -157,7 +191,7 @@ class ExtractiveSummarizer:
         results = []
         for item in encoded:
             parts = [np.zeros(0)]
-            for section in unit_inputs(item, self.config.unit, self.config.vectors, self.network.config, self.parser):
+            for section in unit_inputs(item, self.config.unit, self.network.config, self.encoder):
                 logits = self.network(batched([section]), section.first)
                 parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
             results.append(np.concatenate(parts))

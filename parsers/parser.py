@@ -125,14 +125,6 @@ class Parser:
         encoded = self.encode([document.text], sentences=document.sentences or "model", edus=edus, ids=[document.id])[0]
         return replace(encoded, document=document if document.tree is not None else encoded.document)
 
-    @torch.inference_mode()
-    def encode_units(self, texts: Sequence[str]) -> Tensor:
-        """Return `(units, width)`: the first token's state of `[CLS] text [SEP]` for each text on its own.
-
-        A text longer than the encoder's window is cut there.
-        """
-        return self.network.encoder.first_tokens([split_subwords(text, self.tokenizer) for text in texts])
-
     def _segment(
         self, text: str, words: Subwords, logits: Tensor, sentences: str | Units, edus: Units | None
     ) -> tuple[list[Span], list[Span]]:

@@ -14,11 +14,11 @@ from discsum.document import Document
 from discsum.encoder.features import unit_features
 from discsum.encoder.heads import HeadConfig, UnitTree, head_type
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
-from discsum.encoder.units import unit_vectors
 from discsum.tree import RSTTree
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.parser import Encoded
+    from discsum.parsers.unit_encoders import UnitEncoder
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,7 @@ class UnitInputs:
 
 
 @torch.inference_mode()
-def unit_inputs(
-    encoded: Encoded, unit: str, vectors: str, network: SynthesizerConfig, parser: Parser
-) -> list[UnitInputs]:
+def unit_inputs(encoded: Encoded, unit: str, network: SynthesizerConfig, encoder: UnitEncoder) -> list[UnitInputs]:
     """Return the inputs of each section of a parsed document, in order.
 
     A section has at most `max_units` units, and its prior comes from the tree that its own EDUs have
@@ -50,15 +48,14 @@ def unit_inputs(
     Args:
         encoded: The parsed document and its subword vectors.
         unit: `sentence` or `edu`.
-        vectors: `contextual` or `isolated`.
         network: Head and sizes.
-        parser: Encodes units on their own, where `vectors` asks for that.
+        encoder: Makes the units' vectors.
     """
     document = encoded.document
     count = len(document.units(unit))
     if not count or document.tree is None:
         return []
-    states = unit_vectors(encoded, unit, vectors, parser)
+    states = encoder.of(encoded, unit)
     features = torch.from_numpy(unit_features(document, unit))
     sections = []
     for first in range(0, count, network.max_units):

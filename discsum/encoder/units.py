@@ -1,9 +1,8 @@
-"""One vector a unit, from the encoding of the whole text or from each unit on its own."""
+"""One vector a unit: what kinds there are, and how those of the whole text's encoding are pooled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,10 +11,8 @@ from torch import Tensor
 
 from discsum.document import Span
 
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded, Parser
-
-VECTORS = ("contextual", "isolated")
+# Pooled from the one encoding of the whole text, or the first token's state of each unit encoded on its own.
+CONTEXTUAL, ISOLATED = "contextual", "isolated"
 
 
 def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> Tensor:
@@ -34,21 +31,3 @@ def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> T
     sums = vectors.new_zeros(len(spans), vectors.shape[1]).index_add(0, owner, inside)
     means: Tensor = sums / (after - first).clamp_min(1)[:, None]
     return means
-
-
-@torch.inference_mode()
-def unit_vectors(encoded: Encoded, unit: str, vectors: str, parser: Parser) -> Tensor:
-    """Return `(units, width)` vectors of a parsed document's units by its parser's encoder.
-
-    Args:
-        encoded: The parsed document and its subword vectors.
-        unit: `sentence` or `edu`.
-        vectors: `contextual`, pooled from the one encoding of the whole text, or `isolated`, the first token's state
-            of each unit encoded on its own.
-        parser: Encodes units on their own, where `vectors` asks for that.
-    """
-    document = encoded.document
-    spans = document.units(unit)
-    if vectors == "contextual":
-        return pool(encoded.vectors, encoded.subwords.starts, spans)
-    return parser.encode_units([document.text[span.start : span.end] for span in spans])

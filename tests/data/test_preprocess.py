@@ -15,10 +15,10 @@ from discsum.data.manifest import Manifest, alone
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
 from discsum.encoder.synthesizer import SynthesizerConfig
-from discsum.encoder.units import unit_vectors
 from discsum.errors import InputError
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
+from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.training.examples import collate
 
 SENTENCES = [
@@ -87,7 +87,7 @@ def test_examples_for_training(whole, parser_folder, unit):
     parser = Parser.from_pretrained(parser_folder)
     first = examples[0]
     encoded = parser.encode([first.document.text])[0]
-    expected = unit_vectors(encoded, unit, "contextual", parser)
+    expected = UnitEncoder.load("contextual", parser).of(encoded, unit)
     torch.testing.assert_close(first.inputs.vectors, expected, atol=2e-3, rtol=2e-3)
     batch = next(iter(torch.utils.data.DataLoader(examples, batch_size=4, collate_fn=collate)))
     assert batch.labels.shape[0] == 4

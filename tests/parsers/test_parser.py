@@ -187,13 +187,6 @@ def test_a_parsed_document_keeps_its_units_and_tree():
     assert grown.tree.spans.tolist() == parsed.tree.spans.tolist()
 
 
-def test_units_are_encoded_on_their_own():
-    units = ["the old mill", "", "the old mill", "rain " * 100]
-    vectors = PARSER.encode_units(units)
-    assert vectors.shape == (4, 32)
-    np.testing.assert_allclose(vectors[0], vectors[2], atol=1e-5)
-
-
 def test_a_sentence_of_ten_thousand_words():
     text = " ".join(tiny.WORDS[index % 60] for index in range(10_000))
     document = PARSER.parse(text)

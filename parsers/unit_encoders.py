@@ -1,0 +1,112 @@
+"""Vectors of a document's units: by the parser's own encoder in two ways, or by any Hugging Face encoder."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from discsum.document import Document
+from discsum.encoder.units import CONTEXTUAL, ISOLATED, pool
+from discsum.errors import InputError
+from discsum.parsers.encoder import WindowEncoder
+from discsum.parsers.parser import Encoded, Parser
+from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.subwords import Subwords, split_subwords
+
+
+class UnitEncoder:
+    """Gives each unit one vector; frozen but for the last layers where asked.
+
+    Attributes:
+        windows: The encoder.
+        width: Size of a vector.
+        revision: Commit of the Hugging Face encoder, where it has one.
+        trained: Its last layers, as many as `thaw` was told; the rest is frozen.
+    """
+
+    def __init__(self, windows: WindowEncoder, tokenizer: Any, contextual: bool, own: bool, revision: str = "") -> None:
+        """Wrap an encoder.
+
+        Args:
+            windows: The encoder.
+            tokenizer: Its tokenizer.
+            contextual: Whether vectors are pooled from the encoding of the whole text; otherwise they are the first
+                token's states of units encoded on their own.
+            own: Whether it is the parser's, whose encoding of a text need not be made again.
+            revision: Commit of the Hugging Face encoder.
+        """
+        self.windows, self.tokenizer = windows, tokenizer
+        self.contextual, self.own, self.revision = contextual, own, revision
+        self.width = windows.width
+        self.trained = nn.ModuleList()
+
+    @classmethod
+    def load(cls, name: str, parser: Parser, layers: int = 0) -> UnitEncoder:
+        """Return the encoder of that name.
+
+        Args:
+            name: `contextual` or `isolated`, by the parser's encoder, or the name or folder of a Hugging Face encoder,
+                which reads each unit on its own, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
+            parser: Whose encoder the first two are.
+            layers: How many of its last layers are to be trained.
+
+        Raises:
+            InputError: No such encoder, or one with fewer layers.
+        """
+        if name in (CONTEXTUAL, ISOLATED):
+            encoder = cls(parser.network.encoder, parser.tokenizer, name == CONTEXTUAL, own=True)
+        else:
+            pretrained = pretrained_encoder(name)
+            config: Any = pretrained.encoder.config
+            window = min(512, int(getattr(config, "max_position_embeddings", 512)))
+            windows = WindowEncoder(pretrained.encoder, pretrained.special, window=window).to(parser.network.device)
+            revision = str(getattr(config, "_commit_hash", None) or "")
+            encoder = cls(windows, pretrained.tokenizer, contextual=False, own=False, revision=revision)
+        encoder.windows.eval().requires_grad_(False)
+        if layers:
+            encoder.thaw(layers)
+        return encoder
+
+    def thaw(self, layers: int) -> None:
+        """Make the last layers trainable, those of a copy where the parser has the encoder too.
+
+        Raises:
+            InputError: More layers than there are.
+        """
+        if self.own:
+            self.windows, self.own = copy.deepcopy(self.windows), False
+        stacks = [module for module in self.windows.modules() if isinstance(module, nn.ModuleList)]
+        # Layers are the longest list of like modules in every encoder of transformers.
+        stack = max(stacks, key=len, default=nn.ModuleList())
+        if layers > len(stack):
+            raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
+        self.trained = nn.ModuleList(list(stack)[len(stack) - layers :])
+        self.trained.requires_grad_(True)
+
+    def train(self, mode: bool = True) -> None:
+        """Switch dropout on or off."""
+        self.windows.train(mode)
+
+    def vectors(self, documents: Sequence[Document], unit: str) -> list[Tensor]:
+        """Return `(units, width)` for each document, encoded anew; gradients reach the trained layers."""
+        if self.contextual:
+            words = [self._split(document.text) for document in documents]
+            encoded = zip(self.windows(words), words, documents, strict=True)
+            return [pool(states, word.starts, document.units(unit)) for states, word, document in encoded]
+        texts = [[document.text[span.start : span.end] for span in document.units(unit)] for document in documents]
+        states = self.windows.first_tokens([self._split(text) for row in texts for text in row])
+        return list(states.split([len(row) for row in texts]))
+
+    @torch.inference_mode()
+    def of(self, encoded: Encoded, unit: str) -> Tensor:
+        """Return `(units, width)` for a parsed document, from the parser's encoding where that is the same."""
+        if self.contextual and self.own:
+            return pool(encoded.vectors, encoded.subwords.starts, encoded.document.units(unit))
+        return self.vectors([encoded.document], unit)[0]
+
+    def _split(self, text: str) -> Subwords:
+        return split_subwords(text, self.tokenizer)

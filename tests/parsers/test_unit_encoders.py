@@ -1,0 +1,57 @@
+"""One vector a unit."""
+
+import numpy as np
+import pytest
+import tiny
+import torch
+
+from discsum.errors import InputError
+from discsum.parsers.unit_encoders import UnitEncoder
+
+TEXTS = [tiny.ARTICLE, "The river rose. " + "Rain " * 100, "Mill"]
+
+
+@pytest.fixture(scope="module")
+def encoded(parser):
+    return parser.encode(TEXTS)
+
+
+@pytest.mark.parametrize("name", ["contextual", "isolated", "encoder"])
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_a_document_alone_and_together(parser, encoded, encoder_folder, name, unit):
+    encoder = UnitEncoder.load(str(encoder_folder) if name == "encoder" else name, parser)
+    together = encoder.vectors([item.document for item in encoded], unit)
+    for item, vectors in zip(encoded, together, strict=True):
+        assert vectors.shape == (len(item.document.units(unit)), encoder.width)
+        torch.testing.assert_close(encoder.of(item, unit), vectors, atol=1e-5, rtol=1e-4)
+
+
+def test_isolated_units_do_not_see_each_other(parser):
+    documents = [parser.encode([text], sentences="newline")[0].document for text in ("Rain.\nRain.\nMill.", "Rain.")]
+    vectors = UnitEncoder.load("isolated", parser).vectors(documents, "sentence")
+    np.testing.assert_allclose(vectors[0][0], vectors[0][1], atol=1e-5)
+    np.testing.assert_allclose(vectors[0][0], vectors[1][0], atol=1e-5)
+    assert not np.allclose(vectors[0][0], vectors[0][2], atol=1e-3)
+
+
+def test_only_the_last_layers_learn_and_the_parser_stays(parser, encoded, encoder_folder):
+    document = encoded[0].document
+    before = {name: value.clone() for name, value in parser.network.state_dict().items()}
+    for name in ("contextual", "isolated", str(encoder_folder)):
+        encoder = UnitEncoder.load(name, parser, layers=1)
+        assert not encoder.own
+        total = encoder.vectors([document], "edu")[0].square().sum()
+        total.backward()
+        learning = {id(parameter) for parameter in encoder.trained.parameters()}
+        for parameter in encoder.windows.parameters():
+            assert (parameter.grad is not None) <= (id(parameter) in learning)
+        assert any(parameter.grad is not None for parameter in encoder.trained.parameters())
+        with torch.no_grad():
+            for parameter in encoder.trained.parameters():
+                parameter.add_(1.0)
+    assert all(parser.network.state_dict()[name].equal(value) for name, value in before.items())
+
+
+def test_more_layers_than_there_are(parser):
+    with pytest.raises(InputError, match=r"encoder_layers: expected at most the encoder's \d+, got 99"):
+        UnitEncoder.load("contextual", parser, layers=99)
