@@ -80,8 +80,9 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         first: int = 0,
         last: int | None = None,
         memory: int = MEMORY,
+        encoded: bool = True,
     ) -> None:
-        """Read the `unit`s of a folder that was made with vectors.
+        """Read the `unit`s of a folder.
 
         Args:
             folder: What `discsum preprocess` made.
@@ -90,16 +91,18 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
             first: First document taken, from 0.
             last: First document not taken any more.
             memory: Bytes of examples that are kept once they were read.
+            encoded: Whether the folder's vectors are read; otherwise examples have vectors of size 0.
 
         Raises:
-            InputError: The folder has not these units, or no vectors.
+            InputError: The folder has not these units, or no vectors where they are asked for.
         """
         from pyarrow import compute
 
         self.unit, self.network = unit, network
         manifest = Manifest.read(Path(folder))
         rows = load(folder)
-        missing = {f"{unit}_labels", f"{unit}_vectors"} - set(rows.column_names)
+        wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
+        missing = wanted - set(rows.column_names)
         if missing:
             raise InputError(
                 f"{folder}: expected the columns {', '.join(sorted(missing))}; "
@@ -107,11 +110,11 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
             )
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
-        self.recipe, self.width = manifest.recipe, manifest.width
+        self.recipe, self.width = manifest.recipe, manifest.width if encoded else 0
         units = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
         self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
         files = [shard.sha256 for shard in manifest.shards]
-        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen]).encode()).hexdigest()[:16]
+        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
         self._kept: dict[int, Example] = {}
         self._room = memory
 
@@ -145,8 +148,10 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         document = Document.from_json(row)
         limit = self.network.max_units
         labels = np.array(row[f"{self.unit}_labels"][:limit], dtype=np.int64)
-        content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
-        vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
+        vectors = torch.zeros(len(labels), 0)
+        if self.width:
+            content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
+            vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
         features = torch.from_numpy(unit_features(document, self.unit)[:limit])
         prior = read_prior(document, self.unit, 0, len(labels), self.network.head, self.network.for_head())
         return Example(document, tuple(row["references"]), UnitInputs(0, vectors, features, prior), labels)

@@ -43,11 +43,10 @@ def collection(
     for source in sources:
         path = data / source.path
         if (path / MANIFEST).is_file() or (path / RECIPE).is_file():
-            examples = UnitExamples(path, recipe.unit, recipe.synthesizer, source.first, source.last)
+            examples = _examples(path, recipe, source.first, source.last)
             _check(path, examples, recipe)
         else:
-            folder = _prepared(path, source, recipe, cache, report, workers)
-            examples = UnitExamples(folder, recipe.unit, recipe.synthesizer)
+            examples = _examples(_prepared(path, source, recipe, cache, report, workers), recipe)
         report(f"{source}: {len(examples)} documents")
         found.append((examples, source.weight))
     whole = Collection(found)
@@ -59,7 +58,12 @@ def collection(
 def _wanted(recipe: SummarizerRecipe) -> PreprocessRecipe:
     # Both units where the oracle can label both: encoding is what costs, and another recipe may want the other one.
     units = (recipe.unit,) if recipe.oracle == "discobert-edu" else UNITS
-    return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, recipe.vectors)
+    encoder = "none" if recipe.encodes else recipe.vectors
+    return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, encoder)
+
+
+def _examples(folder: Path, recipe: SummarizerRecipe, first: int = 0, last: int | None = None) -> UnitExamples:
+    return UnitExamples(folder, recipe.unit, recipe.synthesizer, first, last, encoded=not recipe.encodes)
 
 
 def _check(folder: Path, examples: UnitExamples, recipe: SummarizerRecipe) -> None:
@@ -67,6 +71,9 @@ def _check(folder: Path, examples: UnitExamples, recipe: SummarizerRecipe) -> No
 
     wanted = asdict(_wanted(recipe))
     there = {name: examples.recipe[name] for name in ("oracle", "oracle_units", "encoder")}
+    if recipe.encodes:
+        # Vectors that are there do no harm.
+        wanted["encoder"] = there["encoder"]
     there["parser"] = examples.recipe["made_by"]["parser"]
     here = {name: wanted[name] for name in there} | {"parser": fingerprint(recipe.parser)}
     changed = differences(there, here)

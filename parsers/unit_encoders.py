@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -99,7 +100,8 @@ class UnitEncoder:
             return [pool(states, word.starts, document.units(unit)) for states, word, document in encoded]
         texts = [[document.text[span.start : span.end] for span in document.units(unit)] for document in documents]
         states = self.windows.first_tokens([self._split(text) for row in texts for text in row])
-        return list(states.split([len(row) for row in texts]))
+        ends = np.cumsum([len(row) for row in texts])
+        return [states[end - len(row) : end] for row, end in zip(texts, ends, strict=True)]
 
     @torch.inference_mode()
     def of(self, encoded: Encoded, unit: str) -> Tensor:

@@ -4,6 +4,7 @@ import math
 import pytest
 import tiny
 import torch
+from safetensors.torch import load_file
 from small_news import pairs, write_table
 
 from discsum.baselines import baseline
@@ -139,12 +140,12 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
     example = run.train[int(run.train.lengths.argmax())]
     batch = collate([example])
     losses = []
-    logits = run.network.eval()(batch.inputs)[0].tolist()
+    logits = run.scorer.eval()(batch)[0].tolist()
     for place, (logit, label) in enumerate(zip(logits, example.labels.tolist(), strict=True)):
         target = 0.75 * label + 0.25 * (place < run.recipe.units)
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
-    assert run._loss(run.network(batch.inputs), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    assert run._loss(run.scorer(batch), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
     with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
         trainer(data, parser_folder, tmp_path, lead=1.5)
 
@@ -210,3 +211,52 @@ def test_models_compared(parser):
     assert row["rouge1"]["difference"] == pytest.approx(100 * (oracle.rouge.mean["rouge1"] - lead.rouge.mean["rouge1"]))
     assert row["rouge1"]["low"] <= row["rouge1"]["mean"] <= row["rouge1"]["high"]
     assert "p" not in lead.row(lead)["rouge1"]
+
+
+@pytest.mark.parametrize("vectors", ["contextual", "isolated", "encoder"])
+@pytest.mark.parametrize("layers", [0, 1])
+def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vectors, layers):
+    name = str(encoder_folder) if vectors == "encoder" else vectors
+    changes = {"vectors": name, "encode_each_step": True, "encoder_layers": layers, "encoder_rate": 1e-3, "epochs": 2}
+    run = trainer(data, parser_folder, tmp_path / "run", **changes)
+    frozen = [value.clone() for value in run.scorer.encoder.windows.state_dict().values()]
+    run.run(lambda line: None)
+    changed = [
+        not one.equal(two) for one, two in zip(frozen, run.scorer.encoder.windows.state_dict().values(), strict=True)
+    ]
+    assert any(changed) == bool(layers)
+    assert not all(changed)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.config.encoder_layers == layers
+    # What was kept scores as what was validated did, but for float16.
+    example = run.validation[0]
+    best = run.scorer.with_weights(run.average).score([example])[0].sigmoid()
+    if max(run.log, key=run.summary) is run.log[-1]:
+        saved = model.score(example.document, "sentence")
+        torch.testing.assert_close(torch.from_numpy(saved).float(), best.detach(), atol=5e-3, rtol=0)
+    weights = load_file(tmp_path / "run" / "best" / "model.safetensors")
+    assert any(name.startswith("encoder.") for name in weights) == bool(layers)
+
+
+def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
+    def killed(line):
+        if line.startswith("step 5/"):
+            raise KilledError
+
+    changes = {"encoder_layers": 1, "epochs": 2}
+    with pytest.raises(KilledError):
+        trainer(data, parser_folder, tmp_path / "killed", **changes).run(killed)
+    for name in ("killed", "whole"):
+        trainer(data, parser_folder, tmp_path / name, **changes).run(lambda line: None)
+    files = [(tmp_path / name / "best" / "model.safetensors").read_bytes() for name in ("killed", "whole")]
+    assert files[0] == files[1]
+
+
+def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
+    """A frozen encoder without dropout gives the vectors that are kept, but for their half precision."""
+    cached = trainer(data, parser_folder, tmp_path / "cached", synthesizer=SynthesizerConfig(dropout=0.0))
+    anew = trainer(
+        data, parser_folder, tmp_path / "anew", synthesizer=SynthesizerConfig(dropout=0.0), encode_each_step=True
+    )
+    one, two = (run.scorer.eval().score([run.train[0], run.train[1]]) for run in (cached, anew))
+    torch.testing.assert_close(one, two, atol=2e-2, rtol=2e-2)

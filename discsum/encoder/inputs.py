@@ -100,6 +100,7 @@ def padded(arrays: Sequence[Tensor]) -> Tensor:
     """Return tensors of as many dimensions as one, `(batch, ...)`, filled up with 0, or -1 where they are integers."""
     sizes = [max(array.shape[place] for array in arrays) for place in range(arrays[0].dim())]
     filled = arrays[0].new_full((len(arrays), *sizes), 0 if arrays[0].is_floating_point() else -1)
-    for row, array in zip(filled, arrays, strict=True):
-        row[tuple(slice(size) for size in array.shape)] = array
+    for row, array in enumerate(arrays):
+        place: tuple[int | slice, ...] = (row, *(slice(size) for size in array.shape))
+        filled[place] = array
     return filled

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from discsum.encoder.units import CONTEXTUAL, ISOLATED
 from discsum.rouge import signature
 from discsum.training.recipe import SummarizerRecipe
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrainer, notes: str) -> str:
     """Return the card of a finished run: what the model is, its data, its recipe, its validation figures."""
-    log, network = trainer.log, trainer.network.config
+    log, network = trainer.log, trainer.scorer.network.config
     best = max(log, key=trainer.summary)
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
@@ -26,6 +27,10 @@ def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrai
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # Width and layout features follow from the inputs, so the recipe does not know them.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
+    own = recipe.vectors in (CONTEXTUAL, ISOLATED)
+    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {recipe.vectors}"
+    trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
+    copied = trained if recipe.encoder_layers else "nothing is part of the model, it was frozen and is named only"
     features = f" and {network.features} features of each unit's place and form" if network.features else ""
     return f"""\
 ---
@@ -36,10 +41,9 @@ tags: [summarization, extractive, rst]
 # {name}
 
 Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
-Carenini 2020 with the {recipe.synthesizer.head} head, over {recipe.vectors} unit vectors of the frozen encoder
-of the parser {recipe.parser}{features}. Use it with
-`discsum extract --model FOLDER`. Weights are the running average after step {best.steps}, stored as float16; the
-encoder is named, not copied.
+Carenini 2020 with the {recipe.synthesizer.head} head on trees of the parser {recipe.parser},
+over {encoder}{features}. Use it with `discsum extract --model FOLDER`.
+Weights are the running average after step {best.steps}, stored as float16; of the encoder {copied}.
 
 ## Data
 

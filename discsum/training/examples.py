@@ -120,19 +120,21 @@ class Batch:
     """Padded examples.
 
     Attributes:
+        examples: The examples themselves.
         inputs: What the network reads.
         labels: `(batch, units)` oracle labels, 0 where padded.
     """
 
+    examples: Sequence[Example]
     inputs: InputBatch
     labels: Tensor
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
-        return Batch(self.inputs.to(device), self.labels.to(device))
+        return Batch(self.examples, self.inputs.to(device), self.labels.to(device))
 
 
 def collate(examples: Sequence[Example]) -> Batch:
     """Return the examples as one padded batch."""
     labels = padded([torch.from_numpy(example.labels).float() for example in examples])
-    return Batch(batched([example.inputs for example in examples]), labels)
+    return Batch(examples, batched([example.inputs for example in examples]), labels)

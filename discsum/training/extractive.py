@@ -24,6 +24,7 @@ from discsum.training.processes import accelerator
 from discsum.training.recipe import SummarizerRecipe
 from discsum.training.sampling import Batches
 from discsum.training.schedule import rate_factor, update_average
+from discsum.training.scorer import UnitScorer
 from discsum.training.validation import score_examples
 
 Report = Callable[[str], None]
@@ -81,13 +82,20 @@ class SummarizerTrainer:
         if recipe.batch < self.accelerator.num_processes:
             raise InputError(f"batch: expected a document for each of {self.accelerator.num_processes} processes")
         self.parser = discsum.Parser.from_pretrained(recipe.parser)
-        self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, recipe.parser, recipe.units)
+        layers = recipe.encoder_layers
+        self.config = SummarizerConfig(
+            name, recipe.unit, recipe.vectors, encoder_layers=layers, parser=recipe.parser, units=recipe.units
+        )
+        device = self.accelerator.device
+        encoder = discsum.unit_encoder(recipe.vectors, self.parser, layers) if recipe.encodes else None
+        if encoder is not None:
+            encoder.windows.to(device)
         torch.manual_seed(recipe.seed)
-        features = COUNT if recipe.features else 0
-        network = Synthesizer(replace(recipe.synthesizer, width=self.train.width, features=features))
-        optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        self.network = network.to(self.accelerator.device)
-        self.average = {key: value.detach().clone() for key, value in network.state_dict().items()}
+        width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
+        network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
+        self.scorer = UnitScorer(network, encoder, recipe.unit)
+        optimizer = self._optimizer()
+        self.average = {key: value.detach().clone() for key, value in self.scorer.state_dict().items()}
         self.batches = Batches(self.train.lengths, self.train.weights, recipe.batch, recipe.seed)
         self.steps = recipe.steps or recipe.epochs * self.batches.steps
         self.log: list[Round] = []
@@ -95,12 +103,12 @@ class SummarizerTrainer:
         state = earlier_state(folder, recipe.to_dict())
         if state is not None:
             check_data(folder, state, self._data)
-            load_checkpoint(folder, network, self.average, optimizer)
+            load_checkpoint(folder, self.scorer, self.average, optimizer)
             self.log = [Round(**entry) for entry in state["log"]]
         elif self.accelerator.is_main_process:
             parameters = network.parameter_count()
             report(f"{len(self.train)} documents, {self.steps} steps, {parameters.whole:,} parameters")
-        self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
+        self._wrapped, self.optimizer = self.accelerator.prepare(self.scorer, optimizer)
 
     def run(self, report: Report) -> Round:
         """Train to the last step; return the best round, whose weights are in `folder / 'best'`."""
@@ -130,9 +138,19 @@ class SummarizerTrainer:
 
     def summarizer(self) -> ExtractiveSummarizer:
         """Return a summarizer with the averaged weights."""
-        network = Synthesizer(self.network.config).to(self.network.device)
-        network.load_state_dict(self.average)
-        return ExtractiveSummarizer(network, self.config, self.parser)
+        scorer = self.scorer.with_weights(self.average)
+        return ExtractiveSummarizer(scorer.network, self.config, self.parser, scorer.encoder)
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        groups = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
+        return torch.optim.AdamW(
+            [
+                {"params": list(part.parameters()), "lr": rate, "peak": rate}
+                for part, rate in groups
+                if any(True for _ in part.parameters())
+            ],
+            weight_decay=self.recipe.decay,
+        )
 
     def _done(self) -> int:
         return self.log[-1].steps if self.log else 0
@@ -147,12 +165,12 @@ class SummarizerTrainer:
         for step in range(first, after):
             factor = rate_factor(step / self.steps, recipe.warmup, self.steps, recipe.schedule)
             for group in self.optimizer.param_groups:
-                group["lr"] = recipe.rate * factor
+                group["lr"] = group["peak"] * factor
             chosen = self.batches[step]
             own = chosen[processes.process_index :: processes.num_processes]
             batch = collate([self.train[int(index)] for index in own]).to(processes.device)
             with processes.autocast():
-                logits = self._wrapped(batch.inputs)
+                logits = self._wrapped(batch)
             loss = self._loss(logits.float(), batch)
             # Gradients are averaged over processes, this is their sum.
             value = float(processes.reduce(loss.detach(), reduction="mean"))
@@ -163,7 +181,7 @@ class SummarizerTrainer:
             processes.backward(loss)
             processes.clip_grad_norm_(self._wrapped.parameters(), 1.0)
             self.optimizer.step()
-            update_average(self.average, self.network, step, recipe.average)
+            update_average(self.average, self.scorer, step, recipe.average)
             total += value
             rate = (step + 1 - first) / (time.monotonic() - started)
             report(f"step {step + 1}/{self.steps} loss {value:.4f}, {rate:.1f} steps a second\r")
@@ -185,14 +203,15 @@ class SummarizerTrainer:
     def _finish(self, steps: int, loss: float) -> Round:
         """Validate after that many steps, and keep what was reached."""
         summarizer = self.summarizer()
-        scores = score_examples(summarizer.network, summarizer, summarizer.policy(), self.validation)
+        scorer = self.scorer.with_weights(self.average)
+        scores = score_examples(scorer, summarizer, summarizer.policy(), self.validation)
         entry = Round(steps, round(loss, 4), {key: round(100 * value, 2) for key, value in scores.mean.items()})
         if all(self.summary(entry) > self.summary(earlier) for earlier in self.log):
             summarizer.save_pretrained(self.folder / "best")
         self.log.append(entry)
         log = [vars(item) for item in self.log]
         state = {"log": log, "recipe": self.recipe.to_dict(), "data": self._data}
-        save_checkpoint(self.folder, self.network, self.average, self.optimizer.optimizer, state)
+        save_checkpoint(self.folder, self.scorer, self.average, self.optimizer.optimizer, state)
         with replacing(self.folder / "log.json") as path:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
         return entry

@@ -16,10 +16,15 @@ from discsum.recipes.sources import Source, sources
 from discsum.rouge import METRICS
 from discsum.training.schedule import SCHEDULES
 
+POSITIVE = (
+    *("epochs", "steps", "validate_every", "sample", "batch", "units"),
+    *("rate", "encoder_rate", "positive_weight"),
+)
+
 
 @dataclass(frozen=True)
 class SummarizerRecipe:
-    """A training run of an extractive summarizer on a frozen encoder.
+    """A training run of an extractive summarizer.
 
     Attributes:
         train: Documents to learn from: dataset folders, or tables of texts with summaries.
@@ -29,6 +34,10 @@ class SummarizerRecipe:
         unit: `sentence` or `edu`.
         vectors: `contextual`, `isolated`, or a Hugging Face encoder, as in `SummarizerConfig`.
         parser: Parser that makes the trees, whose encoder makes the first two kinds of vectors.
+        encode_each_step: Whether units are encoded anew each step, with the encoder's dropout, as in the paper;
+            otherwise their vectors are computed once.
+        encoder_layers: How many of the encoder's last layers are trained too; units are then encoded each step.
+        encoder_rate: Peak learning rate of these layers.
         units: Units a summary has.
         oracle: Name of the oracle that labels units.
         oracle_units: Units the oracle may take, at most.
@@ -59,6 +68,9 @@ class SummarizerRecipe:
     unit: str = "sentence"
     vectors: str = "contextual"
     parser: str = SHIPPED_PARSER
+    encode_each_step: bool = False
+    encoder_layers: int = 0
+    encoder_rate: float = 3e-5
     units: int = 3
     oracle: str = "rouge12-f"
     oracle_units: int | None = None
@@ -94,11 +106,13 @@ class SummarizerRecipe:
         ]
         problems += [
             f"{name}: expected a number above 0, got {getattr(self, name)}"
-            for name in ("epochs", "steps", "validate_every", "sample", "batch", "rate", "units", "positive_weight")
+            for name in POSITIVE
             if getattr(self, name) is not None and not getattr(self, name) > 0
         ]
         if not set(self.chosen_by) <= set(METRICS):
             problems.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
+        if self.encoder_layers < 0:
+            problems.append(f"encoder_layers: expected at least 0, got {self.encoder_layers}")
         if self.oracle == "discobert-edu" and self.unit != "edu":
             problems.append("oracle: expected discobert-edu with unit edu only")
         problems += [
@@ -111,6 +125,11 @@ class SummarizerRecipe:
         ]
         if problems:
             raise InputError("; ".join(problems))
+
+    @property
+    def encodes(self) -> bool:
+        """Whether units are encoded in training; otherwise their vectors are part of the data."""
+        return self.encode_each_step or self.encoder_layers > 0
 
     @property
     def chosen_by(self) -> tuple[str, ...]:

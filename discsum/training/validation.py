@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -11,12 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.batches import batches
-from discsum.encoder.inputs import batched
-from discsum.encoder.synthesizer import Synthesizer
 from discsum.extract import Scorer, extract
 from discsum.rouge import RougeScores, rouge
 from discsum.selection import Policy
 from discsum.training.examples import Example
+from discsum.training.scorer import UnitScorer
 
 BATCH = 32
 
@@ -32,27 +30,20 @@ class Row(Protocol):
 
 
 @torch.inference_mode()
-def confidences(network: Synthesizer, examples: Sequence[Example]) -> list[Tensor]:
-    """Return each example's `(units,)` confidences."""
-    logits = network(batched([example.inputs for example in examples]).to(network.device))
-    return [torch.sigmoid(row[: len(item.labels)]).cpu() for row, item in zip(logits, examples, strict=True)]
-
-
-def score_examples(network: Synthesizer, scorer: Scorer, policy: Policy, examples: Row) -> RougeScores:
-    """Return the ROUGE scores of the summaries that a network's confidences give.
+def score_examples(scorer: UnitScorer, namesake: Scorer, policy: Policy, examples: Row) -> RougeScores:
+    """Return the ROUGE scores of the summaries that a scorer in training makes of examples.
 
     Args:
-        network: Scores the units.
-        scorer: In whose name the summaries are made.
+        scorer: Scores the units, without dropout.
+        namesake: In whose name the summaries are made.
         policy: Unit and length of the summaries.
         examples: Documents with references.
     """
     lines, references = [], []
-    network.eval()
     for block in batches((examples[index] for index in range(len(examples))), BATCH):
-        for example, scores in zip(block, confidences(network, block), strict=True):
-            values = _padded(scores, len(example.document.units(policy.unit)))
-            lines.append("\n".join(extract(example.document, scorer, policy, scores=values).lines))
+        for example, logits in zip(block, torch.sigmoid(scorer.score(block)).cpu(), strict=True):
+            values = _padded(logits[: len(example.labels)], len(example.document.units(policy.unit)))
+            lines.append("\n".join(extract(example.document, namesake, policy, scores=values).lines))
             references.append(list(example.references))
     return rouge(lines, references)
 
