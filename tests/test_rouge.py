@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
+from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
 from discsum.errors import InputError
-from discsum.rouge import rouge, signature
+from discsum.rouge import MEASURES, rouge, signature
 from discsum.rouge_words import RougeWords
 
+WORDS = ("The", "river", "rose", "rises", "rising", "river's", "ÉTÉ", "3,000", "harbour.", "\n", "\u2028", "ice-cold")
 PREDICTION = "The ferries stopped running.\nIce covered the harbour."
 NEAR = "Ice stopped the ferry.\nThe harbour was covered with ice."
 FAR = "Ferries run again."
@@ -43,6 +45,21 @@ def test_known_values(measure, column):
     np.testing.assert_allclose(scores.metric("rouge2"), expected[:, 1])
 
 
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(WORDS)).map(" ".join),
+        min_size=3,
+        max_size=3,
+    ),
+    measure=st.sampled_from(["f", "p", "r"]),
+)
+def test_scores_are_those_of_rouge_score(texts, measure):
+    prediction, *references = texts
+    expected = RougeScorer(["rouge1", "rouge2", "rougeLsum"], use_stemmer=True).score_multi(references, prediction)
+    found = rouge([prediction], [references], measure=measure).values[0].tolist()
+    assert found == [getattr(score, MEASURES[measure]) for score in expected.values()]
+
+
 def test_best_reference_counts():
     both = rouge([PREDICTION], [[FAR, NEAR]]).values
     np.testing.assert_allclose(both, rouge([PREDICTION], [NEAR]).values)
@@ -62,7 +79,7 @@ def test_empty_prediction_scores_nothing():
 def test_signature():
     assert signature() == (
         f"rouge1,rouge2,rougeLsum|f|stem:porter|split:newline|refs:max"
-        f"|scorer:rouge-score-{version('rouge-score')}|discsum:{version('discsum')}"
+        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|discsum:{version('discsum')}"
     )
     assert rouge(["a"], ["a"], measure="r").signature.split("|")[1] == "r"
 
