@@ -30,13 +30,17 @@ def train(
     """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
 
     Shipped recipes: parser-gum-large, parser-gum (parsers on a folder of GUM); news-sentence, news-edu (summarizers on
-    tables of texts with summaries). What runs can share, parsed and encoded texts, is kept in folders beside theirs.
+    tables of texts with summaries or on folders that discsum preprocess made); xiao2020/UNIT-SETTING-HEAD, the rows of
+    that paper's tables, as xiao2020/sentence-default-c_tree, and xiao2020/UNIT-low-resource. What runs can share,
+    parsed and encoded texts, is kept in folders beside theirs. On several GPUs: accelerate launch -m discsum.cli train.
 
     Example: discsum train parser-gum data=gum seed=2 -o runs/parser-gum-2
     """
     from discsum.recipes import read_recipe
 
     content = read_recipe(recipe, settings or [])
+    # What the paper printed for it is no setting.
+    content.pop("paper", None)
     kind = content.pop("kind", None)
     if kind not in TRAINERS:
         raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")

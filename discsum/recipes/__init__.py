@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,27 +14,19 @@ from discsum.errors import InputError
 
 def names() -> list[str]:
     """Return the names of the shipped recipes."""
-    folder = Path(str(files("discsum") / "recipes"))
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+    folder = _folder()
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
 
 
 def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return the content of a recipe, with `key=value` overrides (`network.design=top_down`) in place.
 
+    A recipe with a field `base` has all fields of the recipe of that name, or beside it, and changes those it names.
+
     Raises:
         InputError: No such recipe, a file that is no YAML mapping, or an override that is no `key=value`.
     """
-    path = Path(name_or_path)
-    if not path.is_file():
-        path = Path(str(files("discsum") / "recipes" / f"{name_or_path}.yaml"))
-    if not path.is_file():
-        raise InputError(f"expected a recipe's file or one of {', '.join(names())}, got {name_or_path!r}")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: expected YAML: {error}") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: expected a mapping of fields, got {type(content).__name__}")
+    content = _read(name_or_path, ())
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals or not key:
@@ -50,3 +42,42 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
         except yaml.YAMLError as error:
             raise InputError(f"{override}: expected a YAML value after the equals sign") from error
     return content
+
+
+def _folder() -> Path:
+    return Path(str(files("discsum") / "recipes"))
+
+
+def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
+    path = Path(name_or_path)
+    if not path.is_file():
+        path = _folder() / f"{name_or_path}.yaml"
+    if not path.is_file():
+        raise InputError(f"expected a recipe's file or one of {_shown()}, got {name_or_path!r}")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: expected YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: expected a mapping of fields, got {type(content).__name__}")
+    base = content.pop("base", None)
+    if base is None:
+        return content
+    if str(path) in above:
+        raise InputError(f"{path}: expected a recipe whose bases end, got {' > '.join([*above, str(path)])}")
+    beside = path.parent / str(base)
+    return _merged(_read(str(beside) if beside.is_file() else str(base), (*above, str(path))), content)
+
+
+def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the base's fields with the changes, group by group."""
+    merged = dict(base)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
+
+
+def _shown() -> str:
+    """Return the names of the recipes, those of a folder as one."""
+    return ", ".join(dict.fromkeys(name if "/" not in name else f"{name.split('/')[0]}/..." for name in names()))

@@ -1,0 +1,59 @@
+"""Recipes and their bases."""
+
+import re
+
+import pytest
+
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import InputError
+from discsum.recipes import names, read_recipe
+from discsum.training.recipe import SummarizerRecipe
+
+ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
+
+
+def write(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_recipe_changes_fields_of_its_base(tmp_path):
+    write(tmp_path / "low.yaml", "a: 1\ngroup: {x: 1, y: 2}\n")
+    write(tmp_path / "middle.yaml", "base: low.yaml\nb: 2\n")
+    path = write(tmp_path / "top.yaml", "base: middle.yaml\na: 5\ngroup: {y: 7}\n")
+    assert read_recipe(path, ["group.z=1"]) == {"a": 5, "b": 2, "group": {"x": 1, "y": 7, "z": 1}}
+
+
+def test_a_base_may_be_a_shipped_recipe(tmp_path):
+    path = write(tmp_path / "mine.yaml", "base: xiao2020/sentence\nsteps: 7\n")
+    content = read_recipe(path)
+    assert (content["steps"], content["schedule"], "base" in content) == (7, "noam", False)
+
+
+def test_bases_that_are_none(tmp_path):
+    path = write(tmp_path / "a.yaml", "base: b.yaml\n")
+    write(tmp_path / "b.yaml", "base: a.yaml\n")
+    with pytest.raises(InputError, match="expected a recipe whose bases end"):
+        read_recipe(path)
+    with pytest.raises(InputError, match=r"one of news-edu, .*xiao2020/\.\.\., got 'gone'"):
+        read_recipe(write(tmp_path / "c.yaml", "base: gone\n"))
+
+
+def test_every_row_of_both_tables_has_a_recipe():
+    assert len(ROWS) == 36
+    networks = set()
+    for name in ROWS:
+        content = read_recipe(name)
+        unit, setting, head = content["name"].split("-")[:3]
+        recipe = SummarizerRecipe.from_dict(
+            {key: value for key, value in content.items() if key not in ("kind", "data", "name", "paper")}
+        )
+        assert (recipe.unit, recipe.synthesizer.head) == (unit, head)
+        assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
+        assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
+        assert recipe.rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
+        assert content["paper"]["rouge1"] > content["paper"]["rougeLsum"] > content["paper"]["rouge2"]
+        networks.add(repr(recipe.synthesizer))
+        if setting == "balanced":
+            assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
+    assert len(networks) == 18
