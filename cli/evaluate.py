@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discsum.choices import SHIPPED_PARSER
+from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import ParserName
 from discsum.errors import InputError
+
+STYLES = ("table", "markdown", "json")
 
 
 def evaluate(
     models_and_data: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="MODEL... DATA",
-            help="Parsers and a checkout of GUM, or summarizers and a table of texts with summaries.",
+            metavar="[MODEL...] DATA",
+            help="Parsers and a checkout of GUM, or summarizers and a table of texts with summaries or a folder that "
+            "discsum preprocess made.",
             show_default=False,
         ),
-    ],
+    ] = None,
     split: Annotated[str, typer.Option(help="Split of the treebank.")] = "dev",
     rst_parseval: Annotated[
         bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
@@ -32,48 +36,119 @@ def evaluate(
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
-    first: Annotated[int, typer.Option(help="First row of the table, from 0.")] = 0,
+    first: Annotated[int, typer.Option(help="First row of the data, from 0.")] = 0,
     last: Annotated[int | None, typer.Option(help="First row not taken any more.")] = None,
     parser: ParserName = SHIPPED_PARSER,
-    json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Models of the list that the others are compared with. Default: the first.", metavar="MODEL"),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of every document."),
+    ] = None,
+    style: Annotated[
+        str, typer.Option("--format", "-f", metavar="|".join(STYLES), help="How the figures are shown.")
+    ] = "table",
+    signature: Annotated[bool, typer.Option("--signature", help="The signature of every number.")] = False,
+    parameters: Annotated[
+        bool, typer.Option("--parameters", help="Parameters of the models, or of every row of the paper's tables.")
+    ] = False,
+    table: Annotated[
+        int | None,
+        typer.Option(
+            metavar="2|3",
+            help="Train and measure every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation and "
+            "DATA/test, folders that discsum preprocess made.",
+        ),
+    ] = None,
+    runs: Annotated[str, typer.Option(help="Folder of the table's runs; what is there already is used.")] = "runs",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.")
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Random training sets a row of the table, with --set sample=N.")
+    ] = 1,
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.
 
     Summarizers are shipped models, folders, baselines (lead, random, textrank, marcu, tree-knapsack), or oracle.
 
-    Example: discsum evaluate discsum-gum gum --split dev
+    Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
-    *models, data = models_and_data
-    if not models:
+    check_choice("--format", style, STYLES)
+    *models, data = models_and_data or [""]
+    if parameters:
+        from discsum.cli.paper_tables import show_parameters
+
+        show_parameters([*models, data] if data else [], style)
+        return
+    if not data or not (models or table):
         raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
     if not Path(data).exists():
         raise InputError(f"{data}: no such file or folder")
+    if table is not None:
+        from discsum.cli.paper_tables import show_table
+
+        show_table(table, Path(data), Path(runs), settings or [], draws, output, style)
+        return
     from discsum.parsers.treebank import is_treebank
 
     if is_treebank(Path(data)):
         if unit != "sentence" or units is not None:
             raise typer.BadParameter(f"{data} is a treebank: --unit and --units are for tables of texts with summaries")
         for model in models:
-            _evaluate_parser(model, Path(data), split, rst_parseval, json)
+            _evaluate_parser(model, Path(data), split, rst_parseval, style)
         return
     if rst_parseval or split != "dev":
         raise typer.BadParameter(
             f"{data} is no treebank (a folder with dep and rst): --split and --rst-parseval are for treebanks"
         )
-    from discsum.cli.summary_scores import compare, policy_of
+    _evaluate_summarizers(
+        models,
+        Path(data),
+        (unit, units, parser),
+        (text_column, summary_column, first, last),
+        against or models[:1],
+        (output, style, signature),
+    )
 
-    columns = (text_column, summary_column)
-    compare(models, Path(data), policy_of(unit, units), parser, columns, (first, last), json)
+
+def _evaluate_summarizers(
+    models: list[str],
+    path: Path,
+    what: tuple[str, int | None, str],
+    rows: tuple[str | None, str | None, int, int | None],
+    against: list[str],
+    shown: tuple[str | None, str, bool],
+) -> None:
+    from discsum.cli.summary_scores import Data, measured, policy_of, show, write_documents
+
+    unknown = [name for name in against if name not in models]
+    if unknown:
+        raise typer.BadParameter(
+            f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
+        )
+    unit, units, parser = what
+    output, style, signature = shown
+    run = Run()
+    results = measured(models, Data(path, parser, *rows), policy_of(unit, units), run)
+    others = [result for result in results if result.name in against]
+    if output is not None:
+        write_documents(Path(output), results)
+    figures = [result.row(others) for result in results]
+    show(str(path), len(results[0].selections), figures, results[0].rouge.signature, style, signature)
+    run.finish()
 
 
-def _evaluate_parser(model: str, data: Path, split: str, rst: bool, json: bool) -> None:
+def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:
     from discsum.cli.models import load_parser
     from discsum.parsers.training.evaluation import evaluate_parser
     from discsum.parsers.treebank import read_gum
 
     scores = evaluate_parser(load_parser(model), read_gum(data, split), rst=rst)
-    if json:
-        typer.echo(json_format.dumps({"model": model, "split": split, **scores.to_dict()}, indent=1))
+    if style == "json":
+        typer.echo(json.dumps({"model": model, "split": split, **scores.to_dict()}, indent=1))
         return
     typer.echo(f"{model} on {data} {split}")
     for name, segmented in (("EDU starts, raw text", scores.edus), ("sentence starts, raw text", scores.sentences)):

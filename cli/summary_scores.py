@@ -1,9 +1,10 @@
-"""The table of `discsum evaluate` for summarizers."""
+"""The figures of `discsum evaluate` for summarizers, and how they are shown."""
 
 from __future__ import annotations
 
-import json as json_format
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,54 +14,75 @@ from discsum.choices import DEFAULT_UNITS, UNITS
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.models import load_parser, load_scorer
 from discsum.cli.progress import counting
+from discsum.data.manifest import MANIFEST
 from discsum.data.summaries import read_pairs
 from discsum.data.tables import Failure
 from discsum.errors import InputError
-from discsum.evaluation import ORACLE, compare_models
+from discsum.evaluation import ORACLE, ModelScores, compare_models, text_blocks, text_signature
+from discsum.files import replacing, to_line
 from discsum.selection import Budget, Policy
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
 
 
-def compare(
-    models: Sequence[str],
-    data: Path,
-    policy: Policy,
-    parser: str,
-    columns: tuple[str | None, str | None],
-    rows: tuple[int, int | None],
-    json: bool,
-) -> None:
-    """Print the scores of the models on rows of a table, each compared with the first model."""
-    run, pairs = Run(), []
-    for pair in read_pairs(data, text_column=columns[0], summary_column=columns[1], first=rows[0], last=rows[1]):
+@dataclass(frozen=True)
+class Data:
+    """What summarizers are measured on: rows of a table of texts with summaries, or of a dataset folder.
+
+    Attributes:
+        path: The table or the folder.
+        parser: Parses a table's texts.
+        text_column: Column of a table's texts.
+        summary_column: Column of its references.
+        first: First row taken, from 0.
+        last: First row not taken any more.
+    """
+
+    path: Path
+    parser: str
+    text_column: str | None = None
+    summary_column: str | None = None
+    first: int = 0
+    last: int | None = None
+
+
+def measured(models: Sequence[str], data: Data, policy: Policy, run: Run) -> list[ModelScores]:
+    """Return the scores of models on the data; rows that cannot be read are counted in `run`.
+
+    Raises:
+        InputError: Nothing to measure on.
+    """
+    scorers = [(name, None if name == ORACLE else load_scorer(name, policy.unit)) for name in models]
+    if (data.path / MANIFEST).is_file():
+        from discsum.data.blocks import DatasetBlocks
+
+        dataset = DatasetBlocks(data.path, policy.unit, data.first, data.last)
+        run.done = len(dataset)
+        _check_any(data, run.done)
+        with counting("measured", len(dataset)) as show:
+            return compare_models(dataset.blocks(show), scorers, policy, dataset.signature)
+    pairs = []
+    for pair in read_pairs(
+        data.path,
+        text_column=data.text_column,
+        summary_column=data.summary_column,
+        first=data.first,
+        last=data.last,
+    ):
         if isinstance(pair, Failure):
             run.fail(pair.source, pair.reason)
         else:
             pairs.append(pair)
-    if not pairs:
-        raise InputError(f"{data}: expected texts with reference summaries, got none")
-    scorers = [(name, None if name == ORACLE else load_scorer(name, policy.unit)) for name in models]
-    with counting("measured", len(pairs)) as show:
-        results = compare_models(pairs, scorers, policy, load_parser(parser), show)
+    _check_any(data, len(pairs))
     run.done = len(pairs)
-    _print(data, len(pairs), [result.row(results[0]) for result in results], results[0].rouge.signature, json)
-    run.finish()
+    parser = load_parser(data.parser)
+    with counting("measured", len(pairs)) as show:
+        return compare_models(text_blocks(pairs, parser, policy, show), scorers, policy, text_signature(parser))
 
 
-def _print(data: Path, documents: int, table: list[dict[str, Any]], signature: str, json: bool) -> None:
-    if json:
-        head = {"data": str(data), "documents": documents, "signature": signature}
-        typer.echo(json_format.dumps({**head, "models": table}, indent=1))
-        return
-    typer.echo(f"{data}: {documents} documents; differences from {table[0]['model']}, paired bootstrap")
-    width = max(len(row["model"]) for row in table) + 2
-    typer.echo(" " * width + "".join(f"{heading:>26}" for heading in HEADINGS.values()) + "   words")
-    for row in table:
-        typer.echo(
-            f"{row['model']:{width}}" + "".join(_cell(row[metric]) for metric in HEADINGS) + f"{row['words']:8.1f}"
-        )
-    typer.echo(f"signature: {signature}")
+def _check_any(data: Data, documents: int) -> None:
+    if not documents:
+        raise InputError(f"{data.path}: expected texts with reference summaries, got none")
 
 
 def policy_of(unit: str, units: int | None) -> Policy:
@@ -71,8 +93,77 @@ def policy_of(unit: str, units: int | None) -> Policy:
     return Policy(Budget(units=DEFAULT_UNITS[unit] if units is None else units), unit, dependencies=unit == "edu")
 
 
-def _cell(values: dict[str, Any]) -> str:
-    if "difference" not in values:
-        return f"{values['mean']:26.2f}"
-    probability = "p<.001" if values["p"] < 0.001 else f"p={values['p']:.3f}".replace("0.", ".")
-    return f"{values['mean']:8.2f} {values['difference']:+7.2f} {probability:>9}"
+def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
+    """Write every document's scores, a JSON object a line; gzipped where the name ends in `.gz`."""
+    import gzip
+
+    lines = "".join(to_line(entry) for result in results for entry in result.documents()).encode()
+    with replacing(path) as partial:
+        # Without the time in its header the same scores are the same bytes.
+        partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
+
+
+def show(
+    data: str, documents: int, rows: Sequence[dict[str, Any]], signature: str, style: str, signatures: bool
+) -> None:
+    """Print the figures.
+
+    Args:
+        data: What they were measured on.
+        documents: How many documents that are.
+        rows: What `ModelScores.row` gives.
+        signature: What all of them depend on.
+        style: `table`, `markdown` or `json`.
+        signatures: Whether each row is followed by its own signatures.
+    """
+    if style == "json":
+        typer.echo(
+            json.dumps({"data": data, "documents": documents, "signature": signature, "models": list(rows)}, indent=1)
+        )
+        return
+    cells = [["model", *HEADINGS.values(), "words", "place", "in oracle", "parameters", "docs/s"]]
+    for row in rows:
+        figures = [
+            f"{row[metric]['mean']:.2f} [{row[metric]['low']:.2f}, {row[metric]['high']:.2f}]" for metric in HEADINGS
+        ]
+        parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
+        others = [f"{row['words']:.1f}", f"{row['place']:.2f}", f"{row['overlap']:.2f}", parameters]
+        cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
+    typer.echo(f"{data}: {documents} documents")
+    print_cells(cells, style)
+    paired = [["paired bootstrap", *HEADINGS.values()]]
+    for row in rows:
+        for place, other in enumerate(row["rouge1"]["against"]):
+            found = [row[metric]["against"][place] for metric in HEADINGS]
+            differences = [f"{one['difference']:+.2f} {probability(one['p'])}" for one in found]
+            paired.append([f"{row['model']} - {other['model']}", *differences])
+    if len(paired) > 1:
+        typer.echo()
+        print_cells(paired, style)
+    typer.echo(f"\nsignature: {signature}" if style == "table" else f"\nSignature: `{signature}`")
+    if signatures:
+        for row in rows:
+            for metric, heading in HEADINGS.items():
+                for one in (row[metric], *row[metric]["against"]):
+                    typer.echo(f"{row['model']} {heading}: {one['signature']}")
+
+
+def print_cells(cells: Sequence[Sequence[str]], style: str) -> None:
+    """Print a table whose first row is its head, aligned or as Markdown."""
+    if style == "markdown":
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        lines.insert(1, "|" + "---|" * len(cells[0]))
+        typer.echo("\n".join(lines))
+        return
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    for row in cells:
+        padded = [
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        typer.echo("  ".join(padded).rstrip())
+
+
+def probability(value: float) -> str:
+    """Return a p-value as text."""
+    return "p<.001" if value < 0.001 else f"p={value:.3f}".replace("0.", ".")

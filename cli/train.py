@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discsum.cli.progress import quiet, reporter
 from discsum.errors import InputError
 from discsum.files import replacing
 
@@ -48,36 +46,20 @@ def train(
     TRAINERS[kind](content, folder)
 
 
-def _common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
-    """Take the fields that every recipe has out of its content: data, name, and notes for the model card."""
-    missing = [field for field in ("data", "name") if not isinstance(content.get(field), str)]
-    if missing:
-        raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
-    return Path(content.pop("data")), content.pop("name"), str(content.pop("notes", ""))
-
-
-def _quiet() -> None:
-    """Keep transformers' bars and reports off standard error; what concerns the user is reported here."""
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-
-
 def _train_parser(content: dict[str, Any], folder: Path) -> None:
     from discsum.parsers.training.card import parser_card
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.trainer import ParserTrainer
     from discsum.parsers.treebank import read_gum
     from discsum.persistence import CARD
+    from discsum.recipes import common_fields
 
-    _quiet()
-
-    data, name, notes = _common_fields(content)
+    quiet()
+    data, name, notes = common_fields(content)
     recipe = ParserRecipe.from_dict(content)
     train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
-    report = _reporter()
+    report = reporter()
     trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
     trainer.run(report)
     with replacing(folder / "best" / CARD) as path:
@@ -97,46 +79,11 @@ def _texts(data: Path, rows: Rows) -> list[str]:
     return texts[rows.first : rows.last]
 
 
-def _reporter(main: bool = True) -> Callable[[str], None]:
-    """Return what prints lines of the log; those that end in a carriage return once a second, on a terminal only."""
-    shown = 0.0
-
-    def report(line: str) -> None:
-        nonlocal shown
-        if not main:
-            return
-        if not line.endswith("\r"):
-            typer.echo(line)
-        elif sys.stderr.isatty() and time.monotonic() - shown >= 1.0:
-            shown = time.monotonic()
-            typer.echo("\x1b[2K" + line, err=True, nl=False)
-
-    return report
-
-
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.training_sets import collection
-    from discsum.persistence import CARD
-    from discsum.training.card import summarizer_card
-    from discsum.training.extractive import SummarizerTrainer
-    from discsum.training.processes import in_turn
-    from discsum.training.recipe import SummarizerRecipe
+    from discsum.data.training_runs import train_summarizer
 
-    _quiet()
-    data, name, notes = _common_fields(content)
-    recipe = SummarizerRecipe.from_dict(content)
-    with in_turn() as main:
-        report = _reporter(main)
-        cache = folder.parent / "datasets"
-        train, validation = (
-            collection(sources, data, recipe, cache, report) for sources in (recipe.train, recipe.validation)
-        )
-    trainer = SummarizerTrainer(recipe, train, validation, folder, name, report)
-    trainer.run(report)
-    if main:
-        with replacing(folder / "best" / CARD) as path:
-            path.write_text(summarizer_card(name, recipe, trainer, notes), encoding="utf-8")
-        report(f"{folder / 'best'}: the weights of the best validation; use them with --model {folder / 'best'}")
+    quiet()
+    train_summarizer(content, folder, reporter())
 
 
 TRAINERS = {"parser": _train_parser, "extractive": _train_summarizer}

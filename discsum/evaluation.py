@@ -1,13 +1,16 @@
-"""Extractive summarizers against reference summaries: ROUGE of each, and whether they differ."""
+"""Extractive summarizers against reference summaries: ROUGE of each, what they select, and whether they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discsum.batches import batches
 from discsum.document import Document
 from discsum.extract import Scorer, extract
 from discsum.oracles import oracle_labels
@@ -19,10 +22,47 @@ from discsum.summary import Summary
 from discsum.training.pairs import Pair
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.parser import Parser
 
 ORACLE = "oracle"
 BATCH = 8
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some parsed documents with references.
+
+    Attributes:
+        documents: The documents.
+        references: Each one's reference summaries.
+        labels: `(units,)` of each, 1 for the units of the oracle.
+        scores: From a trained model to its confidences `(units,)` of each document.
+    """
+
+    documents: Sequence[Document]
+    references: Sequence[tuple[str, ...]]
+    labels: Sequence[NDArray[np.int8]]
+    scores: Callable[[ExtractiveSummarizer], Sequence[Scores]]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a model selected from a document.
+
+    Attributes:
+        id: The document's name.
+        indices: The units of the summary.
+        units: How many units the document has.
+        words: Words of the summary.
+        overlap: Share of the selected units that the oracle selects too.
+    """
+
+    id: str
+    indices: tuple[int, ...]
+    units: int
+    words: int
+    overlap: float
 
 
 @dataclass(frozen=True)
@@ -32,74 +72,137 @@ class ModelScores:
     Attributes:
         name: The model's name.
         rouge: ROUGE of every document; the signature has what summaries and figures depend on.
-        words: Mean length of the summaries.
+        selections: What it selected, document by document.
+        seconds: Time that scoring and selecting took; parsing and encoding are shared and not part of it.
+        parameters: Parameters of a trained model, its encoder left out.
     """
 
     name: str
     rouge: RougeScores
-    words: float
+    selections: Sequence[Selection]
+    seconds: float
+    parameters: int | None = None
 
-    def row(self, against: ModelScores) -> dict[str, Any]:
-        """Return means, 95% intervals, and the paired bootstrap against another model, all in percent."""
-        result: dict[str, Any] = {"model": self.name, "words": round(self.words, 1)}
+    def row(self, against: Sequence[ModelScores]) -> dict[str, Any]:
+        """Return the model's figures.
+
+        ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words of a
+        summary; the mean place of a selected unit, from 0 for the first to 1 for the last; the share of selected units
+        that the oracle selects too; parameters; documents a second beyond parsing and encoding.
+        """
+        result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
             values = 100 * self.rouge.metric(metric)
             interval = bootstrap_interval(values)
-            result[metric] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-            if against is not self:
-                comparison = paired_bootstrap(values, 100 * against.rouge.metric(metric))
-                result[metric] |= {"difference": comparison.difference, "p": comparison.p_value}
+            found: dict[str, Any] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
+            found["signature"] = f"{self.rouge.signature}|{interval.signature}"
+            found["against"] = [
+                {
+                    "model": other.name,
+                    "difference": paired.difference,
+                    "p": paired.p_value,
+                    "signature": paired.signature,
+                }
+                for other in against
+                if other is not self
+                for paired in [paired_bootstrap(values, 100 * other.rouge.metric(metric))]
+            ]
+            result[metric] = found
+        places = [place / max(1, one.units - 1) for one in self.selections for place in one.indices]
+        result["words"] = float(np.mean([one.words for one in self.selections]))
+        result["place"] = float(np.mean(places))
+        result["overlap"] = float(np.mean([one.overlap for one in self.selections]))
+        result["parameters"] = self.parameters
+        result["documents_a_second"] = len(self.selections) / max(self.seconds, 1e-9)
         return result
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """Yield each document's scores and selected units."""
+        for one, values in zip(self.selections, self.rouge.values.tolist(), strict=True):
+            scores = dict(zip(METRICS, values, strict=True))
+            yield {"id": one.id, "model": self.name, **scores, "selected": list(one.indices), "words": one.words}
+
+
+@dataclass
+class _Tally:
+    """What one model made so far."""
+
+    lines: list[str] = field(default_factory=list)
+    selections: list[Selection] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 def compare_models(
-    pairs: Sequence[Pair],
-    models: Sequence[tuple[str, Scorer | None]],
-    policy: Policy,
-    parser: Parser,
-    report: Callable[[int], None] = lambda done: None,
+    blocks: Iterable[Block], models: Sequence[tuple[str, Scorer | None]], policy: Policy, made: str
 ) -> list[ModelScores]:
-    """Return the scores of each model's summaries of the pairs, each text parsed once for all of them.
+    """Return the scores of each model's summaries of the same documents.
 
     Args:
-        pairs: Texts with references; texts without a unit are left out.
+        blocks: Parsed documents; those without a unit are left out.
         models: Names with scorers; the oracle, which sees the references, has none.
         policy: Unit, length and rules of the summaries.
-        parser: Parses the texts; trained models encode them by their own parser if it is another.
-        report: Takes the number of documents done.
+        made: What the documents' parses and the oracle depend on, for the signature.
     """
-    summaries: list[list[Summary]] = [[] for _ in models]
+    tallies = [_Tally() for _ in models]
     references: list[tuple[str, ...]] = []
-    for start in range(0, len(pairs), BATCH):
-        block = pairs[start : start + BATCH]
-        parsed = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
-        for pair, encoded in zip(block, parsed, strict=True):
-            if not encoded.document.units(policy.unit):
-                continue
-            references.append(pair.references)
-            for found, (name, scorer) in zip(summaries, models, strict=True):
-                found.append(_summary(encoded, pair, name, scorer, policy, parser))
-        report(min(start + BATCH, len(pairs)))
-    made = f"{policy.signature}|parser:{parser.name}@{parser.fingerprint[:8]}|bs:{SAMPLES}|rs:{SEED}"
+    for block in blocks:
+        kept = [index for index, document in enumerate(block.documents) if document.units(policy.unit)]
+        references += [block.references[index] for index in kept]
+        for tally, (name, scorer) in zip(tallies, models, strict=True):
+            started = time.perf_counter()
+            trained = block.scores(scorer) if isinstance(scorer, ExtractiveSummarizer) else None
+            for index in kept:
+                document, labels = block.documents[index], block.labels[index]
+                if scorer is None:
+                    chosen = np.flatnonzero(labels).tolist()
+                    summary = Summary.from_indices(document, policy.unit, name, labels, chosen)
+                else:
+                    summary = extract(document, scorer, policy, scores=None if trained is None else trained[index])
+                indices = tuple(unit.index for unit in summary.selected)
+                overlap = float(np.mean(labels[list(indices)])) if indices else 0.0
+                words = len(summary.text.split())
+                tally.lines.append("\n".join(summary.lines))
+                tally.selections.append(Selection(document.id, indices, len(labels), words, overlap))
+            tally.seconds += time.perf_counter() - started
     results = []
-    for found, (name, _) in zip(summaries, models, strict=True):
-        scores = rouge(["\n".join(summary.lines) for summary in found], references)
-        scores = replace(scores, signature=f"{scores.signature}|{made}")
-        results.append(ModelScores(name, scores, float(np.mean([len(summary.text.split()) for summary in found]))))
+    for tally, (name, scorer) in zip(tallies, models, strict=True):
+        scores = rouge(tally.lines, references)
+        scores = replace(scores, signature=f"{scores.signature}|{policy.signature}|{made}|bs:{SAMPLES}|rs:{SEED}")
+        count = scorer.network.parameter_count().whole if isinstance(scorer, ExtractiveSummarizer) else None
+        results.append(ModelScores(name, scores, tally.selections, tally.seconds, count))
     return results
 
 
-def _summary(encoded: Encoded, pair: Pair, name: str, scorer: Scorer | None, policy: Policy, parser: Parser) -> Summary:
-    document = encoded.document
-    if scorer is None:
-        return _oracle_summary(document, pair.references, name, policy)
-    scores = None
-    if isinstance(scorer, ExtractiveSummarizer) and scorer.parser.fingerprint == parser.fingerprint:
-        scores = scorer.scores([encoded])[0]
-    return extract(document, scorer, policy, scores=scores)
+def text_blocks(
+    pairs: Iterable[Pair], parser: Parser, policy: Policy, report: Callable[[int], None] = lambda done: None
+) -> Iterator[Block]:
+    """Yield the pairs parsed, each text once for all models, with the labels of the oracle `rouge12-f`.
+
+    Args:
+        pairs: Texts with references.
+        parser: Parses the texts; trained models encode them by their own parser if it is another.
+        policy: Unit, and length of the oracle if it counts units.
+        report: Takes the number of documents done.
+    """
+    done = 0
+    for block in batches(pairs, BATCH):
+        encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
+        documents = [item.document for item in encoded]
+
+        def scores(model: ExtractiveSummarizer, encoded: Any = encoded) -> list[Scores]:
+            if model.parser.fingerprint == parser.fingerprint:
+                return model.scores(encoded)
+            return [model.score(item.document, model.config.unit) for item in encoded]
+
+        labels = [
+            oracle_labels("rouge12-f", unit_texts(document, policy.unit), pair.references, policy.budget.units)
+            for document, pair in zip(documents, block, strict=True)
+        ]
+        yield Block(documents, [pair.references for pair in block], labels, scores)
+        done += len(block)
+        report(done)
 
 
-def _oracle_summary(document: Document, references: Iterable[str], name: str, policy: Policy) -> Summary:
-    """Return the greedy oracle's units, at most as many as the policy's if that counts units."""
-    labels = oracle_labels("rouge12-f", unit_texts(document, policy.unit), list(references), policy.budget.units)
-    return Summary.from_indices(document, policy.unit, name, labels, np.flatnonzero(labels).tolist())
+def text_signature(parser: Parser) -> str:
+    """Return what figures of `text_blocks` depend on."""
+    return f"parser:{parser.name}@{parser.fingerprint[:8]}|oracle:rouge12-f"

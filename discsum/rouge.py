@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
     if not predictions or len(predictions) != len(references):
         raise InputError(f"expected a reference for each of {len(predictions)} summaries, got {len(references)}")
-    scorer = RougeScorer(list(METRICS), use_stemmer=True)
+    scorer: Any = RougeScorer(list(METRICS), use_stemmer=True)  # type: ignore[no-untyped-call]
     values = np.zeros((len(predictions), len(METRICS)))
     for row, (prediction, given) in enumerate(zip(predictions, references, strict=True)):
         texts = [given] if isinstance(given, str) else list(given)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER
@@ -185,14 +186,16 @@ class ExtractiveSummarizer:
             raise InputError(f"{self.name}: expected unit {self.config.unit!r}, got {unit!r}; name another model")
         return self.scores([self.parser.encode_document(document)])[0]
 
-    @torch.inference_mode()
     def scores(self, encoded: Sequence[Encoded]) -> list[NDArray[np.float64]]:
-        """Return each document's confidences `(units,)`; sections of `max_units` units are scored one by one."""
-        results = []
-        for item in encoded:
-            parts = [np.zeros(0)]
-            for section in unit_inputs(item, self.config.unit, self.network.config, self.encoder):
-                logits = self.network(batched([section]), section.first)
-                parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
-            results.append(np.concatenate(parts))
-        return results
+        """Return the confidences `(units,)` of documents that the model's own parser encoded."""
+        unit = self.config.unit
+        return [self.confidences(item.document, self.encoder.of(item, unit)) for item in encoded]
+
+    @torch.inference_mode()
+    def confidences(self, document: Document, vectors: Tensor) -> NDArray[np.float64]:
+        """Return the confidences `(units,)` of a document whose unit vectors are known, `max_units` at a time."""
+        parts = [np.zeros(0)]
+        for section in unit_inputs(document, self.config.unit, vectors, self.network.config):
+            logits = self.network(batched([section]), section.first)
+            parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
+        return np.concatenate(parts)

@@ -5,16 +5,13 @@ import pytest
 import tiny
 import torch
 from safetensors.torch import load_file
-from small_news import pairs, write_table
+from small_news import write_table
 
-from discsum.baselines import baseline
 from discsum.data.training_sets import collection
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError
-from discsum.evaluation import ORACLE, compare_models
 from discsum.recipes.sources import Source
-from discsum.selection import Budget, Policy
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.training.card import summarizer_card
 from discsum.training.examples import collate
@@ -200,17 +197,6 @@ def test_the_rate_rises_and_falls():
     assert max(values) == pytest.approx(1.0, abs=0.01)
     assert values[0] == pytest.approx(0.1)
     assert values[-1] < 0.01
-
-
-def test_models_compared(parser):
-    policy = Policy(Budget(units=1))
-    models = [("lead", baseline("lead")), ("random", baseline("random")), (ORACLE, None)]
-    lead, random, oracle = compare_models(pairs(0, 12), models, policy, parser)
-    assert oracle.rouge.mean["rouge1"] >= max(lead.rouge.mean["rouge1"], random.rouge.mean["rouge1"])
-    row = oracle.row(lead)
-    assert row["rouge1"]["difference"] == pytest.approx(100 * (oracle.rouge.mean["rouge1"] - lead.rouge.mean["rouge1"]))
-    assert row["rouge1"]["low"] <= row["rouge1"]["mean"] <= row["rouge1"]["high"]
-    assert "p" not in lead.row(lead)["rouge1"]
 
 
 @pytest.mark.parametrize("vectors", ["contextual", "isolated", "encoder"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,10 +14,6 @@ from discsum.encoder.features import unit_features
 from discsum.encoder.heads import HeadConfig, UnitTree, head_type
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.tree import RSTTree
-
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded
-    from discsum.parsers.unit_encoders import UnitEncoder
 
 
 @dataclass(frozen=True)
@@ -39,29 +34,27 @@ class UnitInputs:
 
 
 @torch.inference_mode()
-def unit_inputs(encoded: Encoded, unit: str, network: SynthesizerConfig, encoder: UnitEncoder) -> list[UnitInputs]:
+def unit_inputs(document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig) -> list[UnitInputs]:
     """Return the inputs of each section of a parsed document, in order.
 
     A section has at most `max_units` units, and its prior comes from the tree that its own EDUs have
     among themselves, so memory is linear in the document's length.
 
     Args:
-        encoded: The parsed document and its subword vectors.
+        document: The parsed document.
         unit: `sentence` or `edu`.
+        vectors: `(units, width)` of all its units.
         network: Head and sizes.
-        encoder: Makes the units' vectors.
     """
-    document = encoded.document
     count = len(document.units(unit))
     if not count or document.tree is None:
         return []
-    states = encoder.of(encoded, unit)
     features = torch.from_numpy(unit_features(document, unit))
     sections = []
     for first in range(0, count, network.max_units):
         after = min(first + network.max_units, count)
         prior = read_prior(document, unit, first, after, network.head, network.for_head())
-        sections.append(UnitInputs(first, states[first:after], features[first:after], prior))
+        sections.append(UnitInputs(first, vectors[first:after], features[first:after], prior))
     return sections
 
 

@@ -44,6 +44,18 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
     return content
 
 
+def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
+    """Take the fields that every recipe has out of its content: data, name, and notes for the model card.
+
+    Raises:
+        InputError: A recipe without data or name.
+    """
+    missing = [field for field in ("data", "name") if not isinstance(content.get(field), str)]
+    if missing:
+        raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
+    return Path(content.pop("data")), content.pop("name"), str(content.pop("notes", ""))
+
+
 def _folder() -> Path:
     return Path(str(files("discsum") / "recipes"))
 

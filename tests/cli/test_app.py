@@ -72,7 +72,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["no-such-recipe"], "one of news-edu, news-sentence, parser-gum, parser-gum-large, xiao2020/..., got 'no-such-recipe'"),
+        (
+            ["no-such-recipe"],
+            "one of news-edu, news-sentence, parser-gum, parser-gum-large, xiao2020/..., got 'no-such-recipe'",
+        ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, got 'cake'"),
         (["parser-gum", "data=", "name=5"], "expected the recipe to say data and name"),
         (["parser-gum", "epochs=0", "rate=fast", "data=nowhere"], "rate: expected a number, got 'fast'"),

@@ -1,3 +1,4 @@
+import gzip
 import json
 
 import pytest
@@ -24,20 +25,25 @@ def evaluate(discsum, parser_folder, tmp_path):
 
 
 def test_summarizers_on_a_table(evaluate, summarizer_folders):
-    result = evaluate(ROWS, "--json", "--units", 1, models=("lead", summarizer_folders["sentence"], "oracle"))
+    result = evaluate(ROWS, "--format", "json", "--units", 1, models=("lead", summarizer_folders["sentence"], "oracle"))
     assert (result.code, result.err) == (0, "")
     data = json.loads(result.out)
     assert data["documents"] == 2
     lead, trained, oracle = data["models"]
     assert (lead["model"], oracle["model"]) == ("lead", "oracle")
     assert oracle["rouge1"]["mean"] >= max(lead["rouge1"]["mean"], trained["rouge1"]["mean"])
-    assert oracle["rouge1"]["difference"] == pytest.approx(oracle["rouge1"]["mean"] - lead["rouge1"]["mean"])
-    assert 0 < oracle["rouge1"]["p"] <= 1
+    (paired,) = oracle["rouge1"]["against"]
+    assert paired["model"] == "lead"
+    assert paired["difference"] == pytest.approx(oracle["rouge1"]["mean"] - lead["rouge1"]["mean"])
+    assert 0 < paired["p"] <= 1
+    assert (lead["parameters"], oracle["overlap"], lead["rouge1"]["against"]) == (None, 1.0, [])
+    assert trained["parameters"] > 0
+    assert 0 <= lead["place"] < 1
 
 
 def test_the_signature_says_what_the_figures_depend_on(evaluate, parser_folder):
     signatures = {
-        json.loads(evaluate(ROWS, "--json", *options).out)["signature"]
+        json.loads(evaluate(ROWS, "--format", "json", *options).out)["signature"]
         for options in ([], ["--units", 1], ["--unit", "edu"])
     }
     assert len(signatures) == 3
@@ -89,3 +95,74 @@ def test_options_of_tables_on_a_treebank_are_wrong_usage(discsum, treebank, pars
     result = discsum("evaluate", parser_folder, treebank, "--unit", "edu")
     assert result.code == 2
     assert "--unit and --units are for tables" in result.err
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_a_dataset_folder_gives_what_its_table_gives(
+    discsum, evaluate, summarizer_folders, parser_folder, tmp_path, unit
+):
+    models = ("lead", summarizer_folders[unit], "oracle")
+    options = ("--unit", unit, "--units", 1, "--format", "json")
+    from_table = json.loads(evaluate(ROWS, *options, "-o", tmp_path / "a.jsonl", models=models).out)
+    made = ("--parser", parser_folder, "--encoder", "contextual", "--oracle-units", 1)
+    assert discsum("preprocess", tmp_path / "table.jsonl", tmp_path / "set", *made).code == 0
+    result = discsum("evaluate", *models, tmp_path / "set", *options, "-o", tmp_path / "b.jsonl.gz")
+    assert (result.code, result.err) == (0, "")
+    for one, other in zip(from_table["models"], json.loads(result.out)["models"], strict=True):
+        for name in ("model", "words", "place", "overlap", "parameters"):
+            assert one[name] == other[name], name
+        for metric in ("rouge1", "rouge2", "rougeLsum"):
+            assert one[metric]["mean"] == other[metric]["mean"]
+    lines = (tmp_path / "a.jsonl").read_text()
+    assert gzip.decompress((tmp_path / "b.jsonl.gz").read_bytes()).decode() == lines
+    entries = [json.loads(line) for line in lines.splitlines()]
+    assert [(entry["model"], entry["id"]) for entry in entries] == [
+        (str(model), id) for model in models for id in ("a", "b")
+    ]
+    mean = sum(entry["rouge2"] for entry in entries[:2]) / 2
+    assert 100 * mean == pytest.approx(from_table["models"][0]["rouge2"]["mean"])
+    other_unit = discsum("evaluate", "lead", tmp_path / "set", "--unit", unit, "--first", 5)
+    assert "expected texts with reference summaries, got none" in other_unit.err
+
+
+def test_models_against_any_of_them(evaluate):
+    result = evaluate(ROWS, "--against", "random", "--against", "oracle", models=("lead", "random", "oracle"))
+    assert result.code == 0
+    assert [line.split("  ")[0] for line in result.out.splitlines() if " - " in line] == [
+        "lead - random",
+        "lead - oracle",
+        "random - oracle",
+        "oracle - random",
+    ]
+    result = evaluate(ROWS, "--against", "gone")
+    assert result.code == 2
+    assert "expected some of lead, oracle, got gone" in result.err
+
+
+def test_markdown_and_signatures(evaluate):
+    lines = evaluate(ROWS, "--format", "markdown", "--signature").out.splitlines()
+    assert lines[1].startswith("| model | R-1 | R-2 | R-Lsum | words | place | in oracle |")
+    assert lines[2] == "|---|---|---|---|---|---|---|---|---|"
+    assert lines[3].startswith("| lead | ")
+    signatures = [line for line in lines if line.startswith(("lead R-", "oracle R-"))]
+    # Each number's, and each comparison's.
+    assert len(signatures) == 3 + 6
+    assert all("ci:0.95|" in line for line in signatures)
+
+
+def test_parameters_of_every_row_as_the_paper_prints_them(discsum, summarizer_folders):
+    result = discsum("evaluate", "--parameters", "--format", "json")
+    assert result.code == 0
+    rows = json.loads(result.out)
+    assert len(rows) == 36
+    for row in rows:
+        paper = row["paper"]
+        assert round(row["attention"] / 1e6, 1) == paper["attention"]
+        # Table 3 prints 3.7 for what table 2 prints as 3.8.
+        if row["model"] != "table 3, balanced, Learned Random":
+            assert round(row["whole"] / 1e6, 0 if isinstance(paper["parameters"], int) else 1) == paper["parameters"]
+    table = discsum("evaluate", "--parameters").out.splitlines()
+    assert table[1].split("  ")[0] == "table 2, default, Dot Product (8)"
+    model = json.loads(discsum("evaluate", "--parameters", summarizer_folders["edu"], "--format", "json").out)
+    assert model[0]["whole"] > model[0]["attention"] > 0
+    assert "lead: expected a trained model, got a baseline" in discsum("evaluate", "--parameters", "lead").err

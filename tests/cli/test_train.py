@@ -33,7 +33,7 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
     assert (result.code, result.err) == (0, "")
     assert "trees, gold EDUs" in result.out and "parseval|edus:gold|" in result.out
     figures = json.loads(
-        discsum("evaluate", run / "best", treebank, "--split", "train", "--json", "--rst-parseval").out
+        discsum("evaluate", run / "best", treebank, "--split", "train", "-f", "json", "--rst-parseval").out
     )
     assert (figures["split"], figures["gold"]["signature"][:13]) == ("train", "rst-parseval|")
 

@@ -1,0 +1,66 @@
+"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020, each with its recipe and what the paper printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from discsum.encoder.synthesizer import ParameterCount, Synthesizer
+from discsum.errors import InputError
+from discsum.recipes import read_recipe
+from discsum.training.recipe import SummarizerRecipe
+
+UNITS = {2: "edu", 3: "sentence"}
+SETTINGS = ("default", "balanced")
+ROWS = {
+    "dot_product-8": "Dot Product (8)",
+    "dot_product": "Dot Product (1)",
+    "dense": "Dense",
+    "learned_random": "Learned Random",
+    "fixed_random": "Fixed Random",
+    "none": "No attention",
+    "d_tree": "D-Tree",
+    "c_tree": "C-Tree",
+    "c_tree_nuc": "C-Tree w/Nuc",
+}
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One row.
+
+    Attributes:
+        recipe: The recipe's name.
+        setting: `default` or `balanced`.
+        label: The row's name in the paper.
+        paper: What the paper printed: `rouge1`, `rouge2`, `rougeLsum` in percent on the whole test set of
+            CNN/DailyMail; `attention` and `parameters` in millions.
+    """
+
+    recipe: str
+    setting: str
+    label: str
+    paper: dict[str, float]
+
+    def parameters(self) -> ParameterCount:
+        """Return how many parameters the row's model has, for unit vectors of size 768 as in the paper."""
+        content: dict[str, Any] = read_recipe(self.recipe)
+        settings = {key: content[key] for key in content if key not in ("kind", "data", "name", "paper")}
+        network = SummarizerRecipe.from_dict(settings).synthesizer
+        return Synthesizer(type(network)(**network.to_dict() | {"width": 768})).parameter_count()
+
+
+def table_rows(table: int) -> list[TableRow]:
+    """Return the rows of table 2 (EDUs) or 3 (sentences), in the paper's order.
+
+    Raises:
+        InputError: Another table.
+    """
+    if table not in UNITS:
+        raise InputError(f"--table: expected {' or '.join(map(str, UNITS))}, got {table}")
+    rows = []
+    for setting in SETTINGS:
+        for name, label in ROWS.items():
+            recipe = f"xiao2020/{UNITS[table]}-{setting}-{name}"
+            rows.append(TableRow(recipe, setting, label, read_recipe(recipe)["paper"]))
+    return rows

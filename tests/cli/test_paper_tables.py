@@ -1,0 +1,69 @@
+"""Every row of a table of the paper, trained and measured by one command."""
+
+import json
+
+import pytest
+from small_news import write_table
+
+SETTINGS = {
+    "vectors": "contextual",
+    "steps": 1,
+    "validate_every": 1,
+    "batch": 4,
+    "synthesizer.inner": 8,
+    "synthesizer.key_size": 4,
+    "synthesizer.value_size": 4,
+    "synthesizer.scorer": 4,
+    "synthesizer.max_units": 16,
+    "sample": 6,
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name, first, last in (("train", 0, 10), ("validation", 20, 24), ("test", 30, 36)):
+        write_table(folder / f"{name}.jsonl", first, last)
+    return folder
+
+
+@pytest.mark.parametrize(("table", "unit"), [(3, "sentence"), (2, "edu")])
+def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
+    for name in ("train", "validation", "test"):
+        options = ("--parser", parser_folder, "--encoder", "contextual", "--oracle", "kedzie")
+        assert discsum("preprocess", data / f"{name}.jsonl", tmp_path / name, *options).code == 0
+    settings = [f"--set={key}={value}" for key, value in {**SETTINGS, "parser": parser_folder}.items()]
+    draws = 2 if table == 3 else 1
+    command = ("evaluate", "--table", table, tmp_path, "--runs", tmp_path / "runs", "--draws", draws, *settings)
+    result = discsum(*command, "--format", "json", "-o", tmp_path / "scores.jsonl.gz")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    rows = found["rows"]
+    assert (found["documents"], found["draws"], len(rows)) == (6, draws, 20)
+    assert [row["label"] for row in rows[:3]] == ["Lead3" if table == 3 else "Lead6", "Oracle", "Dot Product (8)"]
+    assert "|oracle:kedzie|" in found["signature"]
+    assert rows[1]["rouge1"]["mean"] >= rows[0]["rouge1"]["mean"] - 1e-9 or unit == "edu"
+    for row in rows[2:]:
+        figures = row["rouge1"]
+        assert figures["mean"] == pytest.approx(sum(figures["draws"]) / draws)
+        assert (figures["spread"] is None) == (draws == 1)
+        assert figures["paper"] > 40 or table == 2
+        assert row["parameters"]["whole"] > row["parameters"]["attention"]
+        assert set(figures["daggers"]) <= {"†", "‡"}
+        assert row["label"] != "Dot Product (8)" or not figures["daggers"]
+    for setting in ("default", "balanced"):
+        best = max((row for row in rows if row["setting"] == setting), key=lambda row: row["rouge2"]["mean"])
+        assert "†" in best["rouge2"]["daggers"] or best["label"] == "Dot Product (8)"
+    # A second time nothing is trained again.
+    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("model.safetensors")}
+    assert len(made) == 18 * draws
+    again = discsum(*command)
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert "default setting" in again.out and "† not significantly worse" in again.out
+
+
+def test_draws_need_samples(discsum, tmp_path):
+    result = discsum("evaluate", "--table", 3, tmp_path, "--draws", 2)
+    assert result.code == 1
+    assert "--draws 2: expected sample=N among the settings" in result.err
+    assert "--table: expected 2 or 3, got 5" in discsum("evaluate", "--table", 5, tmp_path).err
