@@ -23,7 +23,7 @@ def load_parser(name: str) -> Parser:
 
 @cache
 def load_scorer(name: str | None, unit: str | None) -> Scorer:
-    """Return a baseline, a shipped summarizer, or the one in a folder.
+    """Return a baseline, a shipped summarizer, the one in a folder, or `hf:NAME` from the Hugging Face hub.
 
     Args:
         name: By default the shipped summarizer for the unit.
@@ -37,9 +37,9 @@ def load_scorer(name: str | None, unit: str | None) -> Scorer:
     if name in BASELINES:
         return baseline(name)
     from discsum.persistence import shipped
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summarizer import HUB, ExtractiveSummarizer
 
-    if name is not None and name not in shipped() and not Path(name).exists():
+    if name is not None and name not in shipped() and not name.startswith(HUB) and not Path(name).exists():
         raise WeightsError(
             f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
             f"or one of {', '.join(BASELINES)}; found no such folder"

@@ -22,7 +22,7 @@ from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing, sha256, to_line
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.training.examples import section_heads
-from discsum.training.pairs import Pair
+from discsum.training.pairs import Pair, encode_pairs
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser
@@ -111,7 +111,7 @@ class ShardMaker:
     def _records(self, pairs: Sequence[Pair]) -> list[Record | str]:
         """Return the record of each pair, or why there is none; a document that cannot be done fails alone."""
         try:
-            encoded = self.parser.encode([pair.text for pair in pairs], ids=[pair.id for pair in pairs])
+            encoded = encode_pairs(pairs, self.parser)
             return [self._record(pair, item) for pair, item in zip(pairs, encoded, strict=True)]
         except WeightsError:
             raise

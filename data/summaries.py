@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from discsum.data.inputs import TEXT_COLUMNS
+from discsum.data.inputs import PARSED, TEXT_COLUMNS
 from discsum.data.tables import Failure, read_rows
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.training.pairs import Pair
 
@@ -64,7 +65,10 @@ def pairs_of(
         try:
             text, references = _value(row, texts, "--text-column"), _value(row, summaries, "--summary-column")
             id = str(row["id"]) if row.get("id") not in (None, "") else f"{name}-{number}"
-            yield Pair(id, _text(text), _references(references))
+            # Rows of `discsum parse --jsonl` with summaries beside them keep their trees.
+            parsed = text_column is None and row.keys() >= PARSED
+            document = Document.from_json(row) if parsed else None
+            yield Pair(id, _text(text), _references(references), document)
         except InputError as error:
             if number == first + 1 and not _has_columns(row, texts, summaries):
                 # Without its columns a table fails as a whole, once, and not row by row.

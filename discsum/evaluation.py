@@ -19,7 +19,7 @@ from discsum.selection import Policy, unit_texts
 from discsum.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.summary import Summary
-from discsum.training.pairs import Pair
+from discsum.training.pairs import Pair, encode_pairs
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
@@ -186,7 +186,7 @@ def text_blocks(
     """
     done = 0
     for block in batches(pairs, BATCH):
-        encoded = parser.encode([pair.text for pair in block], ids=[pair.id for pair in block])
+        encoded = encode_pairs(block, parser)
         documents = [item.document for item in encoded]
 
         def scores(model: ExtractiveSummarizer, encoded: Any = encoded) -> list[Scores]:

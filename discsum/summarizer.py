@@ -2,68 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from huggingface_hub import ModelHubMixin, snapshot_download
 from numpy.typing import NDArray
 from torch import Tensor
 
+import discsum
 from discsum.batches import batches
-from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
-from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.encoder.units import CONTEXTUAL
-from discsum.errors import InputError, WeightsError
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import InputError
 from discsum.extract import extract
-from discsum.persistence import CONFIG, read_model, shipped, write_model
 from discsum.selection import Budget, Policy
+from discsum.summarizer_folder import SummarizerConfig, SummarizerParts, read_summarizer, write_summarizer
 from discsum.summary import Summary
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser
     from discsum.parsers.unit_encoders import UnitEncoder
 
-KIND = "discsum-extractive"
-# What the names of trained layers begin with in a saved model.
-ENCODER = "encoder."
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
+# What names of models on the Hugging Face hub begin with; without it nothing is fetched.
+HUB = "hf:"
 
 
-@dataclass(frozen=True)
-class SummarizerConfig:
-    """What a summarizer reads and how it was trained to be used.
-
-    Attributes:
-        name: The model's name.
-        unit: `sentence` or `edu`.
-        vectors: `contextual`, pooled from the parser's encoding of the whole text; `isolated`, the first token's state
-            of each unit encoded on its own by the parser's encoder; or the name or folder of a Hugging Face encoder
-            that does so (Xiao et al. 2020, section 3).
-        revision: Commit of that Hugging Face encoder, where it has one.
-        encoder_layers: How many of the encoder's last layers were trained and are part of the model.
-        parser: Name or folder of the parser; in a saved model relative to its folder.
-        units: Units a summary has unless told otherwise.
-        fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
-    """
-
-    name: str
-    unit: str = "sentence"
-    vectors: str = CONTEXTUAL
-    revision: str = ""
-    encoder_layers: int = 0
-    parser: str = SHIPPED_PARSER
-    units: int = 3
-    fingerprint: str = ""
-
-
-class ExtractiveSummarizer:
+class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apache-2.0", tags=["rst", "extractive"]):
     """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
 
     needs_tree = True
@@ -79,8 +50,6 @@ class ExtractiveSummarizer:
             parser: Makes trees.
             encoder: Makes vectors; by default what the configuration names.
         """
-        import discsum
-
         self.network = network.eval()
         self.parser = parser
         self.encoder = encoder or discsum.unit_encoder(config.vectors, parser, config.encoder_layers)
@@ -92,64 +61,42 @@ class ExtractiveSummarizer:
         return self.config.name
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path | None = None, *, unit: str = "sentence") -> ExtractiveSummarizer:
-        """Return the shipped summarizer for `unit`, or the one of that name or folder.
+    def from_pretrained(  # type: ignore[override]
+        cls, name_or_path: str | Path | None = None, *, unit: str = "sentence", **hub: Any
+    ) -> ExtractiveSummarizer:
+        """Return the shipped summarizer for `unit`, the one of that name or folder, or `hf:NAME` from the hub.
+
+        Args:
+            name_or_path: By default the shipped summarizer.
+            unit: Which of the shipped ones.
+            hub: Options of `ModelHubMixin.from_pretrained` for models of the hub, as `revision`.
 
         Raises:
             InputError: Another unit than `sentence` or `edu`.
             WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is another.
         """
-        import discsum
-
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
-        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
-        try:
-            config = SummarizerConfig(**model.config["summarizer"])
-            network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
-            trained = {
-                name.removeprefix(ENCODER): model.tensors.pop(name)
-                for name in list(model.tensors)
-                if name.startswith(ENCODER)
-            }
-            network.load_state_dict(model.tensors)
-        except (KeyError, TypeError, InputError, RuntimeError) as error:
-            raise WeightsError(
-                f"{model.path / CONFIG}: expected the configuration of a {KIND} and its weights, "
-                f"got {type(error).__name__}: {error}"
-            ) from error
-        beside = model.path / config.parser
-        config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
-        parser = discsum.Parser.from_pretrained(config.parser)
-        if parser.fingerprint != config.fingerprint:
-            raise WeightsError(
-                f"{model.path}: expected the parser {config.parser} with fingerprint {config.fingerprint}, which the "
-                f"model was trained on, got {parser.fingerprint}; train the model again"
-            )
-        summarizer = cls(network, config, parser)
-        try:
-            summarizer.encoder.trained.load_state_dict(trained)
-        except RuntimeError as error:
-            raise WeightsError(f"{model.path}: expected the last layers of {config.vectors}, got {error}") from error
-        if config.revision and summarizer.encoder.revision != config.revision:
-            raise WeightsError(
-                f"{model.path}: expected the encoder {config.vectors} at revision {config.revision}, got "
-                f"{summarizer.encoder.revision or 'one without'}; train the model again"
-            )
-        return summarizer
+        if str(name_or_path).startswith(HUB):
+            found: ExtractiveSummarizer = super().from_pretrained(str(name_or_path).removeprefix(HUB), **hub)
+            return found
+        parts = read_summarizer(name_or_path if name_or_path is not None else SHIPPED[unit])
+        return cls(parts.network, parts.config, parts.parser, parts.encoder)
 
-    def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        """Write configuration, float16 weights and model card to `folder`; the parser is named, not copied."""
-        name = self.config.parser
-        place = name if name in shipped() else os.path.relpath(name, folder)
-        saved = replace(self.config, parser=place, fingerprint=self.parser.fingerprint)
-        config: dict[str, Any] = {
-            "name": self.config.name,
-            "summarizer": asdict(saved),
-            "synthesizer": self.network.config.to_dict(),
-        }
-        trained = {f"{ENCODER}{name}": value for name, value in self.encoder.trained.state_dict().items()}
-        write_model(Path(folder), KIND, config, self.network.state_dict() | trained, card)
+    @classmethod
+    def _from_pretrained(cls, *, model_id: str, **options: Any) -> ExtractiveSummarizer:
+        """Return the model of a folder or of the hub; `ModelHubMixin` calls this."""
+        names = ("revision", "cache_dir", "force_download", "local_files_only", "token")
+        chosen = {name: options[name] for name in names if name in options}
+        folder = model_id if Path(model_id).is_dir() else snapshot_download(model_id, **chosen)
+        return cls.from_pretrained(folder)
+
+    def save_pretrained(self, folder: str | Path, card: str = "", **hub: Any) -> None:  # type: ignore[override]
+        """Write configuration, float16 weights and model card to `folder`; the parser is named, not copied.
+
+        `push_to_hub` calls it with more options, which concern configurations that are not written here.
+        """
+        write_summarizer(SummarizerParts(self.network, self.config, self.parser, self.encoder), Path(folder), card)
 
     def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
         """Return the summary of a text; `policy` sets everything, `units` only the length."""

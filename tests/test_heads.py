@@ -1,9 +1,11 @@
+from importlib.metadata import EntryPoint
+
 import numpy as np
 import pytest
 import torch
 from small_trees import random_tree
 
-from discsum.encoder.heads import HEADS, HeadConfig, UnitTree, make_head
+from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree, head_type, make_head, register
 from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES
 from discsum.encoder.inputs import UnitInputs, batched
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig
@@ -202,3 +204,40 @@ def test_a_mixture_names_its_heads(mixture, heads):
 def test_an_unknown_head():
     with pytest.raises(InputError, match=r"c_tree_nuc.*got 'oak'"):
         make_head("oak", HeadConfig(16))
+
+
+class FirstHead(Head):
+    """Every unit attends to the first one."""
+
+    def forward(self, states, prior, mask):
+        attention = torch.zeros(len(states), 1, states.shape[1], states.shape[1])
+        attention[..., 0] = mask[:, None, :]
+        return attention
+
+
+@pytest.fixture
+def own_heads(monkeypatch):
+    monkeypatch.setattr("discsum.encoder.heads.HEADS", dict(HEADS))
+
+
+@pytest.mark.usefixtures("own_heads")
+def test_a_head_of_ones_own():
+    register("first", FirstHead)
+    register("first", FirstHead)
+    network = Synthesizer(SynthesizerConfig("first", 16, inner=8, scorer=4)).eval()
+    found = UnitInputs(0, torch.randn(5, 16), torch.zeros(5, 0), {})
+    assert network(batched([found])).shape == (1, 5)
+    assert head_type("first") is FirstHead
+    with pytest.raises(InputError, match="expected a new name for a head, got 'dense', which is DenseHead"):
+        register("dense", FirstHead)
+    with pytest.raises(InputError, match=r"other: expected a subclass of .*Head, got 5"):
+        register("other", 5)
+
+
+@pytest.mark.usefixtures("own_heads")
+def test_a_head_of_an_installed_package(monkeypatch):
+    entry = EntryPoint("first", f"{__name__}:FirstHead", "discsum.heads")
+    monkeypatch.setattr("discsum.encoder.heads.entry_points", lambda group: [entry] if group == entry.group else [])
+    assert head_type("first").__name__ == "FirstHead"
+    with pytest.raises(InputError, match=r"expected a head among dot_product, .*, first, got 'second'"):
+        head_type("second")

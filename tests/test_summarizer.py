@@ -1,10 +1,12 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tiny
+from huggingface_hub import ModelHubMixin
 
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
@@ -99,3 +101,44 @@ def test_another_parser_in_the_place_of_its_own_is_refused(summarizer, tmp_path)
 def test_an_unknown_model():
     with pytest.raises(WeightsError, match="no-such-model"):
         ExtractiveSummarizer.from_pretrained("no-such-model")
+
+
+def test_the_hubs_own_mixin_reads_and_writes_folders(summarizer, tmp_path, monkeypatch):
+    summarizer.save_pretrained(tmp_path / "model", card="# A card\n")
+    # As `super().from_pretrained` of a class that knows nothing of discsum would.
+    read = ModelHubMixin.from_pretrained.__func__(ExtractiveSummarizer, str(tmp_path / "model"))
+    assert (
+        read.summarize(tiny.ARTICLE).text
+        == ExtractiveSummarizer.from_pretrained(tmp_path / "model").summarize(tiny.ARTICLE).text
+    )
+    uploaded = {}
+
+    def upload(self, *, folder_path, **options):
+        uploaded.update({path.name: path.read_bytes() for path in folder_path.iterdir()})
+        return "https://example.org"
+
+    monkeypatch.setattr(
+        "huggingface_hub.HfApi.create_repo", lambda self, **options: SimpleNamespace(repo_id="me/model")
+    )
+    monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", upload)
+    summarizer.push_to_hub("me/model")
+    assert set(uploaded) == {"config.json", "model.safetensors", "README.md"}
+
+
+def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_path, monkeypatch):
+    summarizer.save_pretrained(tmp_path / "model")
+    asked = []
+
+    def fetch(name, **options):
+        asked.append((name, options["revision"]))
+        return str(tmp_path / "model")
+
+    monkeypatch.setattr("discsum.summarizer.snapshot_download", fetch)
+    config = str(tmp_path / "model" / "config.json")
+    monkeypatch.setattr("huggingface_hub.hub_mixin.hf_hub_download", lambda **options: config)
+    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1")
+    assert asked == [("me/model", "v1")]
+    assert model.name == summarizer.name
+    with pytest.raises(WeightsError, match="me/model: expected a folder"):
+        ExtractiveSummarizer.from_pretrained("me/model")
+    assert len(asked) == 1

@@ -17,7 +17,8 @@ from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import DiscsumError, InputError
 from discsum.files import replacing
-from discsum.summarizer import ExtractiveSummarizer, SummarizerConfig
+from discsum.summarizer import ExtractiveSummarizer
+from discsum.summarizer_folder import SummarizerConfig
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.examples import Batch, Collection, collate
 from discsum.training.processes import accelerator

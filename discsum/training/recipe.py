@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from discsum.choices import SHIPPED_PARSER, UNITS
-from discsum.encoder.heads import HEADS
+from discsum.encoder.heads import head_type
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
@@ -99,11 +99,11 @@ class SummarizerRecipe:
             for name, allowed in choices
             if getattr(self, name) not in allowed
         ]
-        problems += [
-            f"synthesizer.head: expected one of {', '.join(HEADS)}, got {name!r}"
-            for name in (self.synthesizer.head, *self.synthesizer.mixture)
-            if name not in HEADS
-        ]
+        for name in (self.synthesizer.head, *self.synthesizer.mixture):
+            try:
+                head_type(name)
+            except InputError as error:
+                problems.append(f"synthesizer.head: {error}")
         problems += [
             f"{name}: expected a number above 0, got {getattr(self, name)}"
             for name in POSITIVE

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+import tiny
 import torch
 
 import discsum.data
@@ -201,3 +202,22 @@ def test_every_problem_of_a_recipe_at_once():
         assert part in str(raised.value)
     with pytest.raises(InputError, match="discobert-edu with the unit edu only"):
         PreprocessRecipe(oracle="discobert-edu")
+
+
+def test_rows_that_have_trees_keep_them(parser_folder, tmp_path):
+    document = tiny.make_parser(seed=9).parse(tiny.ARTICLE, id="own")
+    other = Parser.from_pretrained(parser_folder).parse(tiny.ARTICLE)
+    assert document.tree != other.tree
+    rows = [
+        document.to_json() | {"summary": "The mill broke."},
+        {"id": "bare", "text": tiny.ARTICLE, "summary": "Rain."},
+    ]
+    broken = document.to_json() | {"summary": "Rain.", "nodes": document.to_json()["nodes"][1:]}
+    table = tmp_path / "trees.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in [*rows, broken]))
+    manifest = make(table, tmp_path / "set", parser_folder)
+    assert (manifest.documents, manifest.failed) == (2, 1)
+    assert "nodes" in (tmp_path / "set" / "failures.jsonl").read_text()
+    kept, parsed = discsum.data.load(tmp_path / "set")
+    assert (kept["edus"], kept["nodes"]) == (document.to_json()["edus"], document.to_json()["nodes"])
+    assert (parsed["id"], parsed["nodes"]) == ("bare", other.to_json()["nodes"])

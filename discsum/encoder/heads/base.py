@@ -58,7 +58,7 @@ class UnitTree:
 
 
 class Head(nn.Module):
-    """Gives the attention matrix of a layer; see `HEADS` for those there are.
+    """Gives the attention matrix of a layer; see `discsum.encoder.heads` for those there are and for how to add one.
 
     Attributes:
         limited: Whether it knows only `HeadConfig.max_units` units.

@@ -33,12 +33,12 @@ class MixedHead(Head):
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
         """Return what each kind reads, under the kind's name."""
-        from discsum.encoder.heads import HEADS
+        from discsum.encoder.heads import head_type
 
         return {
             f"{name}.{key}": value
             for name in dict.fromkeys(config.mixture)
-            for key, value in HEADS[name].prior(units, config).items()
+            for key, value in head_type(name).prior(units, config).items()
         }
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:

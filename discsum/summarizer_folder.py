@@ -1,0 +1,117 @@
+"""Summarizers as model folders: what is written, and what is checked when it is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import discsum
+from discsum.choices import SHIPPED_PARSER
+from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
+from discsum.encoder.units import CONTEXTUAL
+from discsum.errors import InputError, WeightsError
+from discsum.persistence import CONFIG, ModelFolder, read_model, shipped, write_model
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
+    from discsum.parsers.unit_encoders import UnitEncoder
+
+KIND = "discsum-extractive"
+# What the names of trained layers of the encoder begin with.
+ENCODER = "encoder."
+
+
+@dataclass(frozen=True)
+class SummarizerConfig:
+    """What a summarizer reads and how it was trained to be used.
+
+    Attributes:
+        name: The model's name.
+        unit: `sentence` or `edu`.
+        vectors: `contextual`, pooled from the parser's encoding of the whole text; `isolated`, the first token's state
+            of each unit encoded on its own by the parser's encoder; or the name or folder of a Hugging Face encoder
+            that does so (Xiao et al. 2020, section 3).
+        revision: Commit of that Hugging Face encoder, where it has one.
+        encoder_layers: How many of the encoder's last layers were trained and are part of the model.
+        parser: Name or folder of the parser; in a saved model relative to its folder.
+        units: Units a summary has unless told otherwise.
+        fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
+    """
+
+    name: str
+    unit: str = "sentence"
+    vectors: str = CONTEXTUAL
+    revision: str = ""
+    encoder_layers: int = 0
+    parser: str = SHIPPED_PARSER
+    units: int = 3
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class SummarizerParts:
+    """What a summarizer is made of."""
+
+    network: Synthesizer
+    config: SummarizerConfig
+    parser: Parser
+    encoder: UnitEncoder
+
+
+def write_summarizer(parts: SummarizerParts, folder: Path, card: str) -> None:
+    """Write configuration, float16 weights of what was trained, and model card; parser and encoder are named only."""
+    name = parts.config.parser
+    place = name if name in shipped() else os.path.relpath(name, folder)
+    config: dict[str, Any] = {
+        "name": parts.config.name,
+        "summarizer": asdict(replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint)),
+        "synthesizer": parts.network.config.to_dict(),
+    }
+    trained = {f"{ENCODER}{name}": value for name, value in parts.encoder.trained.state_dict().items()}
+    write_model(folder, KIND, config, parts.network.state_dict() | trained, card)
+
+
+def read_summarizer(name_or_path: str | Path) -> SummarizerParts:
+    """Return the parts of a shipped summarizer, or of one in a folder.
+
+    Raises:
+        WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser or encoder is not
+            the one that it was trained with.
+    """
+    model = read_model(name_or_path, KIND)
+    trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+    network, config = _network(model)
+    beside = model.path / config.parser
+    config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
+    parser = discsum.Parser.from_pretrained(config.parser)
+    if parser.fingerprint != config.fingerprint:
+        raise WeightsError(
+            f"{model.path}: expected the parser {config.parser} with fingerprint {config.fingerprint}, which the "
+            f"model was trained on, got {parser.fingerprint}; train the model again"
+        )
+    encoder = discsum.unit_encoder(config.vectors, parser, config.encoder_layers)
+    if config.revision != encoder.revision:
+        raise WeightsError(
+            f"{model.path}: expected the encoder {config.vectors} at revision {config.revision or 'none'}, got "
+            f"{encoder.revision or 'none'}; train the model again"
+        )
+    try:
+        encoder.trained.load_state_dict(trained)
+    except RuntimeError as error:
+        raise WeightsError(f"{model.path}: expected the last layers of {config.vectors}, got {error}") from error
+    return SummarizerParts(network, config, parser, encoder)
+
+
+def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
+    try:
+        config = SummarizerConfig(**model.config["summarizer"])
+        network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
+        network.load_state_dict({key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)})
+    except (KeyError, TypeError, InputError, RuntimeError) as error:
+        raise WeightsError(
+            f"{model.path / CONFIG}: expected the configuration of a {KIND} and its weights, "
+            f"got {type(error).__name__}: {error}"
+        ) from error
+    return network, config
