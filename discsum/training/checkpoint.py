@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from discsum.errors import InputError, WeightsError
+from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing
 from discsum.recipes.fields import differences
 
@@ -30,10 +30,12 @@ def save_checkpoint(
     tensors |= {f"average.{key}": value for key, value in average.items()}
     for index, slots in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in slots.items()}
-    with replacing(folder / LAST) as partial:
-        save_file(
-            {key: value.clone().contiguous() for key, value in tensors.items()}, partial, {"state": json.dumps(state)}
-        )
+    whole = {key: value.clone().contiguous() for key, value in tensors.items()}
+    try:
+        with replacing(folder / LAST) as partial:
+            save_file(whole, partial, {"state": json.dumps(state)})
+    except SafetensorError as error:
+        raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
