@@ -1,0 +1,94 @@
+"""What the parser's errors cost a summary: GUM's human summaries under gold trees and under predicted ones.
+
+    python tests/benchmarks/gold_trees.py GUM SUMMARIES [MODEL ...]
+
+GUM is a checkout of the treebank, SUMMARIES a table of its documents with summaries (column `id`). Three conditions:
+gold EDUs with the gold tree, gold EDUs with the predicted tree, and raw text. Summaries have 3 sentences or 6 EDUs.
+Only dev documents are measured, from which the parser did not learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from discsum.baselines import baseline
+from discsum.choices import DEFAULT_UNITS
+from discsum.data.summaries import read_pairs
+from discsum.evaluation import ORACLE, ModelScores, compare_models, text_blocks, text_signature
+from discsum.extract import Scorer
+from discsum.parsers.parser import Parser
+from discsum.parsers.treebank import read_gum
+from discsum.rouge import METRICS
+from discsum.selection import Budget, Policy
+from discsum.significance import paired_bootstrap
+from discsum.summarizer import ExtractiveSummarizer
+from discsum.training.pairs import Pair
+
+CONDITIONS = ("gold tree", "gold EDUs, predicted tree", "raw text")
+
+
+def conditions(gum: Path, summaries: Path, parser: Parser) -> dict[str, list[Pair]]:
+    """Return the documents of each condition, in the same order."""
+    references = {pair.id: pair.references for pair in read_pairs(summaries) if isinstance(pair, Pair)}
+    gold = [
+        Pair(document.id, document.text, references[document.id], document)
+        for document in read_gum(gum, "dev")
+        if document.id in references
+    ]
+    guessed = [
+        replace(pair, document=parser.parse(pair.text, sentences=pair.document.sentences, edus=pair.document.edus))
+        for pair in gold
+        if pair.document is not None
+    ]
+    return dict(zip(CONDITIONS, (gold, guessed, [replace(pair, document=None) for pair in gold]), strict=True))
+
+
+def show(unit: str, found: dict[str, Sequence[ModelScores]]) -> None:
+    """Print each model under each condition, with what gold trees gain over the others."""
+    gold = found[CONDITIONS[0]]
+    for place, model in enumerate(gold):
+        for condition, results in found.items():
+            scores = results[place].rouge
+            line = f"{unit:9}{model.name:34}{condition:28}"
+            for metric in METRICS:
+                line += f"{100 * scores.mean[metric]:8.2f}"
+                if condition != CONDITIONS[0]:
+                    paired = paired_bootstrap(100 * model.rouge.metric(metric), 100 * scores.metric(metric))
+                    line += f" ({paired.difference:+.2f}, p={paired.p_value:.3f})"
+            print(line)
+
+
+def main() -> None:
+    """Print both units."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("gum", type=Path)
+    options.add_argument("summaries", type=Path)
+    options.add_argument("models", nargs="*", default=["discsum-news-sentence", "discsum-news-edu"])
+    arguments = options.parse_args()
+    torch.set_num_threads(1)
+    parser = Parser.from_pretrained()
+    given = conditions(arguments.gum, arguments.summaries, parser)
+    trained = [ExtractiveSummarizer.from_pretrained(name) for name in arguments.models]
+    print(f"{len(given[CONDITIONS[0]])} documents; in brackets what gold trees gain, paired bootstrap")
+    for unit, count in DEFAULT_UNITS.items():
+        policy = Policy(Budget(units=count), unit, dependencies=unit == "edu")
+        models: list[tuple[str, Scorer | None]] = [
+            (name, baseline(name)) for name in ("lead", "marcu", "tree-knapsack")
+        ]
+        models += [(model.name, model) for model in trained if model.config.unit == unit]
+        models.append((ORACLE, None))
+        found = {
+            condition: compare_models(text_blocks(pairs, parser, policy), models, policy, text_signature(parser))
+            for condition, pairs in given.items()
+        }
+        show(unit, found)
+        print(f"signature: {found[CONDITIONS[0]][0].rouge.signature}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The laboratory's speeds: preprocessing, training on kept vectors, ROUGE, and growth with the number of documents.
+
+    python tests/benchmarks/laboratory.py TABLE [--documents 200] [--growth 10000]
+
+TABLE has texts with summaries, as CNN/DailyMail. Ratios are those of one run, each of its sides measured in turn, so
+that they hold on a busy machine too; two workers need two free cores. Growth is measured on short texts made here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import torch
+from rouge_score.rouge_scorer import RougeScorer
+
+from discsum.baselines import baseline
+from discsum.data.dataset import UnitExamples
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.shards import Record, schema, write_shard
+from discsum.data.summaries import read_pairs
+from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
+from discsum.extract import extract
+from discsum.oracles import oracle_labels
+from discsum.parsers.parser import Parser
+from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.rouge import METRICS, rouge
+from discsum.selection import Budget, Policy
+from discsum.training.examples import Batch, collate
+from discsum.training.pairs import Pair
+from discsum.training.scorer import UnitScorer
+
+WORDS = (
+    *("river", "mill", "wheel", "stone", "water", "town", "baker", "flour"),
+    *("bridge", "winter", "field", "council", "wall", "harbour", "ferry", "ice"),
+)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the wall-clock time of some work."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def stages(pairs: list[Pair], folder: Path) -> None:
+    """Print what each stage of preprocessing costs on one thread."""
+    parser = Parser.from_pretrained()
+    encoded = parser.encode([pairs[0].text])
+    parsing = seconds(lambda: encoded.extend(parser.encode([pair.text for pair in pairs])))
+    documents = encoded[1:]
+    encoder = UnitEncoder.load("contextual", parser)
+    labels: list[dict[str, object]] = []
+    vectors: list[dict[str, object]] = []
+    texts = [{"sentence": item.document.sentence_texts, "edu": item.document.edu_texts} for item in documents]
+
+    def label() -> None:
+        for pair, both in zip(pairs, texts, strict=True):
+            labels.append({unit: oracle_labels("rouge12-f", found, pair.references) for unit, found in both.items()})
+
+    def pool() -> None:
+        for item in documents:
+            vectors.append({unit: encoder.of(item, unit).half().numpy() for unit in ("sentence", "edu")})
+
+    def write() -> None:
+        records = [
+            Record(item.document, pair.references, *values)
+            for item, pair, *values in zip(documents, pairs, labels, vectors, strict=True)
+        ]
+        write_shard(folder / "shard.parquet", records, [], schema(("sentence", "edu"), encoded=True))
+
+    times = {
+        "parsing and encoding": parsing,
+        "oracles": seconds(label),
+        "pooling": seconds(pool),
+        "writing": seconds(write),
+    }
+    whole = sum(times.values())
+    print(f"preprocessing, {len(pairs)} documents, one thread, by stage:")
+    for name, value in times.items():
+        print(f"  {name:22}{1000 * value / len(pairs):8.1f} ms a document {100 * value / whole:6.1f}%")
+
+
+def workers(pairs: list[Pair], folder: Path) -> None:
+    """Print documents a second at one and two workers, loading of the parser included."""
+    rates = []
+    for count in (1, 2):
+        recipe = PreprocessRecipe(encoder="contextual", shard=16)
+        took = seconds(
+            lambda count=count, recipe=recipe: preprocess(pairs, {}, folder / str(count), recipe, workers=count)
+        )
+        rates.append(len(pairs) / took)
+    one, two = rates
+    print(f"preprocessing: {one:.1f} documents a second at 1 worker, {two:.1f} at 2: {two / one:.2f} times")
+
+
+def training(folder: Path) -> None:
+    """Print steps a second on kept vectors and with encoding each step, batches of 32 documents."""
+    config = SynthesizerConfig("c_tree_nuc", width=384)
+    examples = list(UnitExamples(folder / "1", "sentence", config))
+    batches = [collate(examples[start : start + 32]) for start in range(0, len(examples) - 31, 32)]
+    encoder = UnitEncoder.load("isolated", Parser.from_pretrained())
+    torch.manual_seed(1)
+    network = Synthesizer(config)
+
+    def step(scorer: UnitScorer, batch: Batch) -> None:
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(scorer(batch), batch.labels)
+        scorer.network.zero_grad()
+        loss.backward()
+
+    kept, anew = UnitScorer(network, None, "sentence").train(), UnitScorer(network, encoder, "sentence").train()
+    step(kept, batches[0])
+    took = [seconds(lambda: step(anew, batches[0]))]
+    fast = [seconds(lambda batch=batch: step(kept, batch)) for batch in batches * 3]
+    kept_rate, anew_rate = (len(times) / sum(times) for times in (fast, took))
+    print(
+        f"training steps a second, 32 documents each: {kept_rate:.2f} on kept vectors, {anew_rate:.3f} encoding each "
+        f"step: {kept_rate / anew_rate:.0f} times"
+    )
+
+
+def scoring(pairs: list[Pair], folder: Path) -> None:
+    """Print pairs a second of ROUGE against rouge-score."""
+    policy = Policy(Budget(units=3))
+    found = [
+        "\n".join(extract(example.document, baseline("lead"), policy).lines)
+        for example in UnitExamples(folder / "1", "sentence", SynthesizerConfig())
+    ]
+    references = [list(pair.references) for pair in pairs]
+    slow = RougeScorer(list(METRICS), use_stemmer=True)
+    times = [
+        seconds(lambda: rouge(found, references)),
+        seconds(lambda: [slow.score_multi(given, made) for given, made in zip(references, found, strict=True)]),
+    ]
+    print(
+        f"ROUGE: {len(found) / times[0]:.0f} pairs a second, {len(found) / times[1]:.0f} by rouge-score: "
+        f"{times[1] / times[0]:.0f} times"
+    )
+
+
+def growth(most: int, folder: Path) -> None:
+    """Print time and peak memory of preprocessing a tenth of the documents, and all of them."""
+    made = random.Random(1)
+    table = folder / "grown.jsonl"
+    with table.open("w") as file:
+        for number in range(most):
+            sentences = [
+                f"The {' '.join(made.choices(WORDS, k=8))} because the {made.choice(WORDS)} rose." for _ in range(6)
+            ]
+            row = {"id": number, "text": " ".join(sentences), "summary": sentences[2]}
+            file.write(json.dumps(row) + "\n")
+    code = (
+        "import sys, torch; torch.set_num_threads(1)\n"
+        "from pathlib import Path; from itertools import islice\n"
+        "from discsum.data.preprocess import PreprocessRecipe, preprocess\n"
+        "from discsum.data.summaries import read_pairs\n"
+        "table, out, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])\n"
+        "preprocess(islice(read_pairs(table), count), {}, out, PreprocessRecipe(encoder='contextual'))\n"
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])\n"
+    )
+    for count in (most // 10, most):
+        started = time.perf_counter()
+        command = [sys.executable, "-c", code, str(table), str(folder / f"grown-{count}"), str(count)]
+        peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1024
+        print(f"growth: {count} short documents: {time.perf_counter() - started:.0f} s, peak memory {peak:.0f} MiB")
+
+
+def main() -> None:
+    """Print all of it."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("table", type=Path)
+    options.add_argument("--documents", type=int, default=200)
+    options.add_argument("--growth", type=int, default=10_000)
+    arguments = options.parse_args()
+    torch.set_num_threads(1)
+    found = (pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair))
+    pairs = [replace(pair, document=None) for pair in islice(found, arguments.documents)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        stages(pairs, folder)
+        workers(pairs, folder)
+        training(folder)
+        scoring(pairs, folder)
+        growth(arguments.growth, folder)
+
+
+if __name__ == "__main__":
+    main()
