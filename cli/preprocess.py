@@ -35,8 +35,8 @@ def preprocess(
     encoder: Annotated[
         str,
         typer.Option(
-            help="Unit vectors: none; contextual or isolated, by the parser's encoder; or the name or folder of a "
-            "Hugging Face encoder."
+            help="Unit vectors: none; contextual, discourse or isolated, by the parser's encoder; or the name or "
+            "folder of a Hugging Face encoder."
         ),
     ] = "none",
     workers: Annotated[int, typer.Option(min=1, help="Processes beside each other.")] = 1,

@@ -41,8 +41,9 @@ class PreprocessRecipe:
         oracle: Name of the oracle that labels units.
         oracle_units: Units the oracle may take, at most; by default what its paper sets.
         units: Which units are labelled and encoded: `sentence`, `edu`, or both.
-        encoder: What makes the units' vectors: `none`; `contextual` or `isolated`, with the parser's own encoder (see
-            `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on its own.
+        encoder: What makes the units' vectors: `none`; `contextual`, `discourse` or `isolated`, with the parser's own
+            encoder (see `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on its
+            own.
         shard: Documents a file.
     """
 

@@ -30,9 +30,10 @@ class SummarizerConfig:
     Attributes:
         name: The model's name.
         unit: `sentence` or `edu`.
-        vectors: `contextual`, pooled from the parser's encoding of the whole text; `isolated`, the first token's state
-            of each unit encoded on its own by the parser's encoder; or the name or folder of a Hugging Face encoder
-            that does so (Xiao et al. 2020, section 3).
+        vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same with the
+            parser's states of EDUs beside them; `isolated`, the first token's state of each unit encoded on its own by
+            the parser's encoder; or the name or folder of a Hugging Face encoder that does so (Xiao et al. 2020,
+            section 3).
         revision: Commit of that Hugging Face encoder, where it has one.
         encoder_layers: How many of the encoder's last layers were trained and are part of the model.
         parser: Name or folder of the parser; in a saved model relative to its folder.

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from discsum.document import Document
-from discsum.encoder.units import CONTEXTUAL, ISOLATED, pool
+from discsum.encoder.units import DISCOURSE, ISOLATED, VECTORS, pool
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
+from discsum.parsers.network import layout_of
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.pretrained import pretrained_encoder
-from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 
 
 class UnitEncoder:
@@ -29,20 +30,28 @@ class UnitEncoder:
         trained: Its last layers, as many as `thaw` was told; the rest is frozen.
     """
 
-    def __init__(self, windows: WindowEncoder, tokenizer: Any, contextual: bool, own: bool, revision: str = "") -> None:
+    def __init__(
+        self,
+        windows: WindowEncoder,
+        tokenizer: Any,
+        kind: str = ISOLATED,
+        parser: Parser | None = None,
+        revision: str = "",
+    ) -> None:
         """Wrap an encoder.
 
         Args:
             windows: The encoder.
             tokenizer: Its tokenizer.
-            contextual: Whether vectors are pooled from the encoding of the whole text; otherwise they are the first
-                token's states of units encoded on their own.
-            own: Whether it is the parser's, whose encoding of a text need not be made again.
+            kind: Which vectors, one of `VECTORS`.
+            parser: Whose encoder it is, where it is a parser's.
             revision: Commit of the Hugging Face encoder.
         """
         self.windows, self.tokenizer = windows, tokenizer
-        self.contextual, self.own, self.revision = contextual, own, revision
-        self.width = windows.width
+        self.kind, self.parser, self.revision = kind, parser, revision
+        # Whether the parser's encoding of a text need not be made again.
+        self.own = parser is not None
+        self.width = windows.width + (parser.network.config.hidden if parser and kind == DISCOURSE else 0)
         self.trained = nn.ModuleList()
 
     @classmethod
@@ -50,23 +59,23 @@ class UnitEncoder:
         """Return the encoder of that name.
 
         Args:
-            name: `contextual` or `isolated`, by the parser's encoder, or the name or folder of a Hugging Face encoder,
-                which reads each unit on its own, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
-            parser: Whose encoder the first two are.
+            name: `contextual`, `discourse` or `isolated`, by the parser's encoder, or the name or folder of a Hugging
+                Face encoder, which reads each unit on its own, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
+            parser: Whose encoder the first three are.
             layers: How many of its last layers are to be trained.
 
         Raises:
             InputError: No such encoder, or one with fewer layers.
         """
-        if name in (CONTEXTUAL, ISOLATED):
-            encoder = cls(parser.network.encoder, parser.tokenizer, name == CONTEXTUAL, own=True)
+        if name in VECTORS:
+            encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)
         else:
             pretrained = pretrained_encoder(name)
             config: Any = pretrained.encoder.config
             window = min(512, int(getattr(config, "max_position_embeddings", 512)))
             windows = WindowEncoder(pretrained.encoder, pretrained.special, window=window).to(parser.network.device)
             revision = str(getattr(config, "_commit_hash", None) or "")
-            encoder = cls(windows, pretrained.tokenizer, contextual=False, own=False, revision=revision)
+            encoder = cls(windows, pretrained.tokenizer, revision=revision)
         encoder.windows.eval().requires_grad_(False)
         if layers:
             encoder.thaw(layers)
@@ -94,10 +103,10 @@ class UnitEncoder:
 
     def vectors(self, documents: Sequence[Document], unit: str) -> list[Tensor]:
         """Return `(units, width)` for each document, encoded anew; gradients reach the trained layers."""
-        if self.contextual:
+        if self.kind != ISOLATED:
             words = [self._split(document.text) for document in documents]
-            encoded = zip(self.windows(words), words, documents, strict=True)
-            return [pool(states, word.starts, document.units(unit)) for states, word, document in encoded]
+            encoded = zip(documents, words, self.windows(words), strict=True)
+            return [self._pooled(document, unit, word, states) for document, word, states in encoded]
         texts = [[document.text[span.start : span.end] for span in document.units(unit)] for document in documents]
         states = self.windows.first_tokens([self._split(text) for row in texts for text in row])
         ends = np.cumsum([len(row) for row in texts])
@@ -106,9 +115,24 @@ class UnitEncoder:
     @torch.inference_mode()
     def of(self, encoded: Encoded, unit: str) -> Tensor:
         """Return `(units, width)` for a parsed document, from the parser's encoding where that is the same."""
-        if self.contextual and self.own:
-            return pool(encoded.vectors, encoded.subwords.starts, encoded.document.units(unit))
+        if self.kind != ISOLATED and self.own:
+            return self._pooled(encoded.document, unit, encoded.subwords, encoded.vectors)
         return self.vectors([encoded.document], unit)[0]
+
+    def _pooled(self, document: Document, unit: str, words: Subwords, vectors: Tensor) -> Tensor:
+        """Return a document's vectors from its subwords', with the parser's states of EDUs where the kind has them."""
+        pooled = pool(vectors, words.starts, document.units(unit))
+        if self.kind != DISCOURSE or self.parser is None or not document.edus:
+            return pooled
+        network = self.parser.network
+        starts = first_subwords(words, document.edus), first_subwords(words, document.sentences)
+        states = network.edus([vectors], [layout_of(words, *starts, vectors.device)])[0]
+        if unit == "sentence":
+            # The mean over the EDUs that begin in a sentence; zeros where none does.
+            owner = torch.from_numpy(document.edu_to_sentence).to(states.device)
+            sums = states.new_zeros(len(pooled), states.shape[1]).index_add(0, owner, states)
+            states = sums / torch.bincount(owner, minlength=len(pooled)).clamp_min(1)[:, None]
+        return torch.cat([pooled, states], dim=-1)
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)

@@ -11,8 +11,10 @@ from torch import Tensor
 
 from discsum.document import Span
 
-# Pooled from the one encoding of the whole text, or the first token's state of each unit encoded on its own.
-CONTEXTUAL, ISOLATED = "contextual", "isolated"
+# Pooled from the parser's one encoding of the whole text; with its states of EDUs beside them; or the first token's
+# state of each unit encoded on its own by the parser's encoder.
+CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"
+VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)
 
 
 def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from discsum.encoder.units import CONTEXTUAL, ISOLATED
+from discsum.encoder.units import VECTORS
 from discsum.rouge import signature
 from discsum.training.recipe import SummarizerRecipe
 
@@ -27,7 +27,7 @@ def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrai
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # Width and layout features follow from the inputs, so the recipe does not know them.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
-    own = recipe.vectors in (CONTEXTUAL, ISOLATED)
+    own = recipe.vectors in VECTORS
     encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {recipe.vectors}"
     trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
     copied = trained if recipe.encoder_layers else "nothing is part of the model, it was frozen and is named only"

@@ -32,8 +32,8 @@ class SummarizerRecipe:
         sample: How many documents are drawn from all of `train`, once and for good, as in a low-resource study.
         draw: Seed of that drawing.
         unit: `sentence` or `edu`.
-        vectors: `contextual`, `isolated`, or a Hugging Face encoder, as in `SummarizerConfig`.
-        parser: Parser that makes the trees, whose encoder makes the first two kinds of vectors.
+        vectors: `contextual`, `discourse`, `isolated`, or a Hugging Face encoder, as in `SummarizerConfig`.
+        parser: Parser that makes the trees, whose encoder makes the first three kinds of vectors.
         encode_each_step: Whether units are encoded anew each step, with the encoder's dropout, as in the paper;
             otherwise their vectors are computed once.
         encoder_layers: How many of the encoder's last layers are trained too; units are then encoded each step.

@@ -16,7 +16,7 @@ def encoded(parser):
     return parser.encode(TEXTS)
 
 
-@pytest.mark.parametrize("name", ["contextual", "isolated", "encoder"])
+@pytest.mark.parametrize("name", ["contextual", "discourse", "isolated", "encoder"])
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
 def test_a_document_alone_and_together(parser, encoded, encoder_folder, name, unit):
     encoder = UnitEncoder.load(str(encoder_folder) if name == "encoder" else name, parser)
@@ -32,6 +32,18 @@ def test_isolated_units_do_not_see_each_other(parser):
     np.testing.assert_allclose(vectors[0][0], vectors[0][1], atol=1e-5)
     np.testing.assert_allclose(vectors[0][0], vectors[1][0], atol=1e-5)
     assert not np.allclose(vectors[0][0], vectors[0][2], atol=1e-3)
+
+
+def test_discourse_vectors_have_the_parsers_states(parser, encoded):
+    encoder = UnitEncoder.load("discourse", parser)
+    plain = UnitEncoder.load("contextual", parser)
+    item = encoded[0]
+    edus, sentences = encoder.of(item, "edu"), encoder.of(item, "sentence")
+    torch.testing.assert_close(edus[:, : plain.width], plain.of(item, "edu"))
+    owner = item.document.edu_to_sentence
+    for sentence in range(len(sentences)):
+        own = edus[owner == sentence, plain.width :]
+        torch.testing.assert_close(sentences[sentence, plain.width :], own.mean(dim=0))
 
 
 def test_only_the_last_layers_learn_and_the_parser_stays(parser, encoded, encoder_folder):
