@@ -28,7 +28,6 @@ class Targets:
         nodes: `(nodes, 3)` first, last and split of each node to learn that these EDUs can express.
         labels: `(nodes,)` index of each node's label, or `(nodes, labels)` how probable each is.
         expected: The distribution over trees to learn, where there is one instead of a tree.
-        states: `(edus, hidden)` a teacher's states of the EDUs, where there is one.
     """
 
     edu_starts: NDArray[np.int64]
@@ -36,7 +35,6 @@ class Targets:
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64] | NDArray[np.float32]
     expected: Expected | None = None
-    states: NDArray[np.float16] | None = None
 
 
 @dataclass(frozen=True)

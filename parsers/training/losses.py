@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.parsers.network import ParserNetwork, layout_of
@@ -20,17 +19,15 @@ from discsum.parsers.training.recipe import ParserRecipe
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node, states an EDU."""
+    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node."""
 
     tags: Tensor
     splits: Tensor
     labels: Tensor
-    states: Tensor
 
     def total(self, recipe: ParserRecipe) -> Tensor:
         """Return the weighted sum that is minimised."""
-        labels, states = recipe.label_weight * self.labels, recipe.state_weight * self.states
-        return recipe.tag_weight * self.tags + self.splits + labels + states
+        return recipe.tag_weight * self.tags + self.splits + recipe.label_weight * self.labels
 
 
 def batch_losses(
@@ -68,7 +65,7 @@ def batch_losses(
         for words, target in zip(inputs, targets, strict=True)
     ]
     states = network.edus(vectors, layouts)
-    split_losses, label_losses, state_losses, counts, edus = [], [], [], [], 0
+    split_losses, label_losses, counts = [], [], []
     for state, layout, target in zip(states, layouts, targets, strict=True):
         if not len(target.nodes):
             continue
@@ -83,13 +80,9 @@ def batch_losses(
             )
         )
         counts.append(len(target.nodes))
-        if target.states is not None and recipe.state_weight:
-            state_losses.append(state_loss(state, target.states))
-            edus += len(state)
     nodes = max(1, sum(counts))
     zero = tag_loss.new_zeros(())
-    split_loss, label_loss = sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes
-    return Losses(tag_loss, split_loss, label_loss, sum(state_losses, zero) / max(1, edus))
+    return Losses(tag_loss, sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes)
 
 
 def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:
@@ -98,12 +91,6 @@ def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> T
         return chosen.loss(scores, target.nodes)
     assert chosen.soft_loss is not None, "recipes with teachers have such a design"
     return chosen.soft_loss(scores, target.expected)
-
-
-def state_loss(states: Tensor, taught: NDArray[np.float16]) -> Tensor:
-    """Return the squared distance of EDU states from a teacher's, by the mean square of these, summed over EDUs."""
-    target = torch.from_numpy(taught).to(states.device).float()
-    return (states - target).square().mean(dim=1).sum() / target.square().mean()
 
 
 def _predicted(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:

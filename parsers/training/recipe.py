@@ -37,9 +37,6 @@ class ParserRecipe:
         flatten: Share of documents a step read with other line breaks, and as large a share without case.
         tag_weight: Weight of the boundary loss beside the split loss.
         label_weight: Weight of the label loss beside the split loss.
-        state_weight: Weight of the distance of EDU states from the first teacher's. Above 0, what stands on the
-            encoder begins with that teacher's weights where sizes agree (Chen et al. 2022, "Knowledge distillation
-            with the reused teacher classifier").
         smoothing: Label smoothing of the label loss.
         bf16: Whether the encoder trains in bfloat16 (weights stay float32).
         seed: Seed of everything random.
@@ -65,7 +62,6 @@ class ParserRecipe:
     flatten: float = 0.2
     tag_weight: float = 1.0
     label_weight: float = 1.0
-    state_weight: float = 0.0
     smoothing: float = 0.05
     bf16: bool = True
     seed: int = 1
@@ -86,8 +82,6 @@ class ParserRecipe:
             problems.append(f"network.design: expected one of {', '.join(DESIGNS)}, got {self.network.design!r}")
         elif self.teachers and DESIGNS[self.network.design].soft_loss is None:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
-        if self.state_weight and not self.teachers:
-            problems.append(f"state_weight: expected 0 without teachers, got {self.state_weight}")
         if bool(self.teachers) != bool(self.texts):
             there, missing = ("teachers", "texts") if self.teachers else ("texts", "teachers")
             problems.append(f"{missing}: expected some beside {there}, got none; say {there}=[] to do without")

@@ -104,7 +104,6 @@ def _example(text: str, words: Subwords, values: Values) -> Example:
         values["nodes"],
         values["labels"],
         Expected(values["left"], values["right"]),
-        values["states"],
     )
     return Example(text[:40], None, words, values["tags"], targets)
 

@@ -2,8 +2,7 @@
 
 After knowledge distillation (Hinton et al. 2015) and silver trees for RST parsing (Kobayashi et al. 2021): the
 pupil learns the teachers' mean probabilities of boundaries, of spans as children, and of labels. The first teacher
-says where EDUs are, between which nodes the labels stand and what an EDU's state is, so that each of the others
-can be asked alone.
+says where EDUs are and between which the labels stand, so that each of the others can be asked alone.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ from discsum.parsers.structure.inside_outside import best_tree
 from discsum.parsers.subwords import Subwords, split_subwords
 
 Values = dict[str, NDArray[Any]]
-# Of what a teacher says of a text: kept answers of another one are not read.
-VERSION = 2
 _NOTHING: Values = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
@@ -73,7 +70,7 @@ class Teachers:
         # All but the first say it of the first one's units.
         asked = [self.parsers[index] for index in sorted({0, place})]
         said = [(parser.fingerprint, parser.network.config.to_dict()) for parser in asked]
-        digest = hashlib.sha256(json.dumps([said, self.bf16, VERSION]).encode())
+        digest = hashlib.sha256(json.dumps([said, self.bf16]).encode())
         for part in (text.encode("utf-8", "surrogatepass"), words.starts.tobytes(), words.ends.tobytes()):
             digest.update(part)
         return digest.hexdigest()[:32]
@@ -112,7 +109,7 @@ class Teachers:
         view = posterior_of(network.splits(state, layout.openings))
         nodes = best_tree(view.spans) if first is None else first["nodes"]
         logits = network.labels(state, layout.openings, torch.from_numpy(nodes).to(network.device))
-        values = {
+        return {
             "edu_starts": edus,
             "sentence_starts": sentences,
             "nodes": nodes,
@@ -121,9 +118,6 @@ class Teachers:
             "left": view.left.astype(np.float16),
             "right": view.right.astype(np.float16),
         }
-        if first is None:
-            values["states"] = state.half().cpu().numpy()
-        return values
 
 
 def mean_of(answers: Sequence[Values]) -> Values:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from discsum.document import Document
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError
 from discsum.files import replacing
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
@@ -77,8 +77,6 @@ class ParserTrainer:
         self.silver: list[Example] = []
         if recipe.teachers and (state is None or state["epoch"] < recipe.epochs):
             teachers = Teachers.load(recipe.teachers, labels, device, recipe.bf16)
-            if recipe.state_weight:
-                _begin_as(self.network, teachers)
             parts = [with_paragraphs(shortened(text, recipe.longest)) for text in texts]
             self.silver = taught(parts, teachers, self.tokenizer, folder.parent / "silver", report)
         self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
@@ -116,7 +114,7 @@ class ParserTrainer:
         random = np.random.default_rng([self.recipe.seed, self.epoch + 1])
         order = random.permutation(len(self.examples))
         self.network.train()
-        total = np.zeros(4)
+        total = np.zeros(3)
         for step in range(self.steps_an_epoch):
             chosen = [self.examples[index] for index in order[step * self.recipe.batch :][: self.recipe.batch]]
             done = (self.epoch + step / self.steps_an_epoch) / self.recipe.epochs
@@ -134,7 +132,7 @@ class ParserTrainer:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
             self.optimizer.step()
             update_average(self.average, self.network, self.epoch * self.steps_an_epoch + step, self.recipe.average)
-            parts = [loss.item() for loss in (losses.tags, losses.splits, losses.labels, losses.states)]
+            parts = [losses.tags.item(), losses.splits.item(), losses.labels.item()]
             total += parts
             report(
                 f"epoch {self.epoch + 1} step {step + 1}/{self.steps_an_epoch} losses {np.round(parts, 3).tolist()}\r"
@@ -187,18 +185,3 @@ class ParserTrainer:
             check_data(self.folder, state, self._data)
         load_checkpoint(self.folder, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]
-
-
-@torch.no_grad()
-def _begin_as(network: ParserNetwork, teachers: Teachers) -> None:
-    """Give what stands on the encoder the first teacher's weights, where sizes agree."""
-    taught = teachers.parsers[0].network
-    if taught.config.hidden != network.config.hidden:
-        raise InputError(
-            f"state_weight: expected network.hidden {taught.config.hidden} as of the first teacher, "
-            f"got {network.config.hidden}"
-        )
-    weights = taught.state_dict()
-    for name, parameter in network.named_parameters():
-        if not name.startswith("encoder.") and name in weights and weights[name].shape == parameter.shape:
-            parameter.copy_(weights[name])

@@ -6,13 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import tiny
-import torch
 from safetensors.torch import load_file
 
 from discsum.errors import InputError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training import silver as module
-from discsum.parsers.training.losses import batch_losses, state_loss
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
 from discsum.parsers.training.teachers import Teachers
@@ -43,7 +41,6 @@ def test_targets_are_probabilities_over_a_tree_of_the_teachers_edus(parser, tmp_
         # Every tree has one left and one right child a node.
         assert targets.expected.left.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
         assert targets.expected.right.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
-        assert targets.states.shape == (edus, tiny.SIZES["hidden"])
 
 
 def test_the_first_teacher_cuts_and_all_say_how_probable_it_is(parser, tmp_path):
@@ -191,42 +188,6 @@ def test_a_pupil_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_f
     assert run("pupil", **taught).silver == []
 
 
-def test_a_pupil_can_take_over_what_stands_on_the_teachers_encoder(encoder_folder, treebank, tmp_path, tokenizer):
-    settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 1, "batch": 2, "seed": 5}
-    taught = {"teachers": [str(tmp_path / "teacher")], "texts": [{"path": "unseen.jsonl"}], "silver": 3}
-    train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
-
-    def start(name, **changes):
-        recipe = ParserRecipe.from_dict(settings | changes)
-        return ParserTrainer(recipe, train, dev, tmp_path / name, name, UNSEEN if recipe.teachers else ())
-
-    teacher = start("t", network=tiny.SIZES | {"edu_threshold": 0.0, "tagger_hidden": 4})
-    teacher._averaged_parser().save_pretrained(tmp_path / "teacher")
-    upper = Parser.from_pretrained(tmp_path / "teacher").network.state_dict()
-    alone = start("alone", **taught, seed=6).network.state_dict()
-    pupil = start("pupil", **taught, seed=6, state_weight=1.0)
-    began = pupil.network.state_dict()
-    for name, value in began.items():
-        # The tagger has another size and the encoder is the pupil's own.
-        source = alone if name.startswith("encoder.") or value.shape != upper[name].shape else upper
-        assert value.equal(source[name]), name
-        assert pupil.average[name].equal(value), name
-    losses = batch_losses(pupil.network, [], pupil.silver[:1], pupil.recipe, np.random.default_rng(1), predict=False)
-    assert losses.states.item() > 0
-    parts = (losses.tags, losses.splits, losses.labels, losses.states)
-    assert losses.total(pupil.recipe).item() == pytest.approx(sum(part.item() for part in parts))
-    with pytest.raises(InputError, match=r"state_weight: expected network.hidden 16 as of the first teacher, got 8"):
-        start("small", **taught, state_weight=1.0, network=tiny.SIZES | {"hidden": 8})
-
-
-def test_states_are_compared_by_their_size():
-    taught = np.array([[1.0, -3.0], [2.0, 4.0], [-5.0, 5.0]], dtype=np.float16)
-    assert state_loss(torch.from_numpy(taught).float(), taught).item() == 0
-    # As far away as they are large, all three of them.
-    for factor in (0.0, 2.0):
-        assert state_loss(factor * torch.from_numpy(taught).float(), taught).item() == pytest.approx(3)
-
-
 def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank, tmp_path, parser):
     taught = {"teachers": [str(tmp_path / "teacher")], "texts": [{"path": "unseen.jsonl"}]}
     settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch": 1}
@@ -254,8 +215,6 @@ def test_recipes_with_teachers():
     assert (recipe.teachers, recipe.texts[0].last) == (("runs/one",), 5)
     with pytest.raises(InputError, match=r"texts: expected some beside teachers, got none; say teachers=\[\]"):
         ParserRecipe.from_dict({"teachers": ["runs/one"]})
-    with pytest.raises(InputError, match=r"state_weight: expected 0 without teachers, got 1\.0"):
-        ParserRecipe.from_dict({"state_weight": 1})
     with pytest.raises(InputError, match=r"teachers: expected a list of folders, got 'one'"):
         ParserRecipe.from_dict({"teachers": "one"})
     with pytest.raises(InputError, match=r"texts: expected a list of sources, each with a path, got \['news'\]"):
