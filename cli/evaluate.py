@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ STYLES = ("table", "markdown", "json")
 
 
 def evaluate(
+    context: typer.Context,
     models_and_data: Annotated[
         list[str] | None,
         typer.Argument(
@@ -36,8 +38,11 @@ def evaluate(
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
-    first: Annotated[int, typer.Option(help="First row of the data, from 0.")] = 0,
-    last: Annotated[int | None, typer.Option(help="First row not taken any more.")] = None,
+    block_trigrams: Annotated[
+        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with what is selected.")
+    ] = False,
+    first: Annotated[int, typer.Option(min=0, help="First row of the data, from 0.")] = 0,
+    last: Annotated[int | None, typer.Option(min=0, help="First row not taken any more.")] = None,
     parser: ParserName = SHIPPED_PARSER,
     against: Annotated[
         list[str] | None,
@@ -81,6 +86,7 @@ def evaluate(
     if parameters:
         from discsum.cli.paper_tables import show_parameters
 
+        _check_unused(context, ("models_and_data", "parameters", "style"), "--parameters")
         show_parameters([*models, data] if data else [], style)
         return
     if not data or not (models or table):
@@ -90,34 +96,47 @@ def evaluate(
     if table is not None:
         from discsum.cli.paper_tables import show_table
 
+        if models:
+            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
+        taken = ("models_and_data", "table", "runs", "settings", "draws", "output", "style")
+        _check_unused(context, taken, "--table")
         show_table(table, Path(data), Path(runs), settings or [], draws, output, style)
         return
     from discsum.parsers.treebank import is_treebank
 
     if is_treebank(Path(data)):
-        if unit != "sentence" or units is not None:
-            raise typer.BadParameter(f"{data} is a treebank: --unit and --units are for tables of texts with summaries")
+        _check_unused(context, ("models_and_data", "split", "rst_parseval", "style"), "a treebank")
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, style)
         return
-    if rst_parseval or split != "dev":
-        raise typer.BadParameter(
-            f"{data} is no treebank (a folder with dep and rst): --split and --rst-parseval are for treebanks"
-        )
+    unused = [name for name in context.params if name not in ("split", "rst_parseval", "runs", "settings", "draws")]
+    _check_unused(context, unused, "texts with summaries")
     _evaluate_summarizers(
         models,
         Path(data),
-        (unit, units, parser),
+        (unit, units, block_trigrams, parser),
         (text_column, summary_column, first, last),
         against or models[:1],
         (output, style, signature),
     )
 
 
+def _check_unused(context: typer.Context, used: Sequence[str], what: str) -> None:
+    """Check that no option was given that what is asked for does not look at."""
+    options = {"style": "--format", "settings": "--set"}
+    unused = []
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in used and source is not None and source.name != "DEFAULT":
+            unused.append(options.get(name, f"--{name.replace('_', '-')}"))
+    if unused:
+        raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
+
+
 def _evaluate_summarizers(
     models: list[str],
     path: Path,
-    what: tuple[str, int | None, str],
+    what: tuple[str, int | None, bool, str],
     rows: tuple[str | None, str | None, int, int | None],
     against: list[str],
     shown: tuple[str | None, str, bool],
@@ -129,15 +148,15 @@ def _evaluate_summarizers(
         raise typer.BadParameter(
             f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
         )
-    unit, units, parser = what
+    unit, units, block_trigrams, parser = what
     output, style, signature = shown
     run = Run()
-    results = measured(models, Data(path, parser, *rows), policy_of(unit, units), run)
+    results = measured(models, Data(path, parser, *rows), policy_of(unit, units, block_trigrams), run)
     others = [result for result in results if result.name in against]
-    if output is not None:
-        write_documents(Path(output), results)
     figures = [result.row(others) for result in results]
     show(str(path), len(results[0].selections), figures, results[0].rouge.signature, style, signature)
+    if output is not None:
+        write_documents(Path(output), results)
     run.finish()
 
 

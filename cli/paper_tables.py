@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from discsum.cli.progress import quiet
 from discsum.cli.summary_scores import HEADINGS, print_cells, write_documents
 from discsum.errors import InputError
 from discsum.recipes.tables import UNITS, table_rows
+
+if TYPE_CHECKING:
+    from discsum.data.paper_tables import RowResult
 
 MILLION = 1e6
 
@@ -54,10 +57,16 @@ def show_table(
 
     quiet()
     results = run_table(table, data, runs, settings, draws, lambda line: typer.echo(line, err=True))
-    first = results[0].draws[0]
-    documents, signature = len(first.selections), first.rouge.signature
+    _print(results, table, data, settings, draws, style)
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])
+
+
+def _print(
+    results: Sequence[RowResult], table: int, data: Path, settings: Sequence[str], draws: int, style: str
+) -> None:
+    first = results[0].draws[0]
+    documents, signature = len(first.selections), first.rouge.signature
     if style == "json":
         rows = [result.to_dict() for result in results]
         head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings), "draws": draws}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,7 @@ def preprocess(
         ),
     ] = "none",
     workers: Annotated[int, typer.Option(min=1, help="Processes beside each other.")] = 1,
+    device: Annotated[str, typer.Option(help="Where texts are parsed and encoded: cpu, cuda, cuda:1, ...")] = "cpu",
     shard: Annotated[int, typer.Option(min=1, help="Documents a file.")] = 256,
     text_column: TextColumn = None,
     summary_column: Annotated[
@@ -61,8 +63,11 @@ def preprocess(
     units = UNITS if unit == "both" else (unit,)
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard)
     source = PairSource(table, text_column, summary_column)
-    with counting("done", source.count()) as show:
-        manifest = make(source.pairs(), source.identity(), Path(folder), recipe, workers=workers, report=show)
+    # Counting the rows of a large table takes a while, and only who looks on wants to know.
+    with counting("done", source.count() if sys.stderr.isatty() else None) as show:
+        manifest = make(
+            source.pairs(), source.identity(), Path(folder), recipe, workers=workers, device=device, report=show
+        )
     typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
     if manifest.failed:
         typer.echo(f"discsum: {manifest.failed} failed, see {Path(folder) / 'failures.jsonl'}", err=True)

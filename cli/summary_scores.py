@@ -10,17 +10,17 @@ from typing import Any
 
 import typer
 
-from discsum.choices import DEFAULT_UNITS, UNITS
+from discsum.choices import UNITS
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.models import load_parser, load_scorer
 from discsum.cli.progress import counting
-from discsum.data.manifest import MANIFEST
+from discsum.data.manifest import MANIFEST, RECIPE
 from discsum.data.summaries import read_pairs
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.evaluation import ORACLE, ModelScores, compare_models, text_blocks, text_signature
 from discsum.files import replacing, to_line
-from discsum.selection import Budget, Policy
+from discsum.selection import Policy, usual_policy
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
 
@@ -53,7 +53,7 @@ def measured(models: Sequence[str], data: Data, policy: Policy, run: Run) -> lis
         InputError: Nothing to measure on.
     """
     scorers = [(name, None if name == ORACLE else load_scorer(name, policy.unit)) for name in models]
-    if (data.path / MANIFEST).is_file():
+    if (data.path / MANIFEST).is_file() or (data.path / RECIPE).is_file():
         from discsum.data.blocks import DatasetBlocks
 
         dataset = DatasetBlocks(data.path, policy.unit, data.first, data.last)
@@ -85,12 +85,12 @@ def _check_any(data: Data, documents: int) -> None:
         raise InputError(f"{data.path}: expected texts with reference summaries, got none")
 
 
-def policy_of(unit: str, units: int | None) -> Policy:
+def policy_of(unit: str, units: int | None, block_trigrams: bool) -> Policy:
     """Return the policy of an evaluation: the usual length of the unit, dependencies between EDUs."""
     check_choice("--unit", unit, UNITS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return Policy(Budget(units=DEFAULT_UNITS[unit] if units is None else units), unit, dependencies=unit == "edu")
+    return usual_policy(unit, units, block_trigrams=block_trigrams)
 
 
 def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
@@ -127,7 +127,8 @@ def show(
             f"{row[metric]['mean']:.2f} [{row[metric]['low']:.2f}, {row[metric]['high']:.2f}]" for metric in HEADINGS
         ]
         parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
-        others = [f"{row['words']:.1f}", f"{row['place']:.2f}", f"{row['overlap']:.2f}", parameters]
+        place = "" if row["place"] is None else f"{row['place']:.2f}"
+        others = [f"{row['words']:.1f}", place, f"{row['overlap']:.2f}", parameters]
         cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
     typer.echo(f"{data}: {documents} documents")
     print_cells(cells, style)

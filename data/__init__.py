@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["load"]
+__all__ = ["UnitExamples", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load` on first use: it needs torch, and readers of tables do not."""
-    if name != "load":
+    """Import what dataset folders are read by on first use: it needs torch, and readers of tables do not."""
+    if name not in __all__:
         raise AttributeError(f"module 'discsum.data' has no attribute {name!r}")
-    from discsum.data.dataset import load
+    from discsum.data import dataset
 
-    return load
+    return getattr(dataset, name)

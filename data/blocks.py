@@ -39,7 +39,8 @@ class DatasetBlocks:
         self.rows = rows.select(chosen if len(chosen) else [])
         recipe = self.manifest.recipe
         self.parser, self.encoder = recipe["made_by"]["parser"], recipe["encoder"]
-        self.signature = f"parser:{recipe['parser']}@{self.parser[:8]}|oracle:{recipe['oracle']}"
+        units = recipe["oracle_units"] or "own"
+        self.signature = f"parser:{recipe['parser']}@{self.parser[:8]}|oracle:{recipe['oracle']}|oracle-units:{units}"
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -59,8 +60,10 @@ class DatasetBlocks:
             report(start + len(rows))
 
     def _scores(self, model: ExtractiveSummarizer, row: dict[str, Any], document: Document) -> Scores:
-        same = (model.parser.fingerprint, model.config.vectors) == (self.parser, self.encoder)
-        if not same or model.config.encoder_layers or f"{self.unit}_vectors" not in row:
+        digest = self.manifest.recipe["made_by"].get("encoder", "")
+        config = model.config
+        same = (model.parser.fingerprint, config.vectors, config.encoder) == (self.parser, self.encoder, digest)
+        if not same or config.encoder_layers or f"{self.unit}_vectors" not in row:
             return model.score(document, self.unit)
         content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
         return model.confidences(

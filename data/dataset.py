@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 # Bytes of inputs and texts that are kept in memory once they were read; what is beyond is read again.
 MEMORY = 1 << 30
+MAPPED = ".mapped"
 
 
 def load(folder: str | Path, *, check: bool = True) -> Dataset:
     """Return the documents of a dataset folder, in order, mapped from disk.
+
+    The library maps no Parquet: the first time it makes a copy that it can map, in the folder's own `.mapped`.
 
     Columns: those of `Document.to_json`; `references`; by unit `sentence_labels` and `edu_labels`; and if units were
     encoded `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row after row.
@@ -56,7 +59,7 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
     # Its bar would stand in the middle of the output; reading takes seconds.
     datasets.disable_progress_bars()
     try:
-        return datasets.Dataset.from_parquet(files)
+        return datasets.Dataset.from_parquet(files, cache_dir=str(folder / MAPPED))
     finally:
         if shown:
             datasets.enable_progress_bars()
@@ -68,6 +71,7 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
     Attributes:
         recipe: What the folder was made by.
         width: Size of a unit vector.
+        encoder: What tells the Hugging Face encoder of its vectors from another: `encoder` and `revision`, if any.
         lengths: `(examples,)` how many units each has.
         digest: A name for their content.
     """
@@ -111,6 +115,8 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
         self.recipe, self.width = manifest.recipe, manifest.width if encoded else 0
+        made_by = self.recipe["made_by"]
+        self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
         units = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
         self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
         files = [shard.sha256 for shard in manifest.shards]

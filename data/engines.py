@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -34,7 +36,7 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
     # Not forked: a copy of a process that has run torch may hang.
     context = multiprocessing.get_context("spawn")
     waiting = iter(tasks)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_single_threaded) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker) as pool:
         # One task in hand and one ready for each worker.
         running: set[Future[Result]] = {pool.submit(work, task) for task in islice(waiting, 2 * workers)}
         try:
@@ -53,7 +55,16 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
                 future.cancel()
 
 
-def _single_threaded() -> None:
+def _begin_worker() -> None:
     import torch
 
     torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -17,6 +17,8 @@ from discsum.recipes.fields import differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
+# What the names of shards begin with.
+SHARD = "shard-"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,13 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
         InputError: The folder was made by another recipe; the message names what differs.
     """
     finished = (folder / MANIFEST).is_file()
-    if finished or (folder / RECIPE).is_file():
+    if not finished:
+        # What a killed process left half written.
+        for path in folder.glob(".*.partial"):
+            path.unlink()
+    # Options with which nothing was made yet, as mistyped ones, bind nobody.
+    begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
+    if finished or begun:
         there = Manifest.read(folder).recipe if finished else json.loads((folder / RECIPE).read_text(encoding="utf-8"))
         changed = differences(there, recipe)
         if changed:
@@ -113,15 +121,19 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold the folder: no other run may write to it meanwhile. The lock goes with the process, however it ends.
 
+    Args:
+        folder: The folder.
+        wait: Whether to wait until another run is done with it.
+
     Raises:
-        InputError: Another run holds it.
+        InputError: Another run holds it, and it was not to be waited for.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / LOCK, timeout=0):
+        with FileLock(folder / LOCK, timeout=-1 if wait else 0):
             yield
     except Timeout as error:
         raise InputError(f"{folder}: expected no other run to be at work here, found one") from error

@@ -13,20 +13,24 @@ from numpy.typing import NDArray
 from discsum.baselines import baseline
 from discsum.choices import DEFAULT_UNITS
 from discsum.data.blocks import DatasetBlocks
+from discsum.data.manifest import Manifest
 from discsum.data.training_runs import train_summarizer
 from discsum.encoder.synthesizer import ParameterCount
 from discsum.errors import InputError
 from discsum.evaluation import ORACLE, ModelScores, compare_models
 from discsum.recipes import read_recipe
+from discsum.recipes.fields import differences
 from discsum.recipes.tables import SETTINGS, UNITS, TableRow, table_rows
 from discsum.rouge import METRICS
-from discsum.selection import Budget, Policy
+from discsum.selection import usual_policy
 from discsum.significance import paired_bootstrap
 from discsum.summarizer import ExtractiveSummarizer
 
 # The paper's level of significance.
 LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
+# Options that the folders of a table share.
+ALIKE = ("parser", "oracle", "oracle_units", "encoder", "made_by")
 Report = Callable[[str], None]
 
 
@@ -98,7 +102,9 @@ def run_table(
     unit = UNITS[table]
     if draws > 1 and not any(setting.startswith("sample=") for setting in settings):
         raise InputError(f"--draws {draws}: expected sample=N among the settings, so that draws differ")
-    policy = Policy(Budget(units=DEFAULT_UNITS[unit]), unit, dependencies=unit == "edu")
+    # Before hours of training, what they are to be measured on.
+    blocks = DatasetBlocks(data / "test", unit)
+    _check_alike(data)
     folders = []
     for row in rows:
         for draw in range(1, draws + 1):
@@ -108,7 +114,7 @@ def run_table(
             content.pop("kind")
             report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
             folders.append(train_summarizer(content, folder, report))
-    blocks = DatasetBlocks(data / "test", unit)
+    policy = usual_policy(unit)
     models: list[tuple[str, Any]] = [("lead", baseline("lead")), (ORACLE, None)]
     models += [(str(folder), ExtractiveSummarizer.from_pretrained(folder)) for folder in folders]
     found = compare_models(blocks.blocks(), models, policy, blocks.signature)
@@ -119,6 +125,17 @@ def run_table(
         scores = found[2 + place * draws : 2 + (place + 1) * draws]
         results.append(RowResult(row.label, row.setting, scores, row.paper, count, {}))
     return _with_daggers(results, rows)
+
+
+def _check_alike(data: Path) -> None:
+    """Check that the folders to learn from, to choose by and to measure on were made with the same options."""
+    names = ("train", "validation", "test")
+    made = {name: Manifest.read(data / name).recipe for name in names}
+    for name in names[1:]:
+        there, here = ({key: made[one][key] for key in ALIKE} for one in (name, names[0]))
+        changed = differences(there, here)
+        if changed:
+            raise InputError(f"{data / name}: expected a folder made with the options of {names[0]}, got {changed}")
 
 
 def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> list[RowResult]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER, UNITS
 from discsum.data.engines import results_of
-from discsum.data.manifest import FAILURES, Manifest, Shard, alone, begin
+from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin
 from discsum.data.shards import Record, read_contents, schema, write_shard
 from discsum.data.tables import Failure
 from discsum.errors import DiscsumError, InputError, WeightsError
@@ -78,6 +78,7 @@ class ShardMaker:
 
     recipe: PreprocessRecipe
     folder: Path
+    device: str = "cpu"
 
     def __call__(self, task: tuple[int, Sequence[Pair | Failure]]) -> tuple[int, int]:
         """Write the shard of that number; return how many of its documents are in it, and how many failed."""
@@ -100,7 +101,7 @@ class ShardMaker:
         """The parser, loaded once a process."""
         from discsum.parsers.parser import Parser
 
-        return Parser.from_pretrained(self.recipe.parser)
+        return Parser.from_pretrained(self.recipe.parser, device=self.device)
 
     @cached_property
     def encoder(self) -> UnitEncoder | None:
@@ -134,7 +135,19 @@ class ShardMaker:
 
 def shard_name(number: int) -> str:
     """Return the file name of a shard."""
-    return f"shard-{number:05d}.parquet"
+    return f"{SHARD}{number:05d}.parquet"
+
+
+def makers(recipe: PreprocessRecipe) -> dict[str, str]:
+    """Return what tells one version of the program, the parser and the encoder from another.
+
+    Raises:
+        WeightsError: No such parser or encoder.
+    """
+    from discsum.parsers.pretrained import fingerprint
+    from discsum.parsers.unit_encoders import identity
+
+    return {"discsum": version("discsum"), "parser": fingerprint(recipe.parser), **identity(recipe.encoder)}
 
 
 def preprocess(
@@ -144,6 +157,8 @@ def preprocess(
     recipe: PreprocessRecipe,
     *,
     workers: int = 1,
+    device: str = "cpu",
+    wait: bool = False,
     report: Callable[[int], None] = lambda done: None,
 ) -> Manifest:
     """Make a dataset folder of the pairs, or the rest of one that was interrupted; return what it holds.
@@ -157,30 +172,35 @@ def preprocess(
         folder: Where the dataset is kept.
         recipe: What is made of the documents.
         workers: Processes beside each other.
+        device: Where texts are parsed and encoded; on another one the last digits of vectors differ.
+        wait: Whether to wait for another run that is at work on the folder, instead of refusing.
         report: Takes the number of documents done.
 
     Raises:
         InputError: The folder holds another dataset, or another run is at work on it.
         WeightsError: No such parser or encoder.
     """
-    from discsum.parsers.pretrained import fingerprint
-
-    with alone(folder):
-        made_by = {"discsum": version("discsum"), "parser": fingerprint(recipe.parser)}
-        whole = asdict(recipe) | {"documents": source, "made_by": made_by}
+    whole = asdict(recipe) | {"documents": source, "made_by": makers(recipe)}
+    if (folder / MANIFEST).is_file():
+        begin(folder, whole)
+        return Manifest.read(folder)
+    with alone(folder, wait=wait):
         if not begin(folder, whole):
             return Manifest.read(folder)
         count = 0
 
         def pending() -> Iterator[tuple[int, Sequence[Pair | Failure]]]:
-            nonlocal count
+            nonlocal count, done
             for number, entries in enumerate(batches(pairs, recipe.shard)):
                 count = number + 1
-                if not (folder / shard_name(number)).is_file():
+                if (folder / shard_name(number)).is_file():
+                    done += len(entries)
+                    report(done)
+                else:
                     yield number, entries
 
         done = 0
-        for documents, failed in results_of(ShardMaker(recipe, folder), pending(), workers):
+        for documents, failed in results_of(ShardMaker(recipe, folder, device), pending(), workers):
             done += documents + failed
             report(done)
         return _finish(folder, count, whole)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.summaries import pairs_of
-from discsum.data.tables import Failure, read_rows
+from discsum.data.tables import Failure, count_rows, read_rows
 from discsum.errors import InputError, MissingExtraError
 from discsum.files import sha256
 from discsum.training.pairs import Pair
@@ -48,7 +48,7 @@ class PairSource:
 
     def count(self) -> int | None:
         """Return how many rows there are, where that is known without reading them."""
-        return len(self._dataset()) if self.is_dataset else None
+        return len(self._dataset()) if self.is_dataset else count_rows(Path(self.name))
 
     def pairs(self) -> Iterator[Pair | Failure]:
         """Yield the pairs, as `pairs_of` does."""
@@ -69,4 +69,7 @@ class PairSource:
             return load_from_disk(self.name)
         name, _, rest = self.name.removeprefix(HUB).partition(":")
         config, _, split = rest.partition(":")
-        return load_dataset(name, config or None, split=split or "train")
+        try:
+            return load_dataset(name, config or None, split=split or "train")
+        except (ValueError, FileNotFoundError) as error:
+            raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {error}") from error

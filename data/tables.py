@@ -45,7 +45,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0) -> str:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
-            "name the file's encoding with --encoding"
+            "name its encoding with --encoding, or for commands without that option convert it to UTF-8"
         ) from error
     except LookupError as error:
         raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
@@ -75,6 +75,22 @@ def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] |
                 yield source, _json_object(line, source)
     else:
         raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
+
+
+def count_rows(path: Path) -> int | None:
+    """Return how many rows a table has, where that can be told faster than by reading them; none where it cannot."""
+    try:
+        if path.suffix.lower() == ".parquet":
+            from pyarrow.parquet import read_metadata
+
+            return int(read_metadata(path).num_rows)
+        if path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+            with _opened(path) as file:
+                return sum(bool(line.strip()) for line in file)
+    except Exception:
+        # Whatever is wrong with the file, reading its rows says so better.
+        return None
+    return None
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str | Failure]:

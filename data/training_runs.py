@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.training_sets import collection
-from discsum.files import replacing
-from discsum.persistence import CARD
 from discsum.recipes import common_fields
-from discsum.training.card import summarizer_card
 from discsum.training.extractive import SummarizerTrainer
 from discsum.training.processes import in_turn
 from discsum.training.recipe import SummarizerRecipe
@@ -37,10 +34,6 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
         train, validation = (
             collection(sources, data, recipe, cache, say) for sources in (recipe.train, recipe.validation)
         )
-    trainer = SummarizerTrainer(recipe, train, validation, folder, name, say)
-    trainer.run(say)
-    if main:
-        with replacing(folder / "best" / CARD) as path:
-            path.write_text(summarizer_card(name, recipe, trainer, notes), encoding="utf-8")
-        say(f"{folder / 'best'}: the weights of the best validation; use them with --model {folder / 'best'}")
+    SummarizerTrainer(recipe, train, validation, folder, name, notes, say).run(say)
+    say(f"{folder / 'best'}: the weights of the best validation; use them with --model {folder / 'best'}")
     return folder / "best"

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from discsum.choices import UNITS
-from discsum.data.dataset import UnitExamples
+from discsum.data.dataset import MEMORY, UnitExamples
 from discsum.data.manifest import MANIFEST, RECIPE
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, makers, preprocess
 from discsum.data.summaries import read_pairs
 from discsum.errors import InputError
 from discsum.files import sha256
@@ -40,13 +40,14 @@ def collection(
         InputError: A source that is none, a dataset folder made with other options, or no document at all.
     """
     found = []
+    memory = MEMORY // max(1, len(sources))
     for source in sources:
         path = data / source.path
         if (path / MANIFEST).is_file() or (path / RECIPE).is_file():
-            examples = _examples(path, recipe, source.first, source.last)
+            examples = _examples(path, recipe, memory, source.first, source.last)
             _check(path, examples, recipe)
         else:
-            examples = _examples(_prepared(path, source, recipe, cache, report, workers), recipe)
+            examples = _examples(_prepared(path, source, recipe, cache, report, workers), recipe, memory)
         report(f"{source}: {len(examples)} documents")
         found.append((examples, source.weight))
     whole = Collection(found)
@@ -62,8 +63,10 @@ def _wanted(recipe: SummarizerRecipe) -> PreprocessRecipe:
     return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, encoder)
 
 
-def _examples(folder: Path, recipe: SummarizerRecipe, first: int = 0, last: int | None = None) -> UnitExamples:
-    return UnitExamples(folder, recipe.unit, recipe.synthesizer, first, last, encoded=not recipe.encodes)
+def _examples(
+    folder: Path, recipe: SummarizerRecipe, memory: int, first: int = 0, last: int | None = None
+) -> UnitExamples:
+    return UnitExamples(folder, recipe.unit, recipe.synthesizer, first, last, memory, encoded=not recipe.encodes)
 
 
 def _check(folder: Path, examples: UnitExamples, recipe: SummarizerRecipe) -> None:
@@ -83,18 +86,22 @@ def _check(folder: Path, examples: UnitExamples, recipe: SummarizerRecipe) -> No
 
 def _prepared(table: Path, source: Source, recipe: SummarizerRecipe, cache: Path, report: Report, workers: int) -> Path:
     """Return the dataset folder of a table's rows, made where there is none yet."""
-    from discsum.parsers.pretrained import fingerprint
-
     if not table.is_file():
         raise InputError(f"{table}: expected a dataset folder or a table, found neither")
     wanted = _wanted(recipe)
     identity = {"name": table.name, "sha256": sha256(table), "first": source.first, "last": source.last}
-    content = [asdict(wanted), identity, fingerprint(recipe.parser)]
+    content = [asdict(wanted), identity, makers(wanted)]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
     folder = cache / f"{table.name.split('.')[0]}-{name}"
     pairs = read_pairs(table, first=source.first, last=source.last)
     manifest = preprocess(
-        pairs, identity, folder, wanted, workers=workers, report=lambda done: report(f"{source}: parsed {done}\r")
+        pairs,
+        identity,
+        folder,
+        wanted,
+        workers=workers,
+        wait=True,
+        report=lambda done: report(f"{source}: parsed {done}\r"),
     )
     if manifest.failed:
         report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")

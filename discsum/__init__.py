@@ -64,9 +64,9 @@ def summarize(text: str, *, units: int | None = None, unit: str = "sentence") ->
     return summary
 
 
-def unit_encoder(name: str, parser: Parser, layers: int = 0) -> UnitEncoder:
+def unit_encoder(name: str, parser: Parser, **options: Any) -> UnitEncoder:
     """Return what gives units their vectors; see `discsum.parsers.unit_encoders.UnitEncoder.load`."""
-    encoder: UnitEncoder = import_module("discsum.parsers.unit_encoders").UnitEncoder.load(name, parser, layers)
+    encoder: UnitEncoder = import_module("discsum.parsers.unit_encoders").UnitEncoder.load(name, parser, **options)
     return encoder
 
 

@@ -73,7 +73,8 @@ class ModelScores:
         name: The model's name.
         rouge: ROUGE of every document; the signature has what summaries and figures depend on.
         selections: What it selected, document by document.
-        seconds: Time that scoring and selecting took; parsing and encoding are shared and not part of it.
+        seconds: Time that scoring and selecting took. Parsing is shared and no part of it, nor is encoding where
+            vectors are at hand: from the shared parser's encoding, or in a dataset folder.
         parameters: Parameters of a trained model, its encoder left out.
     """
 
@@ -87,15 +88,15 @@ class ModelScores:
         """Return the model's figures.
 
         ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words of a
-        summary; the mean place of a selected unit, from 0 for the first to 1 for the last; the share of selected units
-        that the oracle selects too; parameters; documents a second beyond parsing and encoding.
+        summary; the mean place of a selected unit, from 0 for the first to 1 for the last, none where none is; the
+        share of selected units that the oracle selects too; parameters; documents a second, as in `seconds`.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
             values = 100 * self.rouge.metric(metric)
             interval = bootstrap_interval(values)
             found: dict[str, Any] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-            found["signature"] = f"{self.rouge.signature}|{interval.signature}"
+            found["signature"] = f"{self.rouge.signature}|ci:0.95|docs:{len(values)}"
             found["against"] = [
                 {
                     "model": other.name,
@@ -110,7 +111,7 @@ class ModelScores:
             result[metric] = found
         places = [place / max(1, one.units - 1) for one in self.selections for place in one.indices]
         result["words"] = float(np.mean([one.words for one in self.selections]))
-        result["place"] = float(np.mean(places))
+        result["place"] = float(np.mean(places)) if places else None
         result["overlap"] = float(np.mean([one.overlap for one in self.selections]))
         result["parameters"] = self.parameters
         result["documents_a_second"] = len(self.selections) / max(self.seconds, 1e-9)
@@ -205,4 +206,4 @@ def text_blocks(
 
 def text_signature(parser: Parser) -> str:
     """Return what figures of `text_blocks` depend on."""
-    return f"parser:{parser.name}@{parser.fingerprint[:8]}|oracle:rouge12-f"
+    return f"parser:{parser.name}@{parser.fingerprint[:8]}|oracle:rouge12-f|oracle-units:as summaries"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.choices import UNITS
+from discsum.choices import DEFAULT_UNITS, UNITS
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
@@ -100,6 +100,16 @@ class Policy:
         length = "|".join(f"{name}:{value}" for name, value in vars(self.budget).items() if value is not None)
         rules = [name for name in ("dependencies", "block_trigrams") if getattr(self, name)]
         return "|".join([f"unit:{self.unit}", length, *(f"{rule.replace('_', '-')}:yes" for rule in rules)])
+
+
+def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False) -> Policy:
+    """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
+
+    Raises:
+        InputError: An unknown unit, or less than one of them.
+    """
+    count = DEFAULT_UNITS.get(unit) if units is None else units
+    return Policy(Budget(units=count or 1), unit, block_trigrams, dependencies=unit == "edu")
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:

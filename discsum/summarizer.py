@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,14 @@ from huggingface_hub import ModelHubMixin, snapshot_download
 from numpy.typing import NDArray
 from torch import Tensor
 
-import discsum
 from discsum.batches import batches
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.extract import extract
-from discsum.selection import Budget, Policy
-from discsum.summarizer_folder import SummarizerConfig, SummarizerParts, read_summarizer, write_summarizer
+from discsum.selection import Policy, usual_policy
+from discsum.summarizer_folder import SummarizerConfig, SummarizerParts, load_encoder, read_summarizer, write_summarizer
 from discsum.summary import Summary
 
 if TYPE_CHECKING:
@@ -40,20 +39,34 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
     needs_tree = True
 
     def __init__(
-        self, network: Synthesizer, config: SummarizerConfig, parser: Parser, encoder: UnitEncoder | None = None
+        self,
+        network: Synthesizer,
+        config: SummarizerConfig,
+        parser: Parser,
+        trained: Mapping[str, Tensor] | None = None,
+        card: str = "",
     ) -> None:
-        """Wrap a network with the parser and the encoder that its inputs come from.
+        """Wrap a network with the parser that its inputs come from.
 
         Args:
             network: Scores units.
             config: What it reads.
             parser: Makes trees.
-            encoder: Makes vectors; by default what the configuration names.
+            trained: Layers of its encoder that training changed, by their names.
+            card: The model card.
         """
         self.network = network.eval()
-        self.parser = parser
-        self.encoder = encoder or discsum.unit_encoder(config.vectors, parser, config.encoder_layers)
-        self.config = replace(config, revision=self.encoder.revision)
+        self.config, self.parser, self.card = config, parser, card
+        self._trained = trained or {}
+
+    @cached_property
+    def encoder(self) -> UnitEncoder:
+        """What makes vectors, loaded when it is needed first: documents of a dataset folder come with theirs.
+
+        Raises:
+            WeightsError: Another encoder than the one that the model was trained with.
+        """
+        return load_encoder(self.config, self.parser, self._trained)
 
     @property
     def name(self) -> str:
@@ -81,7 +94,7 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
             found: ExtractiveSummarizer = super().from_pretrained(str(name_or_path).removeprefix(HUB), **hub)
             return found
         parts = read_summarizer(name_or_path if name_or_path is not None else SHIPPED[unit])
-        return cls(parts.network, parts.config, parts.parser, parts.encoder)
+        return cls(parts.network, parts.config, parts.parser, parts.trained, parts.card)
 
     @classmethod
     def _from_pretrained(cls, *, model_id: str, **options: Any) -> ExtractiveSummarizer:
@@ -91,12 +104,13 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         folder = model_id if Path(model_id).is_dir() else snapshot_download(model_id, **chosen)
         return cls.from_pretrained(folder)
 
-    def save_pretrained(self, folder: str | Path, card: str = "", **hub: Any) -> None:  # type: ignore[override]
-        """Write configuration, float16 weights and model card to `folder`; the parser is named, not copied.
+    def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:  # type: ignore[override]
+        """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.
 
         `push_to_hub` calls it with more options, which concern configurations that are not written here.
         """
-        write_summarizer(SummarizerParts(self.network, self.config, self.parser, self.encoder), Path(folder), card)
+        text = self.card if card is None else card
+        write_summarizer(SummarizerParts(self.network, self.config, self.parser, self._trained, text), Path(folder))
 
     def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
         """Return the summary of a text; `policy` sets everything, `units` only the length."""
@@ -124,8 +138,7 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
 
         EDUs bring along those of their sentence that they depend on, as in the paper.
         """
-        unit = self.config.unit
-        return Policy(Budget(units=self.config.units if units is None else units), unit, dependencies=unit == "edu")
+        return usual_policy(self.config.unit, self.config.units if units is None else units)
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
@@ -143,6 +156,6 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         """Return the confidences `(units,)` of a document whose unit vectors are known, `max_units` at a time."""
         parts = [np.zeros(0)]
         for section in unit_inputs(document, self.config.unit, vectors, self.network.config):
-            logits = self.network(batched([section]), section.first)
+            logits = self.network(batched([section]).to(self.network.device), section.first)
             parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
         return np.concatenate(parts)

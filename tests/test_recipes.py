@@ -57,3 +57,30 @@ def test_every_row_of_both_tables_has_a_recipe():
         if setting == "balanced":
             assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
     assert len(networks) == 18
+
+
+def test_lists_in_groups(tmp_path):
+    source = [{"path": "a"}]
+    mixture = ["dot_product", "c_tree"]
+    path = write(tmp_path / "mixed.yaml", "synthesizer: {head: mixed, heads: 2, mixture: [dot_product, c_tree]}")
+    content = read_recipe(path)
+    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, **content})
+    assert recipe.synthesizer.mixture == tuple(mixture)
+    content = read_recipe(path, ["synthesizer.mixture=dense"])
+    with pytest.raises(InputError, match=r"synthesizer\.mixture: expected a list of words, got 'dense'"):
+        SummarizerRecipe.from_dict({"train": source, "validation": source, **content})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"synthesizer": {"heads": 0, "dropout": 2.0}}, r"synthesizer: heads: expected at least 1, got 0; dropout"),
+        ({"train": [{"path": "a", "weight": 0}]}, r"train\[0\]\.weight: expected a number above 0, got 0"),
+        ({"seed": -1}, "seed, draw: expected at least 0, got -1 and 1"),
+        ({"encoder_layers": -2}, "encoder_layers: expected at least 0, got -2"),
+    ],
+)
+def test_values_that_are_none(changes, message):
+    source = [{"path": "a"}]
+    with pytest.raises(InputError, match=message):
+        SummarizerRecipe.from_dict({"train": source, "validation": source} | changes)

@@ -1,19 +1,19 @@
 import json
 import math
+import shutil
 
 import pytest
 import tiny
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from small_news import write_table
 
 from discsum.data.training_sets import collection
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.recipes.sources import Source
 from discsum.summarizer import ExtractiveSummarizer
-from discsum.training.card import summarizer_card
 from discsum.training.examples import collate
 from discsum.training.extractive import SummarizerTrainer
 from discsum.training.recipe import SummarizerRecipe
@@ -51,7 +51,7 @@ def trainer(data, parser_folder, folder, **changes):
     train, validation = (
         collection(sources, data, made, data / "datasets", silent) for sources in (made.train, made.validation)
     )
-    return SummarizerTrainer(made, train, validation, folder, "tiny-news", silent)
+    return SummarizerTrainer(made, train, validation, folder, "tiny-news", "A note.", silent)
 
 
 def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
@@ -68,7 +68,7 @@ def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
 def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
     run.run(lambda line: None)
-    card = summarizer_card("tiny-news", run.recipe, run, "A note.")
+    card = (tmp_path / "run" / "best" / "README.md").read_text()
     for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
         assert part in card
 
@@ -217,7 +217,7 @@ def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vecto
     # What was kept scores as what was validated did, but for float16.
     example = run.validation[0]
     best = run.scorer.with_weights(run.average).score([example])[0].sigmoid()
-    if max(run.log, key=run.summary) is run.log[-1]:
+    if run.best is run.log[-1]:
         saved = model.score(example.document, "sentence")
         torch.testing.assert_close(torch.from_numpy(saved).float(), best.detach(), atol=5e-3, rtol=0)
     weights = load_file(tmp_path / "run" / "best" / "model.safetensors")
@@ -246,3 +246,76 @@ def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
     )
     one, two = (run.scorer.eval().score([run.train[0], run.train[1]]) for run in (cached, anew))
     torch.testing.assert_close(one, two, atol=2e-2, rtol=2e-2)
+
+
+def test_the_noam_schedule_is_that_of_the_released_code():
+    """A factor times min(step^-0.5, step * warmup^-1.5), relative to its peak."""
+    warmup, steps = 2400, 24_000
+    for step in (0, 100, 2399, 2400, 5000, 23_999):
+        number = step + 1
+        expected = min(number**-0.5, number * warmup**-1.5) / warmup**-0.5
+        assert rate_factor(step / steps, warmup / steps, steps, "noam") == pytest.approx(expected, rel=1e-3)
+
+
+def test_units_of_the_oracle_weigh_more(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, positive_weight=3.0)
+    example = run.train[int(run.train.lengths.argmax())]
+    batch = collate([example])
+    logits = run.scorer.eval()(batch)
+    loss, weights = 0.0, 0.0
+    for logit, label in zip(logits[0].tolist(), example.labels.tolist(), strict=True):
+        chance = 1 / (1 + math.exp(-logit))
+        weight = 3.0 if label else 1.0
+        loss -= weight * math.log(chance if label else 1 - chance)
+        weights += weight
+    assert run._loss(logits, batch).item() == pytest.approx(loss / weights, rel=1e-5)
+
+
+def test_a_frozen_encoder_has_its_dropout(data, parser_folder, encoder_folder, tmp_path):
+    still = SynthesizerConfig(inner=32, scorer=8, dropout=0.0)
+    changes = {"synthesizer": still, "vectors": str(encoder_folder), "encode_each_step": True}
+    run = trainer(data, parser_folder, tmp_path, **changes)
+    batch = collate([run.train[0]])
+    run.scorer.train()
+    assert not run.scorer(batch).equal(run.scorer(batch))
+    run.scorer.eval()
+    assert run.scorer(batch).equal(run.scorer(batch))
+
+
+def test_a_run_goes_on_with_its_own_documents_only(data, parser_folder, tmp_path):
+    folder = tmp_path / "news"
+    shutil.copytree(data, folder, ignore=shutil.ignore_patterns("datasets"))
+    trainer(folder, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    write_table(folder / "train.jsonl", 1, 25)
+    with pytest.raises(InputError, match="expected the data that the run began with"):
+        trainer(folder, parser_folder, tmp_path / "run", epochs=1)
+
+
+def test_a_damaged_checkpoint_is_named(data, parser_folder, tmp_path):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    path = tmp_path / "run" / "last.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint, got"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1)
+
+
+def test_a_finished_run_is_left_alone(data, parser_folder, tmp_path):
+    def left():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*") if path.is_file()}
+
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    before = left()
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    assert left() == before
+
+
+def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, encoder_folder, tmp_path):
+    encoder = tmp_path / "encoder"
+    shutil.copytree(encoder_folder, encoder)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1, vectors=str(encoder)).run(lambda line: None)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.summarize(tiny.ARTICLE).text
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(WeightsError, match=r"expected the encoder .* with digest"):
+        ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").summarize(tiny.ARTICLE)

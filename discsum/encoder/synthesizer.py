@@ -14,6 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from discsum.encoder.heads import HeadConfig, Prior, make_head
+from discsum.errors import InputError
+
+SIZES = ("width", "layers", "heads", "key_size", "value_size", "inner", "scorer", "max_units", "dense_inner")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class SynthesizerConfig:
         inner: Size of the feed-forward layers.
         scorer: Inner size of the scoring MLP.
         dropout: Dropout of every part.
-        max_units: Most units of a document, for heads whose parameters are as large.
+        max_units: Most units that attend to each other: longer documents are read section by section, so that memory
+            is linear in their length. Heads whose parameters are as large know no more; for the others it may be any.
         dense_inner: Inner size of the dense head.
         mixture: Names of the heads that a `mixed` head is made of.
     """
@@ -51,8 +55,13 @@ class SynthesizerConfig:
     mixture: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Take the mixture as any sequence, as JSON and YAML give it."""
+        """Take the mixture as any sequence, as JSON and YAML give it, and check the sizes."""
         object.__setattr__(self, "mixture", tuple(self.mixture))
+        problems = [f"{name}: expected at least 1, got {value}" for name in SIZES if (value := getattr(self, name)) < 1]
+        if not 0.0 <= self.dropout < 1.0:
+            problems.append(f"dropout: expected a number in [0, 1), got {self.dropout}")
+        if problems:
+            raise InputError("synthesizer: " + "; ".join(problems))
 
     def for_head(self) -> HeadConfig:
         """Return what concerns the attention heads."""

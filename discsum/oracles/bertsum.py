@@ -68,29 +68,35 @@ def _greedy(
 
 
 class _Overlap:
-    """Which n-grams the selection and every group have, and which of them the reference has."""
+    """How many n-grams each group would add to the selection, and how many of them the reference has."""
 
     def __init__(self, reference: list[str], texts: list[list[str]], groups: Sequence[Sequence[int]], n: int) -> None:
-        goal = set(ngrams(reference, n))
+        self.wanted = set(ngrams(reference, n))
         grams = [set(ngrams(text, n)) for text in texts]
-        index = {gram: place for place, gram in enumerate(set().union(goal, *grams))}
-        self.goal = len(goal)
-        self.wanted = np.array([gram in goal for gram in index], dtype=bool)
-        # (groups, n-grams)
-        self.groups = np.zeros((len(groups), len(index)), dtype=bool)
-        for row, members in enumerate(groups):
-            self.groups[row, [index[gram] for member in members for gram in grams[member]]] = True
-        self.covered = np.zeros(len(index), dtype=bool)
+        self.groups = [set().union(*(grams[member] for member in members)) for members in groups]
+        self.having: dict[tuple[str, ...], list[int]] = {}
+        for group, own in enumerate(self.groups):
+            for gram in own:
+                self.having.setdefault(gram, []).append(group)
+        self.new = np.array([len(own) for own in self.groups], dtype=np.int64)
+        self.hits = np.array([len(own & self.wanted) for own in self.groups], dtype=np.int64)
+        self.covered: set[tuple[str, ...]] = set()
+        self.found = 0
 
     def f(self) -> NDArray[np.float64]:
         """Return F1 of the selection with each group added `(groups,)`."""
-        union = self.groups | self.covered
-        overlap = union[:, self.wanted].sum(axis=1)
-        scores: NDArray[np.float64] = 2.0 * overlap / np.maximum(union.sum(axis=1) + self.goal, 1)
+        sizes = len(self.covered) + self.new + len(self.wanted)
+        scores: NDArray[np.float64] = 2.0 * (self.found + self.hits) / np.maximum(sizes, 1)
         return scores
 
     def add(self, choice: int) -> None:
         """Add a group to the selection."""
+        for gram in self.groups[choice] - self.covered:
+            having = self.having[gram]
+            self.new[having] -= 1
+            if gram in self.wanted:
+                self.hits[having] -= 1
+                self.found += 1
         self.covered |= self.groups[choice]
 
 

@@ -50,10 +50,11 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     Raises:
         InputError: A recipe without data or name.
     """
-    missing = [field for field in ("data", "name") if not isinstance(content.get(field), str)]
+    missing = [field for field in ("data", "name") if content.get(field) is None]
     if missing:
         raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
-    return Path(content.pop("data")), content.pop("name"), str(content.pop("notes", ""))
+    # A folder called 2 is a number to YAML.
+    return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
 
 
 def _folder() -> Path:

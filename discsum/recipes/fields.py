@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 _KINDS = {str: "a word", int: "a whole number", float: "a number", bool: "true or false", type(None): "nothing"}
 
@@ -24,6 +24,10 @@ def mistaken(kind: type, given: dict[str, Any], prefix: str = "", groups: Contai
     for name, value in given.items():
         if name not in hints:
             problems.append(f"{prefix}{name}: expected one of the fields {', '.join(hints)}")
+            continue
+        if get_origin(hints[name]) is tuple:
+            if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+                problems.append(f"{prefix}{name}: expected a list of words, got {value!r}")
             continue
         wanted = get_args(hints[name]) or (hints[name],)
         if float in wanted and isinstance(value, int | str) and not isinstance(value, bool):

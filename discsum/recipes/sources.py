@@ -60,4 +60,9 @@ def sources(name: str, entries: Any, kind: type[Kind]) -> tuple[tuple[Kind, ...]
         for place, source in enumerate(found)
         if source.first < 0 or (source.last is not None and source.last <= source.first)
     ]
+    problems += [
+        f"{name}[{place}].weight: expected a number above 0, got {source.weight}"
+        for place, source in enumerate(found)
+        if isinstance(source, Source) and not source.weight > 0
+    ]
     return found, problems

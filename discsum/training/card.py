@@ -9,16 +9,15 @@ import yaml
 
 from discsum.encoder.units import VECTORS
 from discsum.rouge import signature
-from discsum.training.recipe import SummarizerRecipe
 
 if TYPE_CHECKING:
     from discsum.training.extractive import SummarizerTrainer
 
 
-def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrainer, notes: str) -> str:
-    """Return the card of a finished run: what the model is, its data, its recipe, its validation figures."""
-    log, network = trainer.log, trainer.scorer.network.config
-    best = max(log, key=trainer.summary)
+def summarizer_card(trainer: SummarizerTrainer) -> str:
+    """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
+    recipe, config, log, best = trainer.recipe, trainer.config, trainer.log, trainer.best
+    network = trainer.scorer.network.config
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
         for entry in log
@@ -28,27 +27,30 @@ def summarizer_card(name: str, recipe: SummarizerRecipe, trainer: SummarizerTrai
     # Width and layout features follow from the inputs, so the recipe does not know them.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
     own = recipe.vectors in VECTORS
-    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {recipe.vectors}"
+    named = f"{recipe.vectors}{f' at {config.revision}' if config.revision else ''}"
+    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {named}"
+    weights = "the running average of the run" if recipe.average else "those"
     trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
     copied = trained if recipe.encoder_layers else "nothing is part of the model, it was frozen and is named only"
+    license = f"license: {recipe.license}\n" if recipe.license else ""
     features = f" and {network.features} features of each unit's place and form" if network.features else ""
     return f"""\
 ---
-license: apache-2.0
-language: en
+{license}language: en
 tags: [summarization, extractive, rst]
 ---
-# {name}
+# {config.name}
 
 Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
 Carenini 2020 with the {recipe.synthesizer.head} head on trees of the parser {recipe.parser},
 over {encoder}{features}. Use it with `discsum extract --model FOLDER`.
-Weights are the running average after step {best.steps}, stored as float16; of the encoder {copied}.
+Weights are {weights} after step {best.steps}, stored as float16; of the encoder {copied}. The parser's own card
+names its data and licence.
 
 ## Data
 
-Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. The
-corpora stand under licences of their own (docs/data.md in the project); no text of theirs is part of this model.
+Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. These
+corpora stand under licences of their own; no text of theirs is part of this model.
 
 ## Validation
 
@@ -58,7 +60,7 @@ Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
 |---|---|---|---|---|
 {rows}
 
-{notes}
+{trainer.notes}
 ## Recipe
 
 ```yaml

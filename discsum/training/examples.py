@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded
 from discsum.encoder.synthesizer import InputBatch
+from discsum.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,13 @@ class Examples(Protocol):
     Attributes:
         width: Size of a unit vector.
         lengths: `(examples,)` how many units each has.
+        encoder: What tells the Hugging Face encoder of its vectors from another: `encoder` and `revision`, if any.
         digest: A name for their content.
     """
 
     width: int
     lengths: NDArray[np.int64]
+    encoder: dict[str, str]
     digest: str
 
     def __len__(self) -> int:
@@ -63,34 +67,45 @@ class Collection:
 
     Attributes:
         width: Size of a unit vector.
+        encoder: As in `Examples`.
         lengths: `(examples,)` how many units each has.
         weights: `(examples,)` how often each is drawn, relative to others.
-        digest: A name for all that is to be learned.
     """
 
-    def __init__(self, sources: Sequence[tuple[Examples, float]], sample: int | None = None, draw: int = 1) -> None:
+    def __init__(self, sources: Sequence[tuple[Examples, float]]) -> None:
         """Put the sources' examples in a row.
 
-        Args:
-            sources: Examples and their weights.
-            sample: How many are drawn from all of them, once and for good; all by default or where there are no more.
-            draw: Seed of the drawing.
+        Raises:
+            InputError: Sources whose vectors come from different encoders.
         """
         self._sources: list[Examples] = [examples for examples, _ in sources]
         sizes = [len(examples) for examples in self._sources]
-        places = np.array([(source, index) for source, size in enumerate(sizes) for index in range(size)])
-        places = places.reshape(-1, 2)
-        if sample is not None and sample < len(places):
-            # In their order, so that the same documents are the same row.
-            places = places[np.sort(np.random.default_rng(draw).permutation(len(places))[:sample])]
-        self._places = places
-        weights = np.array([weight for _, weight in sources])
-        self.weights: NDArray[np.float64] = weights[places[:, 0]] if len(places) else np.zeros(0)
-        lengths = [self._sources[source].lengths[index] for source, index in places]
-        self.lengths: NDArray[np.int64] = np.array(lengths, dtype=np.int64)
+        places = [(source, index) for source, size in enumerate(sizes) for index in range(size)]
+        self._places = np.array(places, dtype=np.int64).reshape(-1, 2)
+        self.weights = np.repeat(np.array([weight for _, weight in sources], dtype=np.float64), sizes)
+        self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
         self.width = max((examples.width for examples in self._sources), default=0)
-        content = [*(examples.digest for examples in self._sources), places.tolist(), self.weights.tolist()]
-        self.digest = hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+        encoders = {tuple(sorted(examples.encoder.items())) for examples in self._sources}
+        if len(encoders) > 1:
+            raise InputError(
+                f"expected all sources' vectors from one encoder, got those of {len(encoders)}: {encoders}"
+            )
+        self.encoder = dict(next(iter(encoders), ()))
+
+    def sampled(self, count: int, draw: int) -> Collection:
+        """Return so many of the examples, drawn at random with that seed, in their order; all if there are no more."""
+        sample = copy.copy(self)
+        chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
+        sample._places, sample.weights, sample.lengths = (
+            row[chosen] for row in (self._places, self.weights, self.lengths)
+        )
+        return sample
+
+    @property
+    def digest(self) -> str:
+        """A name for all that is to be learned."""
+        content = [*(examples.digest for examples in self._sources), self._places.tolist(), self.weights.tolist()]
+        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
     def __len__(self) -> int:
         """Return how many there are."""

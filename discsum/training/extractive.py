@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -17,8 +17,10 @@ from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import DiscsumError, InputError
 from discsum.files import replacing
+from discsum.persistence import CARD
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.summarizer_folder import SummarizerConfig
+from discsum.training.card import summarizer_card
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.examples import Batch, Collection, collate
 from discsum.training.processes import accelerator
@@ -27,6 +29,9 @@ from discsum.training.sampling import Batches
 from discsum.training.schedule import rate_factor, update_average
 from discsum.training.scorer import UnitScorer
 from discsum.training.validation import score_examples
+
+if TYPE_CHECKING:
+    from discsum.parsers.unit_encoders import UnitEncoder
 
 Report = Callable[[str], None]
 
@@ -56,6 +61,7 @@ class SummarizerTrainer:
         validation: Collection,
         folder: Path,
         name: str,
+        notes: str = "",
         report: Report = lambda line: None,
     ) -> None:
         """Prepare a run in `folder`, or the rest of one that was interrupted there.
@@ -66,6 +72,7 @@ class SummarizerTrainer:
             validation: Documents to choose by.
             folder: Where the run is kept.
             name: The model's name.
+            notes: For its card.
             report: Takes lines of progress.
 
         Raises:
@@ -73,8 +80,8 @@ class SummarizerTrainer:
                 those to learn from.
             WeightsError: A damaged checkpoint.
         """
-        self.recipe, self.folder = recipe, folder
-        self.train = Collection([(train, 1.0)], recipe.sample, recipe.draw) if recipe.sample else train
+        self.recipe, self.folder, self.notes = recipe, folder, notes
+        self.train = train.sampled(recipe.sample, recipe.draw) if recipe.sample else train
         self.validation = validation
         shared = set(self.train.texts()) & set(validation.texts())
         if shared:
@@ -83,14 +90,19 @@ class SummarizerTrainer:
         if recipe.batch < self.accelerator.num_processes:
             raise InputError(f"batch: expected a document for each of {self.accelerator.num_processes} processes")
         self.parser = discsum.Parser.from_pretrained(recipe.parser)
+        device = self.accelerator.device
+        encoder = self._encoder(device) if recipe.encodes else None
+        made_by = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
         layers = recipe.encoder_layers
         self.config = SummarizerConfig(
-            name, recipe.unit, recipe.vectors, encoder_layers=layers, parser=recipe.parser, units=recipe.units
+            name,
+            recipe.unit,
+            recipe.vectors,
+            **made_by,
+            encoder_layers=layers,
+            parser=recipe.parser,
+            units=recipe.units,
         )
-        device = self.accelerator.device
-        encoder = discsum.unit_encoder(recipe.vectors, self.parser, layers) if recipe.encodes else None
-        if encoder is not None:
-            encoder.windows.to(device)
         torch.manual_seed(recipe.seed)
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
@@ -109,11 +121,13 @@ class SummarizerTrainer:
         elif self.accelerator.is_main_process:
             parameters = network.parameter_count()
             report(f"{len(self.train)} documents, {self.steps} steps, {parameters.whole:,} parameters")
+        self._check_together()
         self._wrapped, self.optimizer = self.accelerator.prepare(self.scorer, optimizer)
 
     def run(self, report: Report) -> Round:
         """Train to the last step; return the best round, whose weights are in `folder / 'best'`."""
-        board = _board(self.folder, self._done()) if self.accelerator.is_main_process else None
+        writes = self.accelerator.is_main_process and self._done() < self.steps
+        board = _board(self.folder, self._done()) if writes else None
         while self._done() < self.steps:
             first = self._done()
             after = min(self.steps, first + (self.recipe.validate_every or self.batches.steps))
@@ -130,6 +144,13 @@ class SummarizerTrainer:
             else:
                 self.log.append(Round(after, loss, {}))
             self.accelerator.wait_for_everyone()
+        if board is not None:
+            board.close()
+        return self.best
+
+    @property
+    def best(self) -> Round:
+        """The round whose weights are kept."""
         return max(self.log, key=self.summary)
 
     def summary(self, entry: Round) -> float:
@@ -139,8 +160,30 @@ class SummarizerTrainer:
 
     def summarizer(self) -> ExtractiveSummarizer:
         """Return a summarizer with the averaged weights."""
-        scorer = self.scorer.with_weights(self.average)
-        return ExtractiveSummarizer(scorer.network, self.config, self.parser, scorer.encoder)
+        return self._summarizer(self.scorer.with_weights(self.average))
+
+    def _summarizer(self, scorer: UnitScorer) -> ExtractiveSummarizer:
+        return ExtractiveSummarizer(scorer.network, self.config, self.parser, scorer.layers.state_dict())
+
+    def _encoder(self, device: torch.device) -> UnitEncoder:
+        """Return what encodes units anew each step."""
+        recipe = self.recipe
+        self.parser.network.to(device)
+        return discsum.unit_encoder(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
+
+    def _check_together(self) -> None:
+        """Check that all processes go on from the same step.
+
+        Raises:
+            InputError: They do not, since some do not see the run's folder.
+        """
+        steps = torch.tensor([self._done()], device=self.accelerator.device)
+        found = sorted(set(self.accelerator.gather(steps).tolist()))
+        if len(found) > 1:
+            raise InputError(
+                f"{self.folder}: expected all processes to go on from one step, got the steps {found}; put the run "
+                "where every machine sees it"
+            )
 
     def _optimizer(self) -> torch.optim.Optimizer:
         groups = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
@@ -203,8 +246,8 @@ class SummarizerTrainer:
 
     def _finish(self, steps: int, loss: float) -> Round:
         """Validate after that many steps, and keep what was reached."""
-        summarizer = self.summarizer()
         scorer = self.scorer.with_weights(self.average)
+        summarizer = self._summarizer(scorer)
         scores = score_examples(scorer, summarizer, summarizer.policy(), self.validation)
         entry = Round(steps, round(loss, 4), {key: round(100 * value, 2) for key, value in scores.mean.items()})
         if all(self.summary(entry) > self.summary(earlier) for earlier in self.log):
@@ -215,6 +258,8 @@ class SummarizerTrainer:
         save_checkpoint(self.folder, self.scorer, self.average, self.optimizer.optimizer, state)
         with replacing(self.folder / "log.json") as path:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
+        with replacing(self.folder / "best" / CARD) as path:
+            path.write_text(summarizer_card(self), encoding="utf-8")
         return entry
 
 

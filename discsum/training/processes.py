@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,7 +19,7 @@ MISSING = "Training summarizers needs the library accelerate. Please run: pip in
 
 @contextmanager
 def in_turn() -> Iterator[bool]:
-    """Run the block in the first process and then in all others; yield whether this is the first.
+    """Run the block in each machine's first process and then in its others; yield whether this is the very first.
 
     What the first one leaves on the disk, the others find there.
 
@@ -29,8 +30,9 @@ def in_turn() -> Iterator[bool]:
         from accelerate import PartialState
     except ImportError as error:
         raise MissingExtraError(MISSING) from error
-    state = PartialState(cpu=_cpu())
-    with state.main_process_first():
+    # Parsing a corpus, and validating, take one process hours while the others wait.
+    state = PartialState(cpu=_cpu(), timeout=timedelta(days=2))
+    with state.local_main_process_first():
         yield state.is_main_process
 
 

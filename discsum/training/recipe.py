@@ -57,6 +57,7 @@ class SummarizerRecipe:
         positive_weight: Weight of the units of the oracle in the loss.
         lead: Weight of the lead in what is learned, the rest being the oracle: 0.2 makes 0.2 the least target of each
             of the first `units` units and 0.8 the most of all others.
+        license: Licence of the weights, for the model card.
         bf16: Whether the network computes in bfloat16 on a GPU that can.
         seed: Seed of everything random but `draw`.
     """
@@ -88,6 +89,7 @@ class SummarizerRecipe:
     average: float = 0.98
     positive_weight: float = 1.0
     lead: float = 0.0
+    license: str = ""
     bf16: bool = True
     seed: int = 1
 
@@ -111,6 +113,8 @@ class SummarizerRecipe:
         ]
         if not set(self.chosen_by) <= set(METRICS):
             problems.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
+        if self.seed < 0 or self.draw < 0:
+            problems.append(f"seed, draw: expected at least 0, got {self.seed} and {self.draw}")
         if self.encoder_layers < 0:
             problems.append(f"encoder_layers: expected at least 0, got {self.encoder_layers}")
         if self.oracle == "discobert-edu" and self.unit != "edu":

@@ -24,7 +24,7 @@ from discsum.extract import Scorer
 from discsum.parsers.parser import Parser
 from discsum.parsers.treebank import read_gum
 from discsum.rouge import METRICS
-from discsum.selection import Budget, Policy
+from discsum.selection import usual_policy
 from discsum.significance import paired_bootstrap
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.training.pairs import Pair
@@ -75,8 +75,8 @@ def main() -> None:
     given = conditions(arguments.gum, arguments.summaries, parser)
     trained = [ExtractiveSummarizer.from_pretrained(name) for name in arguments.models]
     print(f"{len(given[CONDITIONS[0]])} documents; in brackets what gold trees gain, paired bootstrap")
-    for unit, count in DEFAULT_UNITS.items():
-        policy = Policy(Budget(units=count), unit, dependencies=unit == "edu")
+    for unit in DEFAULT_UNITS:
+        policy = usual_policy(unit)
         models: list[tuple[str, Scorer | None]] = [
             (name, baseline(name)) for name in ("lead", "marcu", "tree-knapsack")
         ]

@@ -77,7 +77,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
             "one of news-edu, news-sentence, parser-gum, parser-gum-large, xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, got 'cake'"),
-        (["parser-gum", "data=", "name=5"], "expected the recipe to say data and name"),
+        (["parser-gum", "data=", "name="], "expected the recipe to say data and name"),
         (["parser-gum", "epochs=0", "rate=fast", "data=nowhere"], "rate: expected a number, got 'fast'"),
         (["parser-gum", "data=nowhere"], "nowhere/splits.md: expected the treebank's list"),
         (["parser-gum", "teachers=[]"], "teachers: expected some beside texts, got none; say texts=[] to do without"),

@@ -4,6 +4,8 @@ import json
 import pytest
 import tiny
 
+from discsum.document import Document, Span
+
 ROWS = [
     {"id": "a", "text": tiny.ARTICLE, "summary": "The mill broke."},
     {
@@ -82,7 +84,7 @@ def test_a_table_without_pairs(evaluate):
     [
         (["--units", 0], "expected at least 1, got 0"),
         (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
-        (["--rst-parseval"], "--split and --rst-parseval are for treebanks"),
+        (["--rst-parseval"], "expected no --rst-parseval with texts with summaries"),
     ],
 )
 def test_wrong_usage(evaluate, options, message):
@@ -94,7 +96,28 @@ def test_wrong_usage(evaluate, options, message):
 def test_options_of_tables_on_a_treebank_are_wrong_usage(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--unit", "edu")
     assert result.code == 2
-    assert "--unit and --units are for tables" in result.err
+    assert "expected no --unit with a treebank" in result.err
+
+
+def test_options_that_would_not_be_looked_at(discsum, evaluate, tmp_path):
+    result = evaluate(ROWS, "--draws", 2, "--set", "seed=1")
+    assert (result.code, "expected no --draws, --set with texts with summaries" in result.err) == (2, True)
+    result = discsum("evaluate", "--table", 3, tmp_path, "--unit", "edu", "--against", "lead")
+    assert (result.code, "expected no --against, --unit with --table" in result.err) == (2, True)
+    result = discsum("evaluate", "lead", tmp_path, "--table", 3)
+    assert (result.code, "expected DATA alone with --table, got lead before it" in result.err) == (2, True)
+
+
+def test_trigram_blocking_can_be_measured(evaluate):
+    text = "The mill wheel broke. The mill wheel broke again. Rain came."
+    spans = [Span(0, 21), Span(22, 49), Span(50, 60)]
+    rows = [Document.from_spans(text, spans, spans).to_json() | {"summary": "Rain came."}]
+    plain, blocked = (
+        json.loads(evaluate(rows, "--units", 2, "--format", "json", *options, models=("lead",)).out)
+        for options in ([], ["--block-trigrams"])
+    )
+    assert "block-trigrams:yes" in blocked["signature"]
+    assert (blocked["models"][0]["words"], plain["models"][0]["words"]) == (4 + 2, 4 + 5)
 
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])

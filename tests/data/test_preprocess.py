@@ -4,11 +4,14 @@ import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny
 import torch
+from safetensors.torch import load_file, save_file
 
 import discsum.data
 from discsum.data.dataset import UnitExamples
@@ -46,10 +49,10 @@ def table(tmp_path_factory):
     return write_table(tmp_path_factory.mktemp("tables") / "news.jsonl")
 
 
-def make(table, folder, parser_folder, workers=1, report=lambda done: None, **changes):
+def make(table, folder, parser_folder, workers=1, wait=False, report=lambda done: None, **changes):
     recipe = PreprocessRecipe(**({"parser": str(parser_folder), "encoder": "contextual", "shard": 3} | changes))
     source = PairSource(str(table))
-    return preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers, report=report)
+    return preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers, wait=wait, report=report)
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +152,73 @@ def test_other_documents_are_refused(whole, parser_folder, tmp_path):
 def test_a_second_run_at_once_is_refused(table, parser_folder, tmp_path):
     with alone(tmp_path), pytest.raises(InputError, match="expected no other run to be at work here"):
         make(table, tmp_path, parser_folder)
+
+
+def test_another_run_can_be_waited_for(whole, table, parser_folder, tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(make, table, tmp_path / "one", parser_folder, wait=True) for _ in range(4)]
+        assert {run.result().documents for run in runs} == {10}
+    assert contents(tmp_path / "one") == contents(whole)
+    # A finished folder has nothing to wait for.
+    with alone(whole):
+        assert make(table, whole, parser_folder).documents == 10
+
+
+def test_a_mistyped_option_binds_nobody(table, parser_folder, tmp_path):
+    recipe = PreprocessRecipe(str(parser_folder))
+    wrong, right = PairSource(str(table), text_column="body"), PairSource(str(table))
+    with pytest.raises(InputError, match="expected a column body"):
+        preprocess(wrong.pairs(), wrong.identity(), tmp_path, recipe)
+    assert preprocess(right.pairs(), right.identity(), tmp_path, recipe).documents == 10
+
+
+def slow_run(table, folder, parser_folder):
+    make(table, folder, parser_folder, workers=2, shard=1)
+
+
+def test_workers_do_not_outlive_who_started_them(table, parser_folder, tmp_path):
+    process = multiprocessing.get_context("spawn").Process(target=slow_run, args=(table, tmp_path / "o", parser_folder))
+    process.start()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not (tmp_path / "o" / "shard-00000.parquet").is_file():
+        assert process.is_alive()
+        time.sleep(0.01)
+    workers = children.read_text().split()
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 60
+    while any(running(worker) for worker in workers):
+        assert time.monotonic() < deadline, "a worker lives on"
+        time.sleep(0.1)
+
+
+def running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_what_a_killed_run_left_half_written_goes(whole, table, parser_folder, tmp_path):
+    partial = tmp_path / "left" / ".shard-00000.parquet.1.partial"
+    partial.parent.mkdir()
+    partial.write_bytes(b"half")
+    make(table, tmp_path / "left", parser_folder)
+    assert not partial.exists()
+    assert contents(tmp_path / "left") == contents(whole)
+
+
+def test_another_encoder_of_that_name_is_refused(table, parser_folder, encoder_folder, tmp_path):
+    encoder = tmp_path / "encoder"
+    shutil.copytree(encoder_folder, encoder)
+    options = {"encoder": str(encoder), "units": ("sentence",)}
+    make(table, tmp_path / "set", parser_folder, **options)
+    made_by = Manifest.read(tmp_path / "set").recipe["made_by"]
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=f"found others .*{made_by['encoder']}"):
+        make(table, tmp_path / "set", parser_folder, **options)
 
 
 def test_documents_that_fail_are_listed_and_the_rest_is_done(parser_folder, tmp_path):

@@ -13,7 +13,6 @@ from discsum.data.training_sets import collection
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
-from discsum.training.examples import Collection
 from discsum.training.recipe import SummarizerRecipe
 
 
@@ -76,14 +75,23 @@ def test_a_table_is_parsed_once(data, parser_folder):
 
 def test_a_sample_is_drawn_once(data, parser_folder):
     whole = collect(data, parser_folder, Source("news"))
-    draws = [Collection([(whole, 1.0)], sample=4, draw=draw) for draw in (1, 1, 2)]
+    draws = [whole.sampled(4, draw) for draw in (1, 1, 2)]
     texts = [draw.texts() for draw in draws]
     assert texts[0] == texts[1] != texts[2]
     for draw in draws:
         places = [whole.texts().index(text) for text in draw.texts()]
         assert len(draw) == 4
         assert places == sorted(set(places))
-    assert Collection([(whole, 1.0)], sample=99).texts() == whole.texts()
+    assert whole.sampled(99, 1).texts() == whole.texts()
+    assert whole.sampled(4, 1).digest == draws[0].digest != draws[2].digest != whole.digest
+
+
+def test_a_sample_keeps_the_weights(data, parser_folder):
+    whole = collect(data, parser_folder, Source("news", 0, 5, weight=8.0), Source("news", 5))
+    sample = whole.sampled(6, draw=1)
+    places = [whole.texts().index(text) for text in sample.texts()]
+    assert sample.weights.tolist() == [8.0 if place < 5 else 1.0 for place in places]
+    assert sample.lengths.tolist() == [len(sample[index].labels) for index in range(6)]
 
 
 @pytest.mark.parametrize(
