@@ -13,7 +13,7 @@ from discsum.cli.models import load_scorer
 from discsum.cli.progress import quiet
 from discsum.cli.summary_scores import HEADINGS, print_cells, write_documents
 from discsum.errors import InputError
-from discsum.recipes.tables import UNITS, table_rows
+from discsum.recipes.tables import UNIT_OF, table_rows
 
 if TYPE_CHECKING:
     from discsum.data.paper_tables import RowResult
@@ -33,7 +33,7 @@ def show_parameters(models: Sequence[str], style: str) -> None:
         count = scorer.network.parameter_count()
         entries.append({"model": name, "attention": count.attention, "whole": count.whole})
     if not models:
-        for table in UNITS:
+        for table in UNIT_OF:
             for row in table_rows(table):
                 count = row.parameters()
                 paper = {name: row.paper[name] for name in ("attention", "parameters")}

@@ -127,8 +127,8 @@ def show(
             f"{row[metric]['mean']:.2f} [{row[metric]['low']:.2f}, {row[metric]['high']:.2f}]" for metric in HEADINGS
         ]
         parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
-        place = "" if row["place"] is None else f"{row['place']:.2f}"
-        others = [f"{row['words']:.1f}", place, f"{row['overlap']:.2f}", parameters]
+        middle = "" if row["place"] is None else f"{row['place']:.2f}"
+        others = [f"{row['words']:.1f}", middle, f"{row['overlap']:.2f}", parameters]
         cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
     typer.echo(f"{data}: {documents} documents")
     print_cells(cells, style)

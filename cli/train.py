@@ -37,9 +37,7 @@ def train(
     from discsum.recipes import read_recipe
 
     content = read_recipe(recipe, settings or [])
-    # What the paper printed for it is no setting.
-    content.pop("paper", None)
-    kind = content.pop("kind", None)
+    kind = content.get("kind")
     if kind not in TRAINERS:
         raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
     folder = Path(output or f"runs/{Path(recipe).stem}")

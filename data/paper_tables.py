@@ -20,7 +20,7 @@ from discsum.errors import InputError
 from discsum.evaluation import ORACLE, ModelScores, compare_models
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import differences
-from discsum.recipes.tables import SETTINGS, UNITS, TableRow, table_rows
+from discsum.recipes.tables import SETTINGS, UNIT_OF, TableRow, table_rows
 from discsum.rouge import METRICS
 from discsum.selection import usual_policy
 from discsum.significance import paired_bootstrap
@@ -99,7 +99,7 @@ def run_table(
         InputError: Another table, or data that are no such folders.
     """
     rows = table_rows(table)
-    unit = UNITS[table]
+    unit = UNIT_OF[table]
     if draws > 1 and not any(setting.startswith("sample=") for setting in settings):
         raise InputError(f"--draws {draws}: expected sample=N among the settings, so that draws differ")
     # Before hours of training, what they are to be measured on.
@@ -110,8 +110,6 @@ def run_table(
         for draw in range(1, draws + 1):
             folder = runs / Path(row.recipe).name / f"draw-{draw}"
             content = read_recipe(row.recipe, [f"data={data}", *settings, f"draw={draw}"])
-            content.pop("paper")
-            content.pop("kind")
             report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
             folders.append(train_summarizer(content, folder, report))
     policy = usual_policy(unit)

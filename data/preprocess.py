@@ -18,10 +18,10 @@ from discsum.data.engines import results_of
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin
 from discsum.data.shards import Record, read_contents, schema, write_shard
 from discsum.data.tables import Failure
+from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing, sha256, to_line
 from discsum.oracles import ORACLES, oracle_labels
-from discsum.training.examples import section_heads
 from discsum.training.pairs import Pair, encode_pairs
 
 if TYPE_CHECKING:
@@ -122,11 +122,12 @@ class ShardMaker:
 
     def _record(self, pair: Pair, encoded: Encoded) -> Record:
         document = encoded.document
+        tree = document.require_tree("--oracle")
         labels: dict[str, NDArray[np.int8]] = {}
         vectors: dict[str, NDArray[np.float16]] = {}
         for unit in self.recipe.units:
             texts = document.sentence_texts if unit == "sentence" else document.edu_texts
-            heads = section_heads(document, len(texts)) if unit == "edu" else None
+            heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
             labels[unit] = oracle_labels(self.recipe.oracle, texts, pair.references, self.recipe.oracle_units, heads)
             if self.encoder is not None:
                 vectors[unit] = self.encoder.of(encoded, unit).half().cpu().numpy()
@@ -187,7 +188,7 @@ def preprocess(
     with alone(folder, wait=wait):
         if not begin(folder, whole):
             return Manifest.read(folder)
-        count = 0
+        count = done = 0
 
         def pending() -> Iterator[tuple[int, Sequence[Pair | Failure]]]:
             nonlocal count, done
@@ -199,7 +200,6 @@ def preprocess(
                 else:
                     yield number, entries
 
-        done = 0
         for documents, failed in results_of(ShardMaker(recipe, folder, device), pending(), workers):
             done += documents + failed
             report(done)

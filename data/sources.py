@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discsum.choices import HUB
 from discsum.data.summaries import pairs_of
 from discsum.data.tables import Failure, count_rows, read_rows
 from discsum.errors import InputError, MissingExtraError
 from discsum.files import sha256
 from discsum.training.pairs import Pair
-
-HUB = "hf:"
 
 
 @dataclass(frozen=True)

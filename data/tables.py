@@ -45,7 +45,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0) -> str:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
-            "name its encoding with --encoding, or for commands without that option convert it to UTF-8"
+            "name the file's encoding with --encoding"
         ) from error
     except LookupError as error:
         raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error

@@ -8,3 +8,5 @@ UNITS = ("sentence", "edu")
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 # Where sentences come from: the parser, NLTK, or one a line.
 SENTENCES = ("model", "nltk", "newline")
+# What names on the Hugging Face hub begin with; without it nothing is fetched.
+HUB = "hf:"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.batches import batches
+from discsum.choices import HUB
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from discsum.parsers.unit_encoders import UnitEncoder
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
-# What names of models on the Hugging Face hub begin with; without it nothing is fetched.
-HUB = "hf:"
 
 
 class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apache-2.0", tags=["rst", "extractive"]):

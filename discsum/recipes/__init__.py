@@ -45,7 +45,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
 
 def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
-    """Take the fields that every recipe has out of its content: data, name, and notes for the model card.
+    """Take what is no setting out of a recipe's content; return data, name, and notes for the model card.
 
     Raises:
         InputError: A recipe without data or name.
@@ -53,6 +53,8 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     missing = [field for field in ("data", "name") if content.get(field) is None]
     if missing:
         raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
+    for field in ("kind", "paper"):
+        content.pop(field, None)
     # A folder called 2 is a number to YAML.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
 

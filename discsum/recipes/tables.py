@@ -7,10 +7,10 @@ from typing import Any
 
 from discsum.encoder.synthesizer import ParameterCount, Synthesizer
 from discsum.errors import InputError
-from discsum.recipes import read_recipe
+from discsum.recipes import common_fields, read_recipe
 from discsum.training.recipe import SummarizerRecipe
 
-UNITS = {2: "edu", 3: "sentence"}
+UNIT_OF = {2: "edu", 3: "sentence"}
 SETTINGS = ("default", "balanced")
 ROWS = {
     "dot_product-8": "Dot Product (8)",
@@ -45,8 +45,8 @@ class TableRow:
     def parameters(self) -> ParameterCount:
         """Return how many parameters the row's model has, for unit vectors of size 768 as in the paper."""
         content: dict[str, Any] = read_recipe(self.recipe)
-        settings = {key: content[key] for key in content if key not in ("kind", "data", "name", "paper")}
-        network = SummarizerRecipe.from_dict(settings).synthesizer
+        common_fields(content)
+        network = SummarizerRecipe.from_dict(content).synthesizer
         return Synthesizer(type(network)(**network.to_dict() | {"width": 768})).parameter_count()
 
 
@@ -56,11 +56,11 @@ def table_rows(table: int) -> list[TableRow]:
     Raises:
         InputError: Another table.
     """
-    if table not in UNITS:
-        raise InputError(f"--table: expected {' or '.join(map(str, UNITS))}, got {table}")
+    if table not in UNIT_OF:
+        raise InputError(f"--table: expected {' or '.join(map(str, UNIT_OF))}, got {table}")
     rows = []
     for setting in SETTINGS:
         for name, label in ROWS.items():
-            recipe = f"xiao2020/{UNITS[table]}-{setting}-{name}"
+            recipe = f"xiao2020/{UNIT_OF[table]}-{setting}-{name}"
             rows.append(TableRow(recipe, setting, label, read_recipe(recipe)["paper"]))
     return rows

@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded
 from discsum.encoder.synthesizer import InputBatch
@@ -81,8 +80,9 @@ class Collection:
         self._sources: list[Examples] = [examples for examples, _ in sources]
         sizes = [len(examples) for examples in self._sources]
         places = [(source, index) for source, size in enumerate(sizes) for index in range(size)]
-        self._places = np.array(places, dtype=np.int64).reshape(-1, 2)
-        self.weights = np.repeat(np.array([weight for _, weight in sources], dtype=np.float64), sizes)
+        self._places: NDArray[np.int64] = np.array(places, dtype=np.int64).reshape(-1, 2)
+        weights = [weight for (_, weight), size in zip(sources, sizes, strict=True) for _ in range(size)]
+        self.weights: NDArray[np.float64] = np.array(weights, dtype=np.float64)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
         self.width = max((examples.width for examples in self._sources), default=0)
         encoders = {tuple(sorted(examples.encoder.items())) for examples in self._sources}
@@ -96,9 +96,8 @@ class Collection:
         """Return so many of the examples, drawn at random with that seed, in their order; all if there are no more."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
-        sample._places, sample.weights, sample.lengths = (
-            row[chosen] for row in (self._places, self.weights, self.lengths)
-        )
+        sample._places, sample.weights = self._places[chosen], self.weights[chosen]
+        sample.lengths = self.lengths[chosen]
         return sample
 
     @property
@@ -121,13 +120,6 @@ class Collection:
         """Return a digest of each one's text."""
         found = [examples.texts() for examples in self._sources]
         return [found[source][place] for source, place in self._places]
-
-
-def section_heads(document: Document, edus: int) -> NDArray[np.int64]:
-    """Return `(edus,)` the EDU each of the document's first EDUs depends on in its sentence, -1 for none of them."""
-    assert document.tree is not None, "only parsed documents are learned from"
-    heads = in_sentence_heads(edu_heads(document.tree), document.edu_to_sentence)[:edus]
-    return np.where(heads < edus, heads, -1)
 
 
 @dataclass(frozen=True)

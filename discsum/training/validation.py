@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,24 +11,14 @@ from discsum.batches import batches
 from discsum.extract import Scorer, extract
 from discsum.rouge import RougeScores, rouge
 from discsum.selection import Policy
-from discsum.training.examples import Example
+from discsum.training.examples import Collection
 from discsum.training.scorer import UnitScorer
 
 BATCH = 32
 
 
-class Row(Protocol):
-    """Examples in a row."""
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-
-    def __getitem__(self, index: int, /) -> Example:
-        """Return one of them."""
-
-
 @torch.inference_mode()
-def score_examples(scorer: UnitScorer, namesake: Scorer, policy: Policy, examples: Row) -> RougeScores:
+def score_examples(scorer: UnitScorer, namesake: Scorer, policy: Policy, examples: Collection) -> RougeScores:
     """Return the ROUGE scores of the summaries that a scorer in training makes of examples.
 
     Args:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.summaries import read_pairs
+from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.parsers.parser import Parser
-from discsum.training.examples import section_heads
 from discsum.training.pairs import Pair
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -48,7 +48,7 @@ def main() -> None:
             equal, slow, fast = 0, 0.0, 0.0
             for pair, document in zip(pairs, documents, strict=True):
                 texts = document.sentence_texts if unit == "sentence" else document.edu_texts
-                heads = section_heads(document, len(texts)) if unit == "edu" else None
+                heads = in_sentence_heads(edu_heads(document.tree), document.edu_to_sentence) if unit == "edu" else None
                 labels, seconds = timed(lambda: oracle_labels(name, texts, pair.references, heads=heads))  # noqa: B023
                 fast += seconds
                 naive = getattr(naive_oracles, name.replace("-", "_"))
