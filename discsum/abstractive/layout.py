@@ -1,0 +1,170 @@
+"""Which tokens of an encoder's input belong to which sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.priors import c_tree_nuc, project_to_sentences
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceLayout:
+    """The sentences of a batch of token sequences; each is a run of tokens, and every token but padding is in one.
+
+    Attributes:
+        owner: `(documents, tokens)` the sentence of each token, counted from 0 in its document; -1 for padding.
+        counts: `(documents,)` how many sentences each document has.
+        starts: `(documents, sentences)` first token of each sentence, 0 where a document has no more.
+        lengths: `(documents, sentences)` tokens of each sentence, 0 where a document has no more.
+        sentences: For each document the indices of these sentences in its `Document`: those that have a token.
+        prior: `(documents, sentences)` how central each sentence is in its document's discourse tree, rows sum to 1;
+            see `with_prior`.
+    """
+
+    owner: Tensor
+    counts: Tensor
+    starts: Tensor
+    lengths: Tensor
+    sentences: tuple[tuple[int, ...], ...]
+    prior: Tensor | None = None
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.counts)
+
+    @property
+    def mask(self) -> Tensor:
+        """`(documents, sentences)`, true where there is a sentence."""
+        return self.lengths > 0
+
+    @classmethod
+    def from_owner(cls, owner: Tensor, sentences: Sequence[Sequence[int]] | None = None) -> SentenceLayout:
+        """Return the layout of tokens whose sentences are known.
+
+        Args:
+            owner: As the attribute.
+            sentences: As the attribute; by default all from 0 on.
+
+        Raises:
+            InputError: Sentences that are no runs of tokens in their order, or padding between them.
+        """
+        rows = owner.tolist()
+        counts = [max(row, default=-1) + 1 for row in rows]
+        for place, (row, count) in enumerate(zip(rows, counts, strict=True)):
+            inside = [sentence for sentence in row if sentence >= 0]
+            first = next((index for index, sentence in enumerate(row) if sentence >= 0), 0)
+            if not count or inside != sorted(inside) or set(inside) != set(range(count)):
+                raise InputError(f"document {place}: expected sentences 0, 1, ... as runs of tokens, got {row}")
+            if row[first : first + len(inside)] != inside:
+                raise InputError(f"document {place}: expected padding before or after the sentences, got {row}")
+        most = max(counts, default=0)
+        starts = owner.new_zeros(len(rows), most)
+        lengths = owner.new_zeros(len(rows), most)
+        for place, count in enumerate(counts):
+            sizes = torch.bincount(owner[place][owner[place] >= 0], minlength=count)
+            first = int((owner[place] >= 0).long().argmax())
+            lengths[place, :count] = sizes
+            starts[place, :count] = first + sizes.cumsum(0) - sizes
+        names = sentences if sentences is not None else [range(count) for count in counts]
+        return cls(owner, torch.tensor(counts, device=owner.device), starts, lengths, tuple(map(tuple, names)))
+
+    @classmethod
+    def from_documents(cls, documents: Sequence[Document], encoding: BatchEncoding) -> SentenceLayout:
+        """Return the layout of encoded documents.
+
+        A token belongs to the sentence in which its first character stands; a special token before the text to the
+        first, any other special token to the sentence before it. What was cut off is in no sentence.
+
+        Args:
+            documents: With their sentences.
+            encoding: Their texts by a fast tokenizer.
+
+        Raises:
+            InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
+        """
+        if not encoding.is_fast:
+            raise InputError("expected an encoding with offsets, got a slow tokenizer's; load it with use_fast=True")
+        if len(encoding.encodings or ()) != len(documents):
+            raise InputError(f"expected {len(documents)} encoded texts, got {len(encoding.encodings or ())}")
+        rows, names = [], []
+        for document, encoded in zip(documents, encoding.encodings or (), strict=True):
+            found = _owners(document, encoded)
+            there, new = np.unique(found[found >= 0], return_inverse=True)
+            found[found >= 0] = new
+            rows.append(torch.from_numpy(found))
+            names.append(there.tolist())
+        return cls.from_owner(torch.stack(rows), names)
+
+    def with_prior(self, documents: Sequence[Document]) -> SentenceLayout:
+        """Return the layout with a prior from the documents' trees.
+
+        It is the share that each sentence has in the columns of the C-Tree w/Nuc, projected to sentences: how much the
+        others would attend to it. Sentences without a token are left out and the rest is renormalised.
+
+        Raises:
+            InputError: Another number of documents, or one without a tree.
+        """
+        if len(documents) != self.documents:
+            raise InputError(f"expected {self.documents} documents, got {len(documents)}")
+        prior = torch.zeros(self.lengths.shape)
+        for row, document, kept in zip(prior, documents, self.sentences, strict=True):
+            tree = document.require_tree("the discourse prior")
+            matrix = project_to_sentences(c_tree_nuc(tree), document.edu_to_sentence, len(document.sentences))
+            mass = matrix.sum(axis=0)[list(kept)]
+            row[: len(kept)] = torch.from_numpy(mass / mass.sum())
+        return replace(self, prior=prior.to(self.owner.device))
+
+    def to(self, device: torch.device | str) -> SentenceLayout:
+        """Return the layout on a device."""
+        owner, counts, starts, lengths = (
+            part.to(device) for part in (self.owner, self.counts, self.starts, self.lengths)
+        )
+        prior = None if self.prior is None else self.prior.to(device)
+        return SentenceLayout(owner, counts, starts, lengths, self.sentences, prior)
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Return `(documents, ..., sentences)`: the sums of `(documents, ..., tokens)` values over each sentence."""
+        owner = self.owner.clamp_min(0)
+        inside = values * (self.owner >= 0).view(len(owner), *[1] * (values.dim() - 2), -1)
+        index = owner.view(len(owner), *[1] * (values.dim() - 2), -1).expand_as(values)
+        zeros = values.new_zeros(*values.shape[:-1], self.starts.shape[1])
+        return zeros.scatter_add(-1, index, inside)
+
+    def spread(self, values: Tensor) -> Tensor:
+        """Return `(documents, ..., tokens)`: each token's sentence's of `(documents, ..., sentences)` values."""
+        owner = self.owner.clamp_min(0)
+        index = owner.view(len(owner), *[1] * (values.dim() - 2), -1)
+        return values.gather(-1, index.expand(*values.shape[:-1], owner.shape[1]))
+
+
+def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:
+    """Return `(tokens,)` the sentence of each token of a document, -1 for padding."""
+    if not document.sentences:
+        raise InputError(f"{document.id or 'document'}: expected sentences, got none; run the segmenter first")
+    begins = np.array([span.start for span in document.sentences])
+    owners = np.full(len(encoded.ids), -1, dtype=np.int64)
+    special = np.array(encoded.special_tokens_mask, dtype=bool)
+    current = 0
+    for token, ((start, end), masked) in enumerate(zip(encoded.offsets, encoded.attention_mask, strict=True)):
+        if not masked:
+            continue
+        if not special[token]:
+            if end > len(document.text):
+                raise InputError(f"{document.id or 'document'}: expected the encoding of its text, got a longer one's")
+            # White space before the first sentence belongs to it.
+            current = max(current, int(np.searchsorted(begins, start, side="right")) - 1, 0)
+        owners[token] = current
+    return owners

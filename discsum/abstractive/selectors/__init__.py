@@ -1,0 +1,86 @@
+"""Selectors: which sentences a step of the decoder looks at. One small file each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from discsum.abstractive.selectors.attention_pooling import AttentionPoolingSentences
+from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.selectors.discourse_prior import DiscoursePriorSelector
+from discsum.abstractive.selectors.gru import GRUSentences
+from discsum.abstractive.selectors.ideal import IdealSelector
+from discsum.abstractive.selectors.learned import LearnedSelector, SentenceEncoder
+from discsum.abstractive.selectors.mean_key import MeanKeySelector
+from discsum.abstractive.selectors.mean_variance import MeanVarianceSelector
+from discsum.abstractive.selectors.min_max import MinMaxSelector
+from discsum.abstractive.selectors.model_free import ModelFreeSelector
+from discsum.abstractive.selectors.random_sentences import RandomSelector
+from discsum.errors import InputError
+
+# Every layer's own, made from the sizes of its attention.
+SELECTORS: dict[str, Callable[..., Selector]] = {
+    "ideal": IdealSelector,
+    "random": RandomSelector,
+    "model_free": ModelFreeSelector,
+    "mean_key": MeanKeySelector,
+    "mean_variance": MeanVarianceSelector,
+    "min_max": MinMaxSelector,
+}
+# With sentence vectors that all layers share, made from the model's width.
+SENTENCE_ENCODERS: dict[str, Callable[..., SentenceEncoder]] = {
+    "gru": GRUSentences,
+    "attention_pooling": AttentionPoolingSentences,
+}
+# Keeps every sentence: full attention.
+ALL = "all"
+
+
+def names() -> list[str]:
+    """Return the names of the selectors."""
+    return [ALL, *SELECTORS, *SENTENCE_ENCODERS]
+
+
+def make_selectors(
+    name: str, shapes: list[AttentionShape], *, beta: float | None = None, **options: Any
+) -> tuple[list[Selector] | None, nn.Module | None]:
+    """Return a selector for each layer, and what the layers share; none for `all`.
+
+    Args:
+        name: One of `names()`.
+        shapes: Sizes of each layer's attention.
+        beta: Weight of the discourse prior, which is then added to the selector.
+        options: The selector's own.
+
+    Raises:
+        InputError: An unknown name; the message lists the selectors.
+    """
+    if name == ALL:
+        return None, None
+    shared: SentenceEncoder | None = None
+    if name in SENTENCE_ENCODERS:
+        shared = SENTENCE_ENCODERS[name](shapes[0].width, **options)
+        selectors: list[Selector] = [LearnedSelector(shape, shared) for shape in shapes]
+    elif name in SELECTORS:
+        selectors = [SELECTORS[name](shape, **options) for shape in shapes]
+    else:
+        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}")
+    if beta is not None:
+        selectors = [DiscoursePriorSelector(selector, beta) for selector in selectors]
+    return selectors, shared
+
+
+__all__ = [
+    "ALL",
+    "SELECTORS",
+    "SENTENCE_ENCODERS",
+    "AttentionShape",
+    "Queries",
+    "Selector",
+    "SentenceEncoder",
+    "Source",
+    "make_selectors",
+    "names",
+]

@@ -1,0 +1,27 @@
+"""Sentences by their mean key, without training."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.selectors.base import Queries, Selector, Source
+
+
+def mean_keys(source: Source) -> Tensor:
+    """Return `(documents, heads, sentences, head_size)`: the mean of each sentence's keys."""
+    sums = source.layout.sums(source.keys.transpose(-1, -2)).transpose(-1, -2)
+    return sums / source.layout.lengths.clamp_min(1)[:, None, :, None]
+
+
+class MeanKeySelector(Selector):
+    """Rates a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if its keys were all alike."""
+
+    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+        """Return the mean keys."""
+        return (mean_keys(source),)
+
+    def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the logits."""
+        sizes = layout.lengths.clamp_min(1).to(queries.projected.dtype).log()
+        return queries.projected @ summary[0].transpose(-1, -2) + sizes[:, None, None, :]

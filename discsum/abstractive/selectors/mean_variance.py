@@ -1,0 +1,29 @@
+"""Sentences by the mean and the spread of their keys, without training."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.selectors.base import Queries, Selector, Source
+from discsum.abstractive.selectors.mean_key import mean_keys
+
+
+class MeanVarianceSelector(Selector):
+    """Rates a sentence by `log sum_j exp(q . k_j)` to second order: mean plus half the variance of `q . k_j`.
+
+    The variance is taken dimension by dimension: `sum_d q_d^2 var_j(k_jd)`.
+    """
+
+    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+        """Return means and variances, `(documents, heads, sentences, head_size)` each."""
+        mean = mean_keys(source)
+        square = mean_keys(Source(source.states, source.keys.square(), source.layout))
+        return mean, (square - mean.square()).clamp_min(0)
+
+    def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the logits."""
+        mean, variance = summary
+        sizes = layout.lengths.clamp_min(1).to(mean.dtype).log()
+        first = queries.projected @ mean.transpose(-1, -2)
+        return first + queries.projected.square() @ variance.transpose(-1, -2) / 2 + sizes[:, None, None, :]

@@ -1,0 +1,234 @@
+"""Sparse cross-attention against stock models and against definitions written independently."""
+
+import pytest
+import torch
+from tiny_bart import SIZES, make_bart
+from transformers import (
+    LEDConfig,
+    LEDForConditionalGeneration,
+    MBartConfig,
+    MBartForConditionalGeneration,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
+)
+
+from discsum.abstractive import SentenceLayout, densify, sentences, sparsify
+from discsum.abstractive.selectors import SELECTORS, SENTENCE_ENCODERS
+from discsum.errors import InputError
+
+ALL_SELECTORS = [*SELECTORS, *SENTENCE_ENCODERS]
+WAYS = [
+    {"num_beams": 1},
+    {"num_beams": 4},
+    {"num_beams": 4, "num_return_sequences": 2, "length_penalty": 2.0},
+    {"num_beams": 3, "no_repeat_ngram_size": 2},
+    {"num_beams": 1, "do_sample": True},
+    {"num_beams": 2, "do_sample": True},
+]
+
+
+def generated(model, inputs, **options):
+    torch.manual_seed(11)
+    found = model.generate(**inputs.generate, max_new_tokens=9, min_new_tokens=6, **options)
+    return found.tolist()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("settings", [{"selector": "all"}, {"selector": "mean_key"}, {"selector": "ideal", "r": 5}])
+def test_all_sentences_are_the_stock_model(bart, inputs, way, settings):
+    expected = generated(bart, inputs, **way)
+    sparsify(bart, **settings)
+    assert generated(bart, inputs, layout=inputs.layout, **way) == expected
+    # Without a layout there is nothing to share or to select.
+    assert generated(bart, inputs, **way) == expected
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_logits_are_the_stock_models(bart, inputs, implementation, dtype):
+    bart.set_attn_implementation(implementation)
+    bart.to(dtype)
+    expected = bart(**inputs.forward).logits
+    sparsify(bart, selector="mean_key")
+    with sentences(bart, inputs.layout):
+        found = bart(**inputs.forward).logits
+    torch.testing.assert_close(found, expected, atol=1e-5 if dtype == torch.float32 else 0.2, rtol=0)
+
+
+MODELS = {
+    "mbart": (MBartConfig, MBartForConditionalGeneration, {"decoder_start_token_id": 2}),
+    "pegasus": (PegasusConfig, PegasusForConditionalGeneration, {"decoder_start_token_id": 0}),
+    "led": (LEDConfig, LEDForConditionalGeneration, {"attention_window": 8, "decoder_start_token_id": 2}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_other_models_with_the_same_hook(inputs, name):
+    kind, model_class, own = MODELS[name]
+    torch.manual_seed(1)
+    sizes = {key: value for key, value in SIZES.items() if name != "led" or key != "max_position_embeddings"}
+    sizes |= {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64} if name == "led" else {}
+    model = model_class(kind(**sizes, pad_token_id=1, bos_token_id=0, eos_token_id=2, init_std=0.4, **own)).eval()
+    expected = generated(model, inputs, num_beams=3)
+    sparsify(model, selector="ideal", r=5)
+    assert generated(model, inputs, num_beams=3, layout=inputs.layout) == expected
+    densify(model)
+    assert generated(model, inputs, num_beams=3) == expected
+
+
+def oracle(model, inputs, r):
+    """Return logits with cross-attention to the r sentences that get most, each layer written out from its weights."""
+    owner, chosen = inputs.owner, []
+
+    def attention(module, hidden, states):
+        rows, steps, width = hidden.shape
+        heads, size = module.num_heads, module.head_dim
+
+        def part(values):
+            return values.view(rows, -1, heads, size).transpose(1, 2)
+
+        queries, keys, values = part(module.q_proj(hidden)), part(module.k_proj(states)), part(module.v_proj(states))
+        products = queries @ keys.transpose(2, 3) / size**0.5
+        full = torch.softmax(products.masked_fill(owner[:, None, None] < 0, -torch.inf), -1)
+        mixed = torch.zeros_like(queries)
+        for row in range(rows):
+            there = int(owner[row].max()) + 1
+            for step in range(steps):
+                mass = [full[row, :, step, owner[row] == one].sum(-1).mean() for one in range(there)]
+                best = sorted(range(there), key=lambda one: -mass[one])[:r]
+                chosen.append(sorted(best))
+                keep = torch.isin(owner[row], torch.tensor(best))
+                weights = torch.softmax(products[row, :, step, keep], -1)
+                mixed[row, :, step] = torch.einsum("hn,hnd->hd", weights, values[row][:, keep])
+        return module.out_proj(mixed.transpose(1, 2).reshape(rows, steps, width))
+
+    for layer in model.get_decoder().layers:
+        module = layer.encoder_attn
+        module.forward = lambda hidden, key_value_states, module=module, **_: (
+            attention(module, hidden, key_value_states),
+            None,
+        )
+    return model(**inputs.forward).logits, chosen
+
+
+@pytest.mark.parametrize("r", [1, 2, 3])
+def test_ideal_sentences_are_an_independent_masked_softmax(inputs, r):
+    expected, _ = oracle(make_bart(), inputs, r)
+    model = sparsify(make_bart(), selector="ideal", r=r, share_beams=False)
+    with sentences(model, inputs.layout):
+        found = model(**inputs.forward).logits
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    assert (found - make_bart()(**inputs.forward).logits).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("selector", [name for name in ALL_SELECTORS if name != "random"])
+@pytest.mark.parametrize("r", [1, 2, 4])
+def test_step_by_step_is_teacher_forcing(inputs, selector, r):
+    """Reading the selected tokens gives what masking the others gives."""
+    model = sparsify(make_bart(), selector=selector, r=r, share_beams=False, dense_where_faster=False)
+    with sentences(model, inputs.layout):
+        expected = model(**inputs.forward).logits
+    torch.manual_seed(0)
+    with torch.no_grad():
+        found = model.generate(
+            **inputs.generate,
+            layout=inputs.layout,
+            max_new_tokens=5,
+            min_new_tokens=5,
+            output_logits=True,
+            return_dict_in_generate=True,
+            logits_processor=[lambda ids, scores: forced(scores, inputs.decoder[:, ids.shape[1]])],
+        )
+    torch.testing.assert_close(torch.stack(found.logits, 1), expected[:, :5], atol=2e-5, rtol=0)
+
+
+def forced(scores, tokens):
+    return torch.full_like(scores, -torch.inf).scatter(1, tokens[:, None], 0.0)
+
+
+@pytest.mark.parametrize("selector", ["ideal", "mean_key", "min_max", "gru"])
+@pytest.mark.parametrize("share", [True, False])
+def test_a_document_alone_and_in_a_padded_batch(inputs, selector, share):
+    torch.manual_seed(2)
+    model = sparsify(make_bart(), selector=selector, r=2, share_beams=share, dense_where_faster=False)
+    together = generated(model, inputs, num_beams=3, layout=inputs.layout)
+    tokens = int(inputs.mask[1].sum())
+    for row, length in ((0, 22), (1, tokens)):
+        layout = SentenceLayout.from_owner(inputs.owner[row : row + 1, :length])
+        alone = model.generate(
+            input_ids=inputs.ids[row : row + 1, :length], layout=layout, num_beams=3, max_new_tokens=9, min_new_tokens=6
+        )
+        assert alone[0].tolist() == together[row]
+
+
+def test_beams_share_their_sentences_or_not(inputs):
+    outputs = []
+    for share in (True, False):
+        model = sparsify(make_bart(), selector="ideal", r=1, share_beams=share, dense_where_faster=False)
+        outputs.append(generated(model, inputs, num_beams=4, layout=inputs.layout))
+    assert outputs[0] != outputs[1]
+    greedy = [
+        generated(
+            sparsify(make_bart(), selector="ideal", r=1, share_beams=share, dense_where_faster=False),
+            inputs,
+            num_beams=1,
+            layout=inputs.layout,
+        )
+        for share in (True, False)
+    ]
+    assert greedy[0] == greedy[1]
+
+
+def test_documents_are_kept_once(inputs):
+    model = sparsify(make_bart(), selector="mean_key", r=2)
+    found = model.generate(
+        **inputs.generate, layout=inputs.layout, num_beams=4, max_new_tokens=3, return_dict_in_generate=True
+    )
+    cache = found.past_key_values
+    assert {layer: tuple(kept.keys.shape) for layer, kept in cache.documents.items()} == {
+        layer: (2, 22, 4, 8) for layer in range(2)
+    }
+    summary = 2 * 4 * 5 * 8
+    assert cache.cross_bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
+
+
+@pytest.mark.parametrize("selector", ["all", *ALL_SELECTORS])
+def test_the_bases_parameters_keep_their_names(selector):
+    model = make_bart()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    sparsify(model, selector=selector, r=2, beta=0.5 if selector == "mean_key" else None)
+    after = model.state_dict()
+    assert all(after[name].equal(value) for name, value in before.items())
+    new = set(after) - set(before)
+    if selector in SENTENCE_ENCODERS:
+        assert all("encoder_attn.selector." in name or name.startswith("sentence_encoder.") for name in new)
+        layer = model.get_decoder().layers[1].encoder_attn
+        assert layer.selector.query.weight.equal(layer.q_proj.weight)
+        assert layer.selector.key.bias.equal(layer.k_proj.bias)
+    assert bool(new) == (selector in SENTENCE_ENCODERS or selector == "mean_key")
+    densify(model)
+    assert list(model.state_dict()) == list(before)
+    assert type(model.get_decoder().layers[0].encoder_attn).__name__ == "BartAttention"
+
+
+def test_what_cannot_be_made_sparse(inputs):
+    with pytest.raises(InputError, match="r: expected at least 1 sentence, got 0"):
+        sparsify(make_bart(), r=0)
+    with pytest.raises(InputError, match=r"selector: expected one of all, ideal, .*gru.*, got 'best'"):
+        sparsify(make_bart(), selector="best")
+    with pytest.raises(InputError, match="expected a sequence-to-sequence model"):
+        sparsify(torch.nn.Linear(1, 1))
+    model = sparsify(make_bart(), r=2)
+    with pytest.raises(InputError, match="got a sparse one; densify it first"):
+        sparsify(model)
+    with pytest.raises(InputError, match="expected a sparse model"):
+        densify(make_bart())
+    short = SentenceLayout.from_owner(inputs.owner[:, :10].clone())
+    with pytest.raises(InputError, match="expected a layout of 22 tokens as the encoder's, got one of 10"):
+        model.generate(**inputs.generate, layout=short, max_new_tokens=2)
+    three = SentenceLayout.from_owner(inputs.owner[[0, 1, 1]])
+    with pytest.raises(InputError, match="expected as many beams for each of 3 documents, got 2 rows"):
+        model.generate(**inputs.generate, layout=three, max_new_tokens=2)
+    plain = sparsify(make_bart(), r=2, beta=1.0, dense_where_faster=False)
+    with pytest.raises(InputError, match="expected a layout with a prior"):
+        plain.generate(**inputs.generate, layout=inputs.layout, max_new_tokens=2)
