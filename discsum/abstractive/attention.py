@@ -99,12 +99,10 @@ class SentenceSparseCrossAttention(nn.Module):
         padding = attention_mask[::beams] if attention_mask is not None else None
         asked = _Asked(self._queries(hidden_states, documents, beams), beams, steps, padding)
         weights = None
-        if layout is None or self._reads_all(layout):
-            if self.sparse.observer is not None and layout is not None:
-                mixed, weights = self._observed(asked, kept, layout)
-            else:
-                mixed = self._dense(asked, kept, self._padding(asked, layout))
-        elif steps == 1 and not torch.is_grad_enabled() and self.sparse.observer is None:
+        looked_on = self.sparse.observer is not None or output_attentions or self._eager
+        if layout is None or (self._reads_all(layout) and not looked_on):
+            mixed = self._dense(asked, kept, self._padding(asked, layout))
+        elif steps == 1 and not torch.is_grad_enabled() and not looked_on:
             mixed = self._one_step(asked, kept, layout)
         else:
             mixed, weights = self._observed(asked, kept, layout)
@@ -112,6 +110,11 @@ class SentenceSparseCrossAttention(nn.Module):
         mixed = mixed.transpose(1, 2).reshape(documents, beams, steps, width).reshape(rows, steps, width)
         output = self.out_proj(mixed)  # type: ignore[operator]
         return (output, weights, past_key_values)[: self.outputs]
+
+    @property
+    def _eager(self) -> bool:
+        """Whether the model was loaded to give attention weights, which transformers calls eager."""
+        return getattr(getattr(self, "config", None), "_attn_implementation", None) == "eager"
 
     @property
     def shape(self) -> AttentionShape:
@@ -195,12 +198,8 @@ class SentenceSparseCrossAttention(nn.Module):
         dropped = torch.nn.functional.dropout(weights, float(self.dropout), self.training)  # type: ignore[arg-type]
         mixed = dropped @ kept.values.transpose(1, 2)
         rows = asked.queries.hidden.shape[0] * asked.beams
-        shown = (
-            torch.unflatten(weights, 2, (asked.beams, asked.steps))
-            .transpose(1, 2)
-            .reshape(rows, -1, *weights.shape[2:])
-        )
-        return mixed, shown.reshape(rows, weights.shape[1], asked.steps, -1)
+        by_row = torch.unflatten(weights, 2, (asked.beams, asked.steps)).transpose(1, 2)
+        return mixed, by_row.reshape(rows, weights.shape[1], asked.steps, weights.shape[3])
 
     def _read(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> Tensor:
         """Return `(documents, queries, sentences)`, true for the sentences that a query reads."""

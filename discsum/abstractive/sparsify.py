@@ -142,7 +142,8 @@ def _begin(selector: Any, attention: Any) -> None:
 
 
 def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> Any:
-    kind: Any = _sparse_class(type(attention))
+    own: Any = type(attention)
+    kind: Any = _sparse_class(own)
     made = kind.__new__(kind)
     nn.Module.__init__(made)
     # The same parameters under the same names.

@@ -232,3 +232,20 @@ def test_what_cannot_be_made_sparse(inputs):
     plain = sparsify(make_bart(), r=2, beta=1.0, dense_where_faster=False)
     with pytest.raises(InputError, match="expected a layout with a prior"):
         plain.generate(**inputs.generate, layout=inputs.layout, max_new_tokens=2)
+
+
+def test_attention_weights_are_shown_where_they_are_asked_for(bart, inputs):
+    bart.set_attn_implementation("eager")
+    expected = bart(**inputs.forward, output_attentions=True).cross_attentions
+    sparsify(bart, selector="ideal")
+    with sentences(bart, inputs.layout):
+        found = bart(**inputs.forward, output_attentions=True).cross_attentions
+    for one, other in zip(expected, found, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4)
+    bart.sparse.r = 2
+    with sentences(bart, inputs.layout), torch.no_grad():
+        sparse = bart(**inputs.forward, output_attentions=True).cross_attentions[0]
+    assert sparse.shape == expected[0].shape
+    torch.testing.assert_close(sparse.sum(-1), torch.ones(2, 4, 6))
+    read = inputs.layout.sums(sparse) > 0
+    assert (read.any(dim=1).sum(-1) == 2).all()
