@@ -1,0 +1,109 @@
+"""The decoder's time and memory: stock `generate`, dense attention with documents kept once, and sparse attention.
+
+    python tests/benchmarks/sparse_decoder.py [--tokens 1024 4096 16384] [--r 5 10 30] [--steps 16] [--small]
+
+The shape is bart-large's with random weights, 4 beams, one document in sentences of 25 tokens, one CPU thread. The
+encoder is left out: its output is random. All rows of a length are measured in turn and in one process, so that their
+ratios hold on a busy machine too. A step is the time of `generate` with `--steps` tokens, less that with one, by step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import BartConfig, BartForConditionalGeneration
+from transformers.modeling_outputs import BaseModelOutput
+
+from discsum.abstractive import SentenceLayout, densify, sparsify
+
+SENTENCE = 25
+BEAMS = 4
+
+
+def make_model(small: bool) -> Any:
+    """Return the model; the encoder's positions do not matter, as it never runs."""
+    sizes = {"encoder_layers": 1} | ({"decoder_layers": 2} if small else {})
+    torch.manual_seed(0)
+    model = BartForConditionalGeneration(BartConfig(**sizes, forced_eos_token_id=None)).eval()
+    model.generation_config.eos_token_id = None
+    return model
+
+
+def layout_of(tokens: int) -> SentenceLayout:
+    """Return sentences of `SENTENCE` tokens, the last one shorter."""
+    return SentenceLayout.from_owner((torch.arange(tokens) // SENTENCE)[None])
+
+
+def run(model: Any, states: torch.Tensor, steps: int, layout: SentenceLayout | None) -> tuple[float, list[int], int]:
+    """Return the seconds of one `generate`, its tokens, and the bytes that it kept of the document."""
+    options = {"layout": layout} if layout is not None else {}
+    started = time.perf_counter()
+    found = model.generate(
+        encoder_outputs=BaseModelOutput(last_hidden_state=states),
+        attention_mask=torch.ones(states.shape[:2], dtype=torch.long),
+        num_beams=BEAMS,
+        max_new_tokens=steps,
+        min_new_tokens=steps,
+        return_dict_in_generate=True,
+        **options,
+    )
+    took = time.perf_counter() - started
+    cache = found.past_key_values
+    kept = getattr(cache, "cross_bytes", None)
+    if kept is None:
+        kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.cross_attention_cache.layers)
+    return took, found.sequences[0].tolist(), kept
+
+
+def main() -> None:
+    """Print a row a system and length."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
+    options.add_argument("--r", type=int, nargs="+", default=[5, 10, 30])
+    options.add_argument("--steps", type=int, default=16)
+    options.add_argument("--selector", default="mean_key")
+    options.add_argument("--small", action="store_true", help="Two decoder layers instead of twelve.")
+    arguments = options.parse_args()
+    torch.set_num_threads(1)
+    model = make_model(arguments.small)
+    head = f"{'tokens':>7}  {'system':22}{'ms a step':>10}{'generate s':>12}{'stock/':>8}{'dense/':>8}{'MiB':>8}"
+    print(f"{head}  tokens as stock")
+    for tokens in arguments.tokens:
+        states = torch.randn(1, tokens, model.config.d_model)
+        layout = layout_of(tokens)
+        systems: list[tuple[str, Callable[[], Any], SentenceLayout | None]] = [
+            ("stock", lambda: None, None),
+            ("dense, kept once", lambda: sparsify(model, selector="all"), layout),
+        ]
+        systems += [
+            (f"{arguments.selector}, r={r}", lambda r=r: sparsify(model, selector=arguments.selector, r=r), layout)
+            for r in arguments.r
+        ]
+        stock: tuple[float, list[int]] = (0.0, [])
+        dense = 0.0
+        for name, prepare, own in systems:
+            prepare()
+            run(model, states, 1, own)
+            first, _, _ = run(model, states, 1, own)
+            whole, sequence, kept = run(model, states, arguments.steps, own)
+            step = (whole - first) / (arguments.steps - 1)
+            if name == "stock":
+                stock = (step, sequence)
+            elif own is not None and name.startswith("dense"):
+                dense = step
+            same = "yes" if sequence == stock[1] else "no"
+            print(
+                f"{tokens:7}  {name:22}{1000 * step:10.1f}{whole:12.2f}{stock[0] / step:8.1f}"
+                f"{dense / step if dense else float('nan'):8.2f}{kept / 2**20:8.1f}  {same}",
+                flush=True,
+            )
+            if own is not None:
+                densify(model)
+
+
+if __name__ == "__main__":
+    main()
