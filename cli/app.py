@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import discsum
+from discsum.cli.abstract import abstract
 from discsum.cli.evaluate import evaluate
 from discsum.cli.extract import extract
 from discsum.cli.parse import parse
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(parse)
 app.command()(extract)
+app.command()(abstract)
 app.command()(preprocess)
 app.command()(train)
 app.command()(evaluate)

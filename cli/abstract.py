@@ -1,0 +1,97 @@
+"""`discsum abstract`: text or tree to a summary in words of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discsum.choices import SENTENCES, SHIPPED_PARSER
+from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.progress import counting, quiet
+from discsum.data.inputs import Item, read_inputs
+from discsum.errors import InputError
+from discsum.files import to_line
+
+if TYPE_CHECKING:
+    from discsum.abstractive.summarizer import AbstractiveSummary
+    from discsum.document import Document
+    from discsum.parsers.parser import Parser
+
+BEAMS = 4
+
+
+def abstract(
+    inputs: Inputs,
+    model: Annotated[
+        str | None, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")
+    ] = None,
+    selector: Annotated[
+        str, typer.Option(help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ...")
+    ] = "all",
+    r: Annotated[int | None, typer.Option("--r", min=1, help="How many of them. Default: all.")] = None,
+    beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
+    beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = BEAMS,
+    min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at most.")] = None,
+    truncate: Annotated[
+        bool, typer.Option("--truncate", help="Cut texts that are longer than what the model reads.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")] = "cpu",
+    json: Annotated[bool, typer.Option("--json", help="JSON; several documents: one a line.")] = False,
+    output: Output = None,
+    sentences: Sentences = "model",
+    encoding: Encoding = "utf-8",
+    text_column: TextColumn = None,
+    parser: ParserName = SHIPPED_PARSER,
+) -> None:
+    """Summarize texts in words of their own, by a sequence-to-sequence model that reads some sentences a step.
+
+    Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
+    """
+    from discsum.abstractive.summarizer import KNOWN, AbstractiveSummarizer
+    from discsum.choices import HUB
+    from discsum.cli.models import load_parser
+
+    check_choice("--sentences", sentences, SENTENCES)
+    if model is None:
+        raise InputError(
+            "--model: expected a folder of a model, or hf:NAME of one on the hub, as "
+            f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped"
+        )
+    quiet()
+    summarizer = AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, beta=beta, device=device)
+    engine = load_parser(parser)
+    lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
+    options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
+
+    def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
+        return summarizer.summarize(_documents(items, engine, sentences), truncate=truncate, **options)
+
+    single = is_single(inputs)
+    run = Run()
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
+    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
+        for item, summary in in_batches(entries, work, run):
+            with run.guard(item):
+                if json:
+                    text = to_line(summary.to_json(), pretty=single)
+                else:
+                    text = f"{summary.text}\n" if single or writer.folder else f"== {item.id}\n{summary.text}\n\n"
+                writer.write(item, text)
+            show(run.done)
+    run.finish()
+
+
+def _documents(items: Sequence[Item], parser: Parser, sentences: str) -> list[Document]:
+    """Return the items' documents; trees keep their own units, texts are parsed together."""
+    bare = [item for item in items if item.document is None]
+    parsed = iter(parser.encode([item.text for item in bare], sentences=sentences, ids=[item.id for item in bare]))
+    return [
+        next(parsed).document
+        if item.document is None
+        else parser.encode_document(item.document).document.with_id(item.id)
+        for item in items
+    ]

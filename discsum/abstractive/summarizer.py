@@ -1,0 +1,157 @@
+"""The abstractive summarizer: raw texts through the parser and a sparse Hugging Face model to summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.selectors import ALL
+from discsum.abstractive.sparsify import sparsify
+from discsum.choices import HUB
+from discsum.document import Document
+from discsum.errors import InputError, WeightsError
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+# Models on the hub that the paper starts from.
+KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")
+# Positions of the decoder and of the encoder have other names in every family.
+POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
+
+
+@dataclass(frozen=True)
+class AbstractiveSummary:
+    """A summary in words of its own.
+
+    Attributes:
+        document: What was summarized.
+        text: The summary.
+        model: Name of the model.
+        selector: Which sentences each step read.
+        r: How many; none for all of them.
+        tokens: Tokens of the document that the model read.
+        cut: Whether the document had more.
+    """
+
+    document: Document
+    text: str
+    model: str
+    selector: str
+    r: int | None
+    tokens: int
+    cut: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of `discsum abstract --json`."""
+        return {
+            "id": self.document.id,
+            "summary": self.text,
+            "model": self.model,
+            "selector": self.selector,
+            "r": self.r,
+            "tokens": self.tokens,
+            "cut": self.cut,
+        }
+
+
+class AbstractiveSummarizer:
+    """Summarizes documents whose sentences are known; see `AbstractiveSummarizer.from_pretrained`."""
+
+    def __init__(self, model: Any, tokenizer: Any, name: str, selector: str = ALL, beta: float | None = None) -> None:
+        """Wrap a model that `sparsify` changed, with its tokenizer; `beta` says whether layouts need a prior."""
+        self.model, self.tokenizer, self.name = model.eval(), tokenizer, name
+        self.selector, self.beta = selector, beta
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str,
+        *,
+        selector: str = ALL,
+        r: int | None = None,
+        beta: float | None = None,
+        share_beams: bool = True,
+        device: str = "cpu",
+        **options: Any,
+    ) -> AbstractiveSummarizer:
+        """Return a summarizer on a folder of a Hugging Face model, or `hf:NAME` from the hub.
+
+        Args:
+            name_or_path: A sequence-to-sequence model with its tokenizer.
+            selector: Which sentences each step reads.
+            r: How many; all by default.
+            beta: Weight of the discourse prior; without it trees are not looked at.
+            share_beams: Whether the beams of a document read the same sentences.
+            device: Where it runs.
+            options: The selector's own.
+
+        Raises:
+            WeightsError: No such model, or none whose weights are safetensors.
+            InputError: A model that cannot be made sparse, or an unknown selector.
+        """
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        hub = name_or_path.startswith(HUB)
+        place = name_or_path.removeprefix(HUB)
+        try:
+            tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=not hub)
+            # Never a pickle.
+            model = AutoModelForSeq2SeqLM.from_pretrained(place, local_files_only=not hub, use_safetensors=True)
+        except (OSError, ValueError) as error:
+            raise WeightsError(
+                f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME "
+                f"of one on the hub, as {', '.join(HUB + name for name in KNOWN)}; {str(error).splitlines()[0]}"
+            ) from error
+        sparsify(model.to(device), r=r, selector=selector, beta=beta, share_beams=share_beams, **options)
+        return cls(model, tokenizer, name_or_path, selector, beta)
+
+    @property
+    def positions(self) -> int | None:
+        """Tokens that the model reads, at most; none where its configuration sets no limit."""
+        config = self.model.config
+        return next((int(getattr(config, name)) for name in POSITIONS if hasattr(config, name)), None)
+
+    def summarize(
+        self, documents: Sequence[Document], *, truncate: bool = False, **generation: Any
+    ) -> list[AbstractiveSummary]:
+        """Return the documents' summaries, generated together.
+
+        Args:
+            documents: With sentences, and with trees where there is a `beta`.
+            truncate: Whether a document is cut where the model's positions end.
+            generation: Options of `transformers`' `generate`, as `num_beams`.
+
+        Raises:
+            InputError: A document without sentences or without the tree that is needed, or one that is too long.
+        """
+        texts = [document.text for document in documents]
+        whole = [len(ids) for ids in self.tokenizer(texts)["input_ids"]]
+        limit = self.positions
+        for document, tokens in zip(documents, whole, strict=True):
+            if limit is not None and tokens > limit and not truncate:
+                raise InputError(
+                    f"{document.id or 'document'}: expected at most {limit} tokens, which is what {self.name} reads, "
+                    f"got {tokens}; cut it with --truncate, or take a model with more positions"
+                )
+        encoding: BatchEncoding = self.tokenizer(
+            texts, return_tensors="pt", padding=True, truncation=truncate, max_length=limit if truncate else None
+        )
+        layout = SentenceLayout.from_documents(documents, encoding)
+        if self.beta is not None:
+            layout = layout.with_prior(documents)
+        inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
+        with torch.inference_mode():
+            found = self.model.generate(**inputs, layout=layout, **generation)
+        lines = self.tokenizer.batch_decode(found, skip_special_tokens=True, clean_up_tokenization_spaces=True)
+        kept = layout.lengths.sum(dim=1).tolist()
+        return [
+            AbstractiveSummary(
+                document, line.strip(), self.name, self.selector, self.model.sparse.r, count, tokens > count
+            )
+            for document, line, count, tokens in zip(documents, lines, kept, whole, strict=True)
+        ]

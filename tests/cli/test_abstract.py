@@ -1,0 +1,100 @@
+"""`discsum abstract`."""
+
+import json
+
+import pytest
+import tiny
+import torch
+from tokenizers.processors import TemplateProcessing
+from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+
+
+@pytest.fixture(scope="session")
+def bart_folder(tmp_path_factory):
+    """A folder of a BART with random weights and a tokenizer."""
+    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
+    plain = tiny.make_tokenizer()
+    begin, end, pad = tiny.special_indices()
+    special = [("[CLS]", begin), ("[SEP]", end)]
+    plain.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special)
+    names = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
+    PreTrainedTokenizerFast(tokenizer_object=plain, **names).save_pretrained(folder)
+    torch.manual_seed(1)
+    sizes = {name: 2 for name in ("encoder_layers", "decoder_layers", "encoder_attention_heads")}
+    config = BartConfig(
+        **sizes,
+        decoder_attention_heads=2,
+        vocab_size=plain.get_vocab_size(),
+        d_model=16,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=600,
+        pad_token_id=pad,
+        bos_token_id=begin,
+        eos_token_id=end,
+        decoder_start_token_id=end,
+        forced_eos_token_id=end,
+        init_std=0.5,
+    )
+    BartForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def abstract(discsum, bart_folder, parser_folder):
+    def run(*arguments, **options):
+        lengths = ("--min-tokens", 5, "--max-tokens", 12)
+        return discsum("abstract", *arguments, "--model", bart_folder, "--parser", parser_folder, *lengths, **options)
+
+    return run
+
+
+def test_a_text_to_its_summary(abstract, article):
+    result = abstract(article)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.strip()
+    data = json.loads(abstract(article, "--json", "--selector", "mean_key", "--r", 2).out)
+    assert list(data) == ["id", "summary", "model", "selector", "r", "tokens", "cut"]
+    assert (data["selector"], data["r"], data["cut"]) == ("mean_key", 2, False)
+    # All sentences, one by one or at once, are full attention.
+    assert abstract(article, "--selector", "ideal", "--r", 999).out == result.out
+
+
+def test_several_documents_one_of_them_too_long(abstract, tmp_path):
+    rows = [
+        {"id": "a", "text": tiny.ARTICLE},
+        {"id": "b", "text": "The mill broke. " * 200},
+        {"id": "c", "text": "Rain."},
+    ]
+    table = tmp_path / "texts.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = abstract(table, "--json")
+    assert result.code == 3
+    assert [json.loads(line)["id"] for line in result.out.splitlines()] == ["a", "c"]
+    assert "b: expected at most 600 tokens" in result.err and "--truncate" in result.err
+    result = abstract(table, "--json", "--truncate")
+    assert result.code == 0
+    assert [json.loads(line)["cut"] for line in result.out.splitlines()] == [False, True, False]
+
+
+def test_the_tree_may_have_a_say(abstract, article):
+    options = ("--json", "--selector", "mean_key", "--r", 1)
+    plain, drawn = (json.loads(abstract(article, *options, *more).out) for more in ((), ("--beta", 50)))
+    assert plain["tokens"] == drawn["tokens"]
+    assert plain["summary"] and drawn["summary"]
+
+
+def test_models_that_are_none(discsum, abstract, article, tmp_path):
+    result = discsum("abstract", article)
+    assert result.code == 1
+    assert (
+        "--model: expected a folder of a model, or hf:NAME of one on the hub, as hf:facebook/bart-large-cnn"
+        in result.err
+    )
+    result = discsum("abstract", article, "--model", tmp_path)
+    assert result.code == 1
+    assert "expected the folder of a sequence-to-sequence model" in result.err
+    result = abstract(article, "--selector", "best")
+    assert result.code == 1
+    assert "selector: expected one of all, ideal" in result.err
+    assert abstract(article, "--r", 0).code == 2
