@@ -1,0 +1,1 @@
+"""What attention, sparsity and time look like: the numbers behind the pictures of `discsum analyze`."""

@@ -1,0 +1,59 @@
+"""Statistics of a corpus as models see it (Manakul and Gales 2021, table 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from discsum.errors import InputError
+from discsum.training.pairs import Pair
+
+
+@dataclass(frozen=True)
+class CorpusStatistics:
+    """Means over documents.
+
+    Attributes:
+        documents: How many there are.
+        tokens: Tokens of a document, N.
+        sentences: Sentences of a document, N1.
+        summary_tokens: Tokens of its first reference, M.
+        ratio: N/M: the mean of the documents' ratios, which is not the ratio of the means.
+    """
+
+    documents: int
+    tokens: float
+    sentences: float
+    summary_tokens: float
+    ratio: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
+        return asdict(self)
+
+
+def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> CorpusStatistics:
+    """Return the statistics of texts with references.
+
+    Args:
+        pairs: Each text with references, and how many sentences it has.
+        tokenizer: Whose tokens are counted, special ones left out.
+
+    Raises:
+        InputError: No text, or a reference without a token.
+    """
+    rows = []
+    for pair, sentences in pairs:
+        count, summary = (
+            len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in (pair.text, pair.references[0])
+        )
+        if not summary:
+            raise InputError(f"{pair.id}: expected a reference with a token, got {pair.references[0]!r}")
+        rows.append((count, sentences, summary, count / summary))
+    if not rows:
+        raise InputError("expected texts with reference summaries, got none")
+    tokens, sentences_, summaries, ratios = np.mean(rows, axis=0).tolist()
+    return CorpusStatistics(len(rows), tokens, sentences_, summaries, ratios)

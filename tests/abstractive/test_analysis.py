@@ -1,0 +1,87 @@
+"""The numbers behind the analyses."""
+
+import numpy as np
+import pytest
+import tiny
+import torch
+from tiny_bart import Inputs, make_bart
+from transformers import PreTrainedTokenizerFast
+
+from discsum.abstractive import sentences, sparsify
+from discsum.abstractive.analysis.corpus import corpus_statistics
+from discsum.abstractive.analysis.retained_mass import RetainedMass
+from discsum.abstractive.analysis.time_model import fit_output_time, fit_time
+from discsum.errors import InputError
+from discsum.training.pairs import Pair
+
+
+def test_retained_mass_is_the_sum_of_the_best():
+    inputs, found = Inputs(), []
+    model = sparsify(make_bart(), selector="ideal")
+    model.sparse.observer = found.append
+    with sentences(model, inputs.layout), torch.no_grad():
+        model(**inputs.forward)
+    steps = torch.ones(2, 6, dtype=torch.bool)
+    steps[0, 3:] = False
+    mass = RetainedMass(layers=2, most=8)
+    mass.add(found, steps)
+    mass.add(found, steps)
+    curves = mass.curves
+    assert curves.shape == (2, 8)
+    np.testing.assert_allclose(curves[:, 4:], 1.0, atol=1e-6)
+    assert (np.diff(curves, axis=1) >= -1e-9).all()
+    for layer, one in enumerate(found):
+        for r in (1, 2, 3):
+            values = []
+            for document, step in steps.nonzero().tolist():
+                heads = one.attention[document, :, step].mean(dim=0).tolist()
+                values.append(sum(sorted(heads, reverse=True)[:r]))
+            assert curves[layer, r - 1] == pytest.approx(np.mean(values), rel=1e-5)
+
+
+def test_a_time_model_is_found_again():
+    random = np.random.default_rng(1)
+    outputs, inputs = random.integers(50, 300, 30), random.integers(256, 1024, 30)
+    true = np.array([2e-1, 7.6e-4, 6.3e-4, 2.9e-7, 1.5e-7, 1.6e-7])
+    m, n = outputs.astype(float), inputs.astype(float)
+    times = np.stack([np.ones(30), m, n, m * n, m**2, n**2], axis=1) @ true
+    model = fit_time(outputs, inputs, times)
+    np.testing.assert_allclose(model.coefficients, true, rtol=1e-6)
+    assert model.r_squared == pytest.approx(1.0)
+    assert model.relative["1"] == 1.0
+    noisy = fit_time(outputs, inputs, times * (1 + 0.001 * random.standard_normal(30)))
+    assert ((noisy.low < noisy.coefficients) & (noisy.coefficients < noisy.high)).all()
+    assert noisy.r_squared > 0.99
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    lengths = np.tile(np.arange(10, 100, 10), 2)
+    random = np.random.default_rng(2)
+    inside = 0
+    for _ in range(300):
+        times = 1.0 + 0.02 * lengths + 1e-4 * lengths**2 + 0.05 * random.standard_normal(len(lengths))
+        model = fit_output_time(lengths, times)
+        inside += bool(model.low[1] <= 0.02 <= model.high[1])
+    assert 0.9 < inside / 300 < 0.99
+
+
+def test_too_few_lengths():
+    with pytest.raises(InputError, match="expected times of more than 3 different lengths"):
+        fit_output_time([10, 10, 20, 20, 10], [1, 1, 2, 2, 1])
+    with pytest.raises(InputError, match="got 4 samples of rank 3 with 3 times"):
+        fit_output_time([1, 2, 3, 4], [1, 2, 3])
+
+
+def test_the_mean_of_ratios_is_not_the_ratio_of_means():
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tiny.make_tokenizer(), unk_token="[UNK]")
+    texts = {"the mill broke": 2, "rain": 1}
+    pairs = [(Pair("a", "the old mill broke in the town", ("rain",)), 2), (Pair("b", "rain", ("the mill broke",)), 1)]
+    counts = {text: len(tokenizer(text)["input_ids"]) for text in (*texts, pairs[0][0].text)}
+    found = corpus_statistics(pairs, tokenizer)
+    first, second = counts["the old mill broke in the town"], counts["rain"]
+    summaries = counts["rain"], counts["the mill broke"]
+    assert (found.documents, found.sentences) == (2, 1.5)
+    assert found.tokens == pytest.approx((first + second) / 2)
+    assert found.ratio == pytest.approx((first / summaries[0] + second / summaries[1]) / 2)
+    with pytest.raises(InputError, match="got none"):
+        corpus_statistics([], tokenizer)
