@@ -10,6 +10,7 @@ import typer
 
 import discsum
 from discsum.cli.abstract import abstract
+from discsum.cli.analyze import app as analyze
 from discsum.cli.evaluate import evaluate
 from discsum.cli.extract import extract
 from discsum.cli.parse import parse
@@ -30,6 +31,7 @@ app.command()(abstract)
 app.command()(preprocess)
 app.command()(train)
 app.command()(evaluate)
+app.add_typer(analyze, name="analyze")
 
 
 def _print_version(wanted: bool) -> None:

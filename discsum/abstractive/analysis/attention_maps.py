@@ -1,0 +1,100 @@
+"""Where a model looked while it wrote a summary (Manakul and Gales 2021, figures 5 to 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.document import Document
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMaps:
+    """Cross-attention of one document, heads averaged.
+
+    Attributes:
+        summary: The summary.
+        written: Its tokens.
+        read: The document's tokens.
+        sentences: The texts of the document's sentences that have a token.
+        owner: `(tokens,)` the sentence of each token.
+        words: `(layers, written, read)` how much attention each written token gave to each token.
+    """
+
+    summary: str
+    written: list[str]
+    read: list[str]
+    sentences: list[str]
+    owner: NDArray[np.int64]
+    words: NDArray[np.float32]
+
+    @property
+    def by_sentence(self) -> NDArray[np.float32]:
+        """`(layers, written, sentences)`: attention to each sentence (Eq 4)."""
+        sums = np.zeros((*self.words.shape[:2], len(self.sentences)), dtype=np.float32)
+        for sentence in range(len(self.sentences)):
+            sums[..., sentence] = self.words[..., self.owner == sentence].sum(axis=-1)
+        return sums
+
+    def to_dict(self, layer: int) -> dict[str, Any]:
+        """Return one layer's maps as JSON has them."""
+        return {
+            "layer": layer,
+            "summary": self.summary,
+            "written": self.written,
+            "read": self.read,
+            "sentences": self.sentences,
+            "owner": self.owner.tolist(),
+            "words": self.words[layer].round(6).tolist(),
+            "by_sentence": self.by_sentence[layer].round(6).tolist(),
+        }
+
+
+@torch.inference_mode()
+def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **generation: Any) -> AttentionMaps:
+    """Return where the model looks while it writes its summary of a document, by a second pass over the summary.
+
+    Args:
+        summarizer: A model that `sparsify` changed; what its selector leaves out gets no attention.
+        document: With sentences.
+        generation: Options of `AbstractiveSummarizer.summarize`.
+
+    Raises:
+        InputError: A document that the model cannot read.
+    """
+    found = summarizer.summarize([document], **generation)[0]
+    model, tokenizer = summarizer.model, summarizer.tokenizer
+    encoding = tokenizer([document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions)
+    layout = SentenceLayout.from_documents([document], encoding)
+    layout = layout.with_prior([document]) if summarizer.beta is not None else layout
+    written = tokenizer([found.text], return_tensors="pt")["input_ids"][0]
+    start = torch.tensor([model.config.decoder_start_token_id])
+    # Weights are given by the eager implementation alone.
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        with sentences(model, layout):
+            output = model(
+                input_ids=encoding["input_ids"].to(model.device),
+                attention_mask=encoding["attention_mask"].to(model.device),
+                decoder_input_ids=torch.cat([start, written[:-1]])[None].to(model.device),
+                output_attentions=True,
+            )
+    finally:
+        model.set_attn_implementation(before)
+    words = torch.stack([layer[0].float().mean(dim=0) for layer in output.cross_attentions]).cpu().numpy()
+    return AttentionMaps(
+        found.text,
+        [tokenizer.decode([token]).strip() for token in written.tolist()],
+        [tokenizer.decode([token]).strip() for token in encoding["input_ids"][0].tolist()],
+        [document.sentence_texts[place] for place in layout.sentences[0]],
+        layout.owner[0].numpy(),
+        words,
+    )

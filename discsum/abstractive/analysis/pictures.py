@@ -1,0 +1,78 @@
+"""Pictures of the analyses, as PNG and SVG by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.errors import MissingExtraError
+from discsum.files import replacing
+
+LONGEST = 48
+KINDS = (".png", ".svg")
+
+
+def _figure(width: float, height: float) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("Pictures need matplotlib. Please run: pip install 'discsum[analyze]'") from error
+    # Not pyplot, which wants a screen and keeps every figure.
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _save(figure: Any, path: Path) -> list[Path]:
+    """Write the figure beside its JSON, once for each kind; return the files."""
+    written = []
+    for kind in KINDS:
+        with replacing(path.with_suffix(kind)) as partial:
+            figure.savefig(partial, format=kind[1:], dpi=150)
+        written.append(path.with_suffix(kind))
+    return written
+
+
+def shortened(text: str) -> str:
+    """Return a label: the text on one line, its end left out where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def heatmap(
+    values: NDArray[np.floating[Any]], rows: Sequence[str], columns: Sequence[str], title: str, path: Path
+) -> list[Path]:
+    """Draw `(rows, columns)` values from 0 on, the darker the more, with a label for each; return the files."""
+    height, width = 1.6 + 0.2 * len(rows), 4.2 + 0.2 * len(columns)
+    figure, axes = _figure(width, height)
+    image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=0.0, interpolation="nearest")
+    axes.set_yticks(range(len(rows)), [f"{place}  {shortened(row)}" for place, row in enumerate(rows)], fontsize=7)
+    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
+    figure.suptitle(title, fontsize=9, wrap=True)
+    figure.colorbar(image, ax=axes, shrink=0.8, label="attention")
+    return _save(figure, path)
+
+
+def curves(
+    lines: Mapping[str, Sequence[float] | NDArray[np.float64]],
+    across: Sequence[float],
+    labels: tuple[str, str],
+    title: str,
+    path: Path,
+) -> list[Path]:
+    """Draw lines over the same values `across`, named by a legend; `labels` are those of the axes. Return the files."""
+    figure, axes = _figure(6.4, 4.2)
+    shades = np.linspace(0.9, 0.25, max(1, len(lines)))
+    for (name, line), shade in zip(lines.items(), shades, strict=True):
+        colour = (0.1, 0.3 * shade + 0.2, shade)
+        axes.plot(across, line, marker="o", markersize=3, linewidth=1.2, color=colour, label=name)
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.grid(alpha=0.3)
+    axes.set_ylim(bottom=0.0)
+    figure.suptitle(title, fontsize=9, wrap=True)
+    axes.legend(fontsize=8)
+    return _save(figure, path)

@@ -1,0 +1,92 @@
+"""`discsum analyze`."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import tiny
+from test_abstract import bart_folder  # noqa: F401
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture
+def analyze(discsum, bart_folder, tmp_path):  # noqa: F811
+    def run(kind, *arguments):
+        result = discsum("analyze", kind, *arguments, "--model", bart_folder, "-o", tmp_path / "out")
+        assert (result.code, result.err) == (0, ""), result.err
+        for line in result.out.splitlines():
+            if line.endswith(".png"):
+                content = (tmp_path / "out" / line.rsplit("/", 1)[1]).read_bytes()
+                assert content.startswith(PNG) and len(content) > 5000
+        return result, tmp_path / "out"
+
+    return run
+
+
+def test_attention_to_sentences_and_words(analyze, article, parser_folder):
+    result, folder = analyze("attention", article, "--layer", 2, "--max-tokens", 8, "--parser", parser_folder)
+    assert len([line for line in result.out.splitlines() if line.endswith((".png", ".svg"))]) == 4
+    data = json.loads((folder / "attention-layer-2.json").read_text())
+    words, sentences = np.array(data["words"]), np.array(data["by_sentence"])
+    assert words.shape == (len(data["written"]), len(data["read"]))
+    assert sentences.shape == (len(data["written"]), len(data["sentences"]))
+    np.testing.assert_allclose(words.sum(axis=1), 1.0, atol=1e-3)
+    np.testing.assert_allclose(sentences.sum(axis=1), 1.0, atol=1e-3)
+    owner = np.array(data["owner"])
+    np.testing.assert_allclose(sentences[:, 0], words[:, owner == 0].sum(axis=1), atol=1e-3)
+    svg = (folder / "attention-layer-2.svg").read_text()
+    assert svg.startswith("<?xml")
+
+
+def test_attention_of_a_sparse_model(analyze, article, parser_folder):
+    _, folder = analyze(
+        "attention", article, "--selector", "ideal", "--r", 2, "--max-tokens", 8, "--parser", parser_folder
+    )
+    sentences = np.array(json.loads((folder / "attention-layer-1.json").read_text())["by_sentence"])
+    assert ((sentences > 1e-6).sum(axis=1) <= 2).all()
+
+
+def write_table(path):
+    rows = [{"text": tiny.ARTICLE, "summary": "The mill broke."}, {"text": "It rained. She left.", "summary": "Rain."}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_sparsity(analyze, parser_folder, tmp_path):
+    _, folder = analyze("sparsity", write_table(tmp_path / "t.jsonl"), "--most", 6, "--parser", parser_folder)
+    data = json.loads((folder / "sparsity.json").read_text())
+    assert (data["documents"], list(data["curves"])) == (2, ["layer 1", "layer 2"])
+    for curve in data["curves"].values():
+        assert len(curve) == 6
+        assert all(low <= high + 1e-6 for low, high in pairwise(curve))
+        assert 0 < curve[0] < curve[-1] <= 1 + 1e-6
+
+
+def test_time(analyze):
+    lengths = [option for length in (5, 10, 20, 30) for option in ("--length", length)]
+    result, folder = analyze("time", *lengths, "--tokens", 50, "--repeats", 1)
+    data = json.loads((folder / "time.json").read_text())
+    assert [one["output"] for one in data["samples"]] == [5, 10, 20, 30]
+    assert [one["term"] for one in data["fit"]["terms"]] == ["1", "M", "M^2"]
+    assert "R squared" in result.out
+    both = [option for tokens in (50, 100, 200) for option in ("--tokens", tokens)]
+    analyze("time", *lengths, *both, "--repeats", 1)
+    assert len(json.loads((folder / "time.json").read_text())["fit"]["terms"]) == 6
+
+
+def test_corpus(analyze, parser_folder, tmp_path):
+    result, folder = analyze("corpus", write_table(tmp_path / "t.jsonl"), "--parser", parser_folder)
+    data = json.loads((folder / "corpus.json").read_text())
+    assert data["documents"] == 2
+    assert data["ratio"] > 1
+    assert result.out.splitlines()[-1].startswith("documents 2  N ")
+
+
+def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):  # noqa: F811
+    result = discsum("analyze", "attention", article, "--model", bart_folder, "--layer", 3, "-o", tmp_path)
+    assert result.code == 1
+    assert "--layer: expected one of 1 to 2, got 3" in result.err
+    result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
+    assert result.code == 1
