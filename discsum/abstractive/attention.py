@@ -45,6 +45,7 @@ class SparseState:
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
         dense_where_faster: Whether single steps read all sentences where that costs less than selecting.
         layout: The sentences of the documents at hand.
+        by_attention: Whether sentences are selected by attention itself, as `ideal` does, whatever the selector says.
         observer: Takes what each layer did, where somebody looks on; all attention is then computed.
     """
 
@@ -52,6 +53,7 @@ class SparseState:
     share_beams: bool = True
     dense_where_faster: bool = True
     layout: SentenceLayout | None = None
+    by_attention: bool = False
     observer: Callable[[Observation], None] | None = None
 
 
@@ -99,7 +101,7 @@ class SentenceSparseCrossAttention(nn.Module):
         padding = attention_mask[::beams] if attention_mask is not None else None
         asked = _Asked(self._queries(hidden_states, documents, beams), beams, steps, padding)
         weights = None
-        looked_on = self.sparse.observer is not None or output_attentions or self._eager
+        looked_on = self.sparse.observer is not None or output_attentions or self._eager or self.sparse.by_attention
         if layout is None or (self._reads_all(layout) and not looked_on):
             mixed = self._dense(asked, kept, self._padding(asked, layout))
         elif steps == 1 and not torch.is_grad_enabled() and not looked_on:
@@ -169,10 +171,15 @@ class SentenceSparseCrossAttention(nn.Module):
             scale=1.0,
         )
 
-    def _selected(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> Tensor:
-        """Return `(documents, queries or 1 a step, r)` the sentences of the best scores, -1 where there are fewer."""
+    def _selected(
+        self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout, alpha: Tensor | None = None
+    ) -> Tensor:
+        """Return `(documents, queries or 1 a step, r)` the sentences of the best scores, -1 where there are fewer.
+
+        Scores are those of `alpha` where that is given, the selector's otherwise.
+        """
         assert self.selector is not None and self.sparse.r is not None
-        scores = self.selector.scores(asked.queries, kept.summary, layout)
+        scores = alpha.mean(dim=1) if alpha is not None else self.selector.scores(asked.queries, kept.summary, layout)
         if self.sparse.share_beams:
             scores = torch.unflatten(scores, 1, (asked.beams, asked.steps)).mean(dim=1)
         scores = scores.masked_fill(~layout.mask[:, None, :], float("-inf"))
@@ -183,15 +190,16 @@ class SentenceSparseCrossAttention(nn.Module):
         """Return attention to the selected sentences with all of its weights, and those, as training needs them."""
         products = asked.queries.projected @ kept.keys.permute(0, 2, 3, 1)
         products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
-        predicted = None
+        predicted = alpha = None
+        if self.sparse.observer is not None or self.sparse.by_attention:
+            alpha = layout.sums(torch.softmax(products, dim=-1))
         if self._reads_all(layout):
             read = layout.mask[:, None, :].expand(-1, products.shape[2], -1)
         else:
-            read = self._read(asked, kept, layout)
-        if self.sparse.observer is not None:
+            read = self._read(asked, kept, layout, alpha if self.sparse.by_attention else None)
+        if self.sparse.observer is not None and alpha is not None:
             if self.selector is not None:
                 predicted = self.selector.log_probabilities(asked.queries, kept.summary, layout)
-            alpha = layout.sums(torch.softmax(products, dim=-1))
             self.sparse.observer(Observation(int(self.layer_idx), alpha, predicted, read))  # type: ignore[arg-type]
         tokens = layout.spread(read.to(products.dtype)) > 0
         weights = torch.softmax(products.masked_fill(~tokens[:, None], float("-inf")), dim=-1)
@@ -201,10 +209,10 @@ class SentenceSparseCrossAttention(nn.Module):
         by_row = torch.unflatten(weights, 2, (asked.beams, asked.steps)).transpose(1, 2)
         return mixed, by_row.reshape(rows, weights.shape[1], asked.steps, weights.shape[3])
 
-    def _read(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> Tensor:
+    def _read(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout, alpha: Tensor | None) -> Tensor:
         """Return `(documents, queries, sentences)`, true for the sentences that a query reads."""
         with torch.no_grad():
-            selected = self._selected(asked, kept, layout)
+            selected = self._selected(asked, kept, layout, alpha)
         read = torch.zeros(*selected.shape[:2], layout.starts.shape[1] + 1, dtype=torch.bool, device=selected.device)
         # Index -1 goes to the place after the last sentence, which is cut off.
         read = read.scatter(-1, selected % (layout.starts.shape[1] + 1), value=True)[..., :-1]

@@ -1,0 +1,136 @@
+"""What a training step minimises, by the ways of training of Manakul and Gales 2021, sections 4 and 5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.attention import Observation
+from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.losses import divergence_loss, sparsity_loss
+from discsum.abstractive.sparsify import sentences
+from discsum.errors import InputError
+
+# What `labels` of `transformers` have where nothing is to be predicted.
+IGNORED = -100
+MODES = {
+    "full": "cross-entropy with full attention",
+    "sparsity": "cross-entropy and gamma times the entropy of attention over sentences (Eq 5)",
+    "kl": "the divergence of the selector from attention; the model itself is frozen (Eq 11)",
+    "int-idl": "cross-entropy over the ideal sentences, and lambda times the divergence (Eq 12)",
+    "int-apx": "the same over the sentences that the selector finds",
+    "int-mix": "the same over ideal ones at first and more and more of the selector's, as in scheduled sampling",
+}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A way of training.
+
+    Attributes:
+        mode: One of `MODES`.
+        gamma: Weight of the entropy.
+        weight: Weight of the divergence, the paper's lambda.
+        temperature: Of the divergence's target.
+    """
+
+    mode: str = "full"
+    gamma: float = 0.1
+    weight: float = 0.2
+    temperature: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the fields together."""
+        problems = []
+        if self.mode not in MODES:
+            problems.append(f"mode: expected one of {', '.join(MODES)}, got {self.mode!r}")
+        if not self.temperature > 0:
+            problems.append(f"temperature: expected a number above 0, got {self.temperature}")
+        problems += [
+            f"{name}: expected at least 0, got {value}"
+            for name, value in (("gamma", self.gamma), ("weight", self.weight))
+            if not value >= 0
+        ]
+        if problems:
+            raise InputError("; ".join(problems))
+
+    @property
+    def integrated(self) -> bool:
+        """Whether the decoder learns to read some sentences only."""
+        return self.mode.startswith("int-")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A step's loss and its parts: cross-entropy, entropy of attention, divergence of the selector, 0 where unused."""
+
+    total: Tensor
+    words: Tensor
+    entropy: Tensor
+    divergence: Tensor
+
+
+def step_loss(
+    model: Any, inputs: dict[str, Tensor], layout: SentenceLayout, objective: Objective, r: int, ideal: bool
+) -> Loss:
+    """Return the loss of a batch.
+
+    Args:
+        model: Sparse; its state's `r` is set here.
+        inputs: `input_ids`, `attention_mask` and `labels`, which are `IGNORED` where padded.
+        layout: The documents' sentences.
+        objective: What is minimised.
+        r: Sentences that integrated training reads.
+        ideal: Whether integrated training reads the ideal ones; see `reads_ideal`.
+    """
+    state = model.sparse
+    found: list[Observation] = []
+    before = state.r, state.by_attention, state.observer
+    state.r = r if objective.integrated else None
+    state.by_attention = objective.integrated and ideal
+    state.observer = found.append if objective.mode != "full" else None
+    try:
+        with sentences(model, layout):
+            words: Tensor = model(**inputs).loss
+    finally:
+        state.r, state.by_attention, state.observer = before
+    zero = words.new_zeros(())
+    steps = inputs["labels"] != IGNORED
+    if objective.mode == "sparsity":
+        entropy = sparsity_loss(found, steps)
+        return Loss(words + objective.gamma * entropy, words, entropy, zero)
+    if objective.mode == "full":
+        return Loss(words, words, zero, zero)
+    divergence = divergence_loss(found, layout.to(words.device), steps, objective.temperature)
+    total = divergence if objective.mode == "kl" else words + objective.weight * divergence
+    return Loss(total, words, zero, divergence)
+
+
+def reads_ideal(objective: Objective, done: float, random: torch.Generator) -> bool:
+    """Return whether a step after a share `done` of an epoch reads the ideal sentences.
+
+    Mixed training does so with probability `1 - done`.
+    """
+    if objective.mode == "int-mix":
+        return float(torch.rand((), generator=random)) >= done
+    return objective.mode == "int-idl"
+
+
+def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parameter]:
+    """Return the parameters that a way of training changes, after freezing the others.
+
+    The divergence alone trains the selector (theta~), integrated training the decoder too, the others the whole model.
+    """
+    for name, parameter in model.named_parameters():
+        selector = ".selector." in name or name.startswith("sentence_encoder.")
+        if objective.mode == "kl":
+            parameter.requires_grad_(selector)
+        elif objective.integrated:
+            decoder = ".decoder." in name and ".embed_" not in name
+            parameter.requires_grad_(selector or decoder)
+        else:
+            parameter.requires_grad_(not selector)
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]

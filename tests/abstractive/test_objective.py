@@ -1,0 +1,105 @@
+"""Ways of training."""
+
+import pytest
+import torch
+from tiny_bart import Inputs, make_bart
+
+from discsum.abstractive import sparsify
+from discsum.abstractive.losses import sparsity_loss
+from discsum.abstractive.training.objective import IGNORED, MODES, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.errors import InputError
+
+
+@pytest.fixture
+def batch():
+    inputs = Inputs()
+    labels = inputs.decoder.clone()
+    labels[1, 4:] = IGNORED
+    return {"input_ids": inputs.ids, "attention_mask": inputs.mask, "labels": labels}, inputs.layout
+
+
+def sparse(selector="gru", r=None):
+    torch.manual_seed(4)
+    return sparsify(make_bart(), selector=selector, r=r)
+
+
+def loss(model, batch, mode, ideal=False, r=2, **settings):
+    return step_loss(model, *batch, Objective(mode, **settings), r, ideal)
+
+
+def test_full_attention_is_the_stock_loss(batch):
+    expected = make_bart()(**batch[0]).loss
+    found = loss(sparse(), batch, "full")
+    torch.testing.assert_close(found.total, expected)
+    assert found.total is found.words
+
+
+def test_parts_add_up(batch):
+    words = loss(sparse(), batch, "full").words
+    found = loss(sparse(), batch, "sparsity", gamma=0.7)
+    torch.testing.assert_close(found.words, words)
+    torch.testing.assert_close(found.total, found.words + 0.7 * found.entropy)
+    found = loss(sparse(), batch, "kl")
+    torch.testing.assert_close(found.words, words)
+    assert found.total is found.divergence
+    found = loss(sparse(), batch, "int-apx", weight=0.3)
+    torch.testing.assert_close(found.total, found.words + 0.3 * found.divergence)
+    assert (found.words - words).abs() > 1e-3
+
+
+def test_integrated_training_reads_ideal_sentences_or_the_selectors(batch):
+    model = sparse()
+    ideal, approximated = (loss(model, batch, "int-mix", ideal=choice).words for choice in (True, False))
+    # What the selector of that name reads by itself.
+    own = loss(sparse("ideal"), batch, "int-apx").words
+    torch.testing.assert_close(ideal, own)
+    assert (ideal - approximated).abs() > 1e-4
+    assert (model.sparse.r, model.sparse.by_attention, model.sparse.observer) == (None, False, None)
+
+
+def test_steps_whose_label_is_padding_do_not_count(batch):
+    inputs, layout = batch
+    found = []
+    model = sparse()
+    model.sparse.observer = found.append
+    model.sparse.layout = layout
+    model(**inputs)
+    steps = torch.ones(2, 6, dtype=torch.bool)
+    steps[1, 4:] = False
+    expected = sparsity_loss(found, steps)
+    torch.testing.assert_close(loss(sparse(), batch, "sparsity").entropy, expected)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_trained(batch, mode):
+    model = sparse()
+    trained = {id(parameter) for parameter in trained_parameters(model, Objective(mode))}
+    loss(model, batch, mode, ideal=True).total.backward()
+    moved = {
+        name for name, parameter in model.named_parameters() if parameter.grad is not None and parameter.grad.any()
+    }
+    assert moved
+    for name, parameter in model.named_parameters():
+        selector = "selector" in name or "sentence_encoder" in name
+        expected = {
+            "kl": selector,
+            **dict.fromkeys(("full", "sparsity"), not selector),
+        }.get(mode, selector or (".decoder." in name and "embed_" not in name))
+        assert (id(parameter) in trained) == expected, name
+        assert name not in moved or id(parameter) in trained
+
+
+def test_mixing_follows_the_schedule():
+    random = torch.Generator().manual_seed(1)
+    mixed = Objective("int-mix")
+    share = sum(reads_ideal(mixed, 0.25, random) for _ in range(2000)) / 2000
+    assert share == pytest.approx(0.75, abs=0.03)
+    assert reads_ideal(mixed, 0.0, random)
+    assert not reads_ideal(mixed, 1.0, random)
+    assert reads_ideal(Objective("int-idl"), 0.9, random)
+    assert not reads_ideal(Objective("int-apx"), 0.1, random)
+
+
+def test_objectives_that_are_none():
+    with pytest.raises(InputError, match=r"mode: expected one of full, .*got 'best'; temperature: .*; gamma: expected"):
+        Objective("best", gamma=-1.0, temperature=0.0)
