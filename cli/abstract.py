@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.choices import SENTENCES, SHIPPED_PARSER
-from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
-from discsum.cli.progress import counting, quiet
+from discsum.cli.progress import quiet
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
-from discsum.files import to_line
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
@@ -70,28 +69,20 @@ def abstract(
     def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
         return summarizer.summarize(_documents(items, engine, sentences), truncate=truncate, **options)
 
-    single = is_single(inputs)
-    run = Run()
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
-    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
-        for item, summary in in_batches(entries, work, run):
-            with run.guard(item):
-                if json:
-                    text = to_line(summary.to_json(), pretty=single)
-                else:
-                    text = f"{summary.text}\n" if single or writer.folder else f"== {item.id}\n{summary.text}\n\n"
-                writer.write(item, text)
-            show(run.done)
-    run.finish()
+    write_summaries(inputs, entries, work, lambda summary: summary.text, output, json)
 
 
 def _documents(items: Sequence[Item], parser: Parser, sentences: str) -> list[Document]:
-    """Return the items' documents; trees keep their own units, texts are parsed together."""
+    """Return the items' documents: texts parsed together, trees as they are, with what they lack added."""
     bare = [item for item in items if item.document is None]
     parsed = iter(parser.encode([item.text for item in bare], sentences=sentences, ids=[item.id for item in bare]))
-    return [
-        next(parsed).document
-        if item.document is None
-        else parser.encode_document(item.document).document.with_id(item.id)
-        for item in items
-    ]
+    documents = []
+    for item in items:
+        own = item.document
+        if own is None:
+            documents.append(next(parsed).document)
+        else:
+            whole = own if own.tree is not None and own.sentences else parser.encode_document(own).document
+            documents.append(whole.with_id(item.id))
+    return documents

@@ -8,19 +8,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 import typer
 
 from discsum.batches import batches
+from discsum.cli.progress import counting
 from discsum.data.inputs import Item
 from discsum.data.tables import TABLES, Failure
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
-from discsum.files import replacing
+from discsum.files import replacing, to_line
 
 FAILED, USAGE, SOME_FAILED = 1, 2, 3
 BATCH = 8
 T = TypeVar("T")
+
+
+class HasJson(Protocol):
+    """A summary of any kind."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+
+
+Summarized = TypeVar("Summarized", bound=HasJson)
 
 
 @dataclass
@@ -153,3 +164,35 @@ class Writer:
         if self._names.setdefault(stem, item.source) != item.source:
             raise InputError(f"{item.source}: expected a name of its own, {self._names[stem]} is {stem!r} too")
         return stem + self.suffix
+
+
+def write_summaries(
+    inputs: Sequence[str],
+    entries: Iterable[Item | Failure],
+    work: Callable[[Sequence[Item]], Sequence[Summarized]],
+    text_of: Callable[[Summarized], str],
+    output: str | None,
+    json: bool,
+) -> None:
+    """Write the summary of each document as it is made, and end as `Run.finish` does.
+
+    Args:
+        inputs: What was asked for on the command line; a single document is written without its name.
+        entries: The documents.
+        work: From some documents to their summaries.
+        text_of: From a summary to what is read where JSON is not asked for.
+        output: A file, a folder, or standard output.
+        json: Whether JSON is asked for.
+    """
+    single, run = is_single(inputs), Run()
+    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
+        for item, summary in in_batches(entries, work, run):
+            with run.guard(item):
+                if json:
+                    text = to_line(summary.to_json(), pretty=single)
+                else:
+                    text = text_of(summary)
+                    text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
+                writer.write(item, text)
+            show(run.done)
+    run.finish()

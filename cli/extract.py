@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.choices import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
-from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
-from discsum.cli.progress import counting
 from discsum.data.inputs import Item, read_inputs
-from discsum.files import to_line
 
 if TYPE_CHECKING:
     from discsum.extract import Scorer
@@ -74,25 +72,16 @@ def extract(
     given = _budget(units, words, ratio)
     scorer = load_scorer(model, unit)
     policy = _policy(scorer, unit, given, dependencies, block_trigrams)
-    single = is_single(inputs)
-    run = Run()
 
     def work(items: Sequence[Item]) -> list[Summary]:
         return _summaries(items, policy, scorer, sentences, parser, tidy)
 
+    def text_of(summary: Summary) -> str:
+        # Sentences one a line: a headline does not run into what follows, and ROUGE-Lsum can read it.
+        return "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
+
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
-    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
-        for item, summary in in_batches(entries, work, run):
-            with run.guard(item):
-                if json:
-                    text = to_line(summary.to_json(), pretty=single)
-                else:
-                    # Sentences one a line: a headline does not run into what follows, and ROUGE-Lsum can read it.
-                    text = "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
-                    text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
-                writer.write(item, text)
-            show(run.done)
-    run.finish()
+    write_summaries(inputs, entries, work, text_of, output, json)
 
 
 def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget | None:

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import yaml
 
 from discsum.training.pairs import Pair
 
@@ -30,4 +31,19 @@ def write_table(path, first, last):
     """Write a table of texts and return its path."""
     rows = [{"id": pair.id, "text": pair.text, "summary": pair.references[0]} for pair in pairs(first, last)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_recipe(folder, parser_folder, **fields):
+    """Write a recipe that learns from `train.jsonl` and is chosen by `validation.jsonl` in a folder; return its path."""
+    content = {
+        "kind": "extractive",
+        "name": "tiny-news",
+        "data": str(folder),
+        "parser": str(parser_folder),
+        "train": [{"path": "train.jsonl"}],
+        "validation": [{"path": "validation.jsonl"}],
+    }
+    path = folder / "tiny.yaml"
+    path.write_text(yaml.safe_dump(content | fields))
     return path

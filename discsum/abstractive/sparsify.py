@@ -120,7 +120,7 @@ def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None,
 def _layers(model: Any) -> list[Any]:
     try:
         layers = list(model.get_decoder().layers)
-    except (AttributeError, NotImplementedError) as error:
+    except AttributeError as error:
         raise InputError(f"expected a sequence-to-sequence model, got {type(model).__name__}") from error
     for layer in layers:
         attention = getattr(layer, "encoder_attn", None)

@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-import yaml
-from small_news import pairs, write_table
+from small_news import pairs, write_recipe, write_table
 
 ROOM = 6_000
 
@@ -16,20 +15,7 @@ ROOM = 6_000
 @pytest.fixture
 def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "validation.jsonl", 50, 54)
-    content = {
-        "kind": "extractive",
-        "name": "tiny",
-        "data": str(tmp_path),
-        "parser": str(parser_folder),
-        "epochs": 1,
-        "batch": 4,
-        "synthesizer": {"inner": 16, "scorer": 8},
-        "train": [{"path": "train.jsonl"}],
-        "validation": [{"path": "validation.jsonl"}],
-    }
-    path = tmp_path / "tiny.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
+    return write_recipe(tmp_path, parser_folder, epochs=1, batch=4, synthesizer={"inner": 16, "scorer": 8})
 
 
 def write_rows(path, *rows):

@@ -8,31 +8,16 @@ import sys
 
 import pytest
 import tiny
-import yaml
-from small_news import write_table
+from small_news import write_recipe, write_table
 
 
 @pytest.fixture
 def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "train.jsonl", 0, 20)
     write_table(tmp_path / "validation.jsonl", 50, 58)
-    content = {
-        "kind": "extractive",
-        "name": "tiny-news",
-        "data": str(tmp_path),
-        "parser": str(parser_folder),
-        "units": 1,
-        "epochs": 2,
-        "batch": 8,
-        "rate": 1e-3,
-        # Without dropout, whose draws differ between processes.
-        "synthesizer": {"inner": 16, "scorer": 8, "dropout": 0.0},
-        "train": [{"path": "train.jsonl"}],
-        "validation": [{"path": "validation.jsonl"}],
-    }
-    path = tmp_path / "tiny.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
+    # Without dropout, whose draws differ between processes.
+    synthesizer = {"inner": 16, "scorer": 8, "dropout": 0.0}
+    return write_recipe(tmp_path, parser_folder, units=1, epochs=2, batch=8, rate=1e-3, synthesizer=synthesizer)
 
 
 def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tmp_path):
