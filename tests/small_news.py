@@ -35,7 +35,7 @@ def write_table(path, first, last):
 
 
 def write_recipe(folder, parser_folder, **fields):
-    """Write a recipe that learns from `train.jsonl` and is chosen by `validation.jsonl` in a folder; return its path."""
+    """Write a recipe on `train.jsonl` and `validation.jsonl` of a folder; return its path."""
     content = {
         "kind": "extractive",
         "name": "tiny-news",
