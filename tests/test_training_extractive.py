@@ -106,6 +106,16 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_p
     assert len(lines) == said
 
 
+def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
+    # At such a rate no validation is better than the first.
+    settings = {"epochs": 6, "rate": 1e-12, "patience": 2}
+    for _ in range(2):
+        run = trainer(data, parser_folder, tmp_path / "run", **settings)
+        run.run(lambda line: None)
+        assert [entry.steps for entry in run.log] == [3, 6, 9]
+        assert run.best is run.log[0]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -142,7 +152,7 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
         target = 0.75 * label + 0.25 * (place < run.recipe.units)
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
-    assert run._loss(run.scorer(batch), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    assert run.batch_loss(run.scorer(batch), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
     with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
         trainer(data, parser_folder, tmp_path, lead=1.5)
 
@@ -268,7 +278,7 @@ def test_units_of_the_oracle_weigh_more(data, parser_folder, tmp_path):
         weight = 3.0 if label else 1.0
         loss -= weight * math.log(chance if label else 1 - chance)
         weights += weight
-    assert run._loss(logits, batch).item() == pytest.approx(loss / weights, rel=1e-5)
+    assert run.batch_loss(logits, batch).item() == pytest.approx(loss / weights, rel=1e-5)
 
 
 def test_a_frozen_encoder_has_its_dropout(data, parser_folder, encoder_folder, tmp_path):

@@ -19,7 +19,7 @@ def summarizer_card(trainer: SummarizerTrainer) -> str:
     recipe, config, log, best = trainer.recipe, trainer.config, trainer.log, trainer.best
     network = trainer.scorer.network.config
     rows = "\n".join(
-        f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.rouge.values())} |"
+        f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
         for entry in log
     )
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""

@@ -17,7 +17,7 @@ from discsum.rouge import METRICS
 from discsum.training.schedule import SCHEDULES
 
 POSITIVE = (
-    *("epochs", "steps", "validate_every", "sample", "batch", "units"),
+    *("epochs", "steps", "validate_every", "patience", "sample", "batch", "units"),
     *("rate", "encoder_rate", "positive_weight"),
 )
 
@@ -46,6 +46,7 @@ class SummarizerRecipe:
         epochs: Passes over as many documents as `train` has.
         steps: Steps of the run, instead of `epochs`.
         validate_every: Steps between validations; by default those of one pass.
+        patience: Validations without a better one after which the run ends; by default it goes on to its last step.
         choose: Validation ROUGE F1 by which weights are kept: one of rouge1, rouge2, rougeLsum, or the mean of several
             joined by +.
         batch: Documents a step, over all processes.
@@ -80,6 +81,7 @@ class SummarizerRecipe:
     epochs: int = 12
     steps: int | None = None
     validate_every: int | None = None
+    patience: int | None = None
     choose: str = "rouge2"
     batch: int = 32
     rate: float = 5e-4

@@ -85,4 +85,4 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
         assert one["loss"] == pytest.approx(two["loss"], abs=2e-4)
-        assert one["rouge"] == two["rouge"]
+        assert one["validation"] == two["validation"]

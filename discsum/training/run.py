@@ -1,0 +1,307 @@
+"""The training loop that every summarizer has: on any number of processes, resumable after every validation."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from discsum.errors import DiscsumError, InputError
+from discsum.files import replacing
+from discsum.persistence import CARD
+from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
+from discsum.training.processes import accelerator
+from discsum.training.sampling import Batches
+from discsum.training.schedule import rate_factor, update_average
+
+Report = Callable[[str], None]
+LOG = "log.json"
+BEST = "best"
+
+
+class RunSettings(Protocol):
+    """What the recipe of every run says."""
+
+    @property
+    def epochs(self) -> int:
+        """Passes over as many documents as there are to learn from."""
+
+    @property
+    def steps(self) -> int | None:
+        """Steps of the run, instead of epochs."""
+
+    @property
+    def validate_every(self) -> int | None:
+        """Steps between validations; by default those of one pass."""
+
+    @property
+    def patience(self) -> int | None:
+        """Validations without a better one after which the run ends."""
+
+    @property
+    def batch(self) -> int:
+        """Documents a step, over all processes."""
+
+    @property
+    def rate(self) -> float:
+        """Peak learning rate."""
+
+    @property
+    def schedule(self) -> str:
+        """How the rate falls after it rose."""
+
+    @property
+    def warmup(self) -> float:
+        """Share of the steps in which the rate rises."""
+
+    @property
+    def average(self) -> float:
+        """Decay of the running average of the weights."""
+
+    @property
+    def bf16(self) -> bool:
+        """Whether a GPU that can computes in bfloat16."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of everything random."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary."""
+
+
+class Corpus(Protocol):
+    """The documents of a run.
+
+    Attributes:
+        lengths: `(documents,)` a measure of their lengths.
+        weights: `(documents,)` how often each is drawn, relative to others.
+    """
+
+    lengths: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def digest(self) -> str:
+        """A name for all that is to be learned."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def texts(self) -> list[str]:
+        """Return a digest of each one's text."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What came out of the steps up to a validation.
+
+    Attributes:
+        steps: Steps of the run until then.
+        loss: Mean training loss since the validation before.
+        validation: The validation's figures, by name.
+    """
+
+    steps: int
+    loss: float
+    validation: dict[str, float]
+
+
+class TrainingRun(ABC):
+    """A run in a folder; its subclasses say what is learned, and what is kept.
+
+    A subclass's `__init__` makes the network, whose forward passes give what `loss` needs, and ends in `begin`.
+    """
+
+    def __init__(self, recipe: RunSettings, train: Corpus, validation: Corpus, folder: Path) -> None:
+        """Check what needs no network.
+
+        Raises:
+            InputError: Validation documents among those to learn from, or more processes than documents a step.
+        """
+        self._settings, self._corpora, self.folder = recipe, (train, validation), folder
+        shared = set(train.texts()) & set(validation.texts())
+        if shared:
+            raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
+        self.accelerator = accelerator(recipe.bf16)
+        if recipe.batch < self.accelerator.num_processes:
+            raise InputError(f"batch: expected a document for each of {self.accelerator.num_processes} processes")
+        self.batches = Batches(train.lengths, train.weights, recipe.batch, recipe.seed)
+        self.steps = recipe.steps or recipe.epochs * self.batches.steps
+        self.log: list[Round] = []
+
+    def begin(self, network: nn.Module, optimizer: torch.optim.Optimizer, report: Report) -> None:
+        """Take the network and its optimizer, and what an interrupted run in the folder left of them.
+
+        Each group of the optimizer has its peak learning rate as `peak`.
+
+        Raises:
+            InputError: The folder holds a run of another recipe or on other documents.
+            WeightsError: A damaged checkpoint.
+        """
+        self.network = network
+        self.average = {key: value.detach().clone() for key, value in network.state_dict().items()}
+        self._data = " ".join(corpus.digest for corpus in self._corpora)
+        state = earlier_state(self.folder, self._settings.to_dict())
+        if state is not None:
+            check_data(self.folder, state, self._data)
+            load_checkpoint(self.folder, network, self.average, optimizer)
+            self.log = [Round(**entry) for entry in state["log"]]
+        elif self.accelerator.is_main_process:
+            count = sum(one.numel() for one in network.parameters() if one.requires_grad)
+            report(f"{len(self._corpora[0])} documents, {self.steps} steps, {count:,} parameters")
+        self._check_together()
+        self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
+
+    @abstractmethod
+    def loss(self, network: nn.Module, documents: Sequence[int], step: int) -> Tensor:
+        """Return this process's share of a step's loss.
+
+        Args:
+            network: What `begin` took, to be called as a module: gradients meet those of other processes there.
+            documents: This process's documents of the step, their numbers.
+            step: The step, from 0.
+        """
+
+    @abstractmethod
+    def names(self, documents: Sequence[int]) -> str:
+        """Return the names of training documents, for an error."""
+
+    @abstractmethod
+    def validate(self) -> dict[str, float]:
+        """Return the validation's figures with the averaged weights."""
+
+    @abstractmethod
+    def summary(self, entry: Round) -> float:
+        """Return what rounds are chosen by; more is better."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write the model with the averaged weights to a folder."""
+
+    @abstractmethod
+    def card(self) -> str:
+        """Return the model card."""
+
+    @property
+    def best(self) -> Round:
+        """The round whose weights are kept."""
+        return max(self.log, key=self.summary)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to train."""
+        patience = self._settings.patience
+        late = len(self.log) - 1 - self.log.index(self.best) if self.log else 0
+        return self._done() >= self.steps or (patience is not None and late >= patience)
+
+    def run(self, report: Report) -> Round:
+        """Train to the end; return the best round, whose weights are in `folder / 'best'`."""
+        main = self.accelerator.is_main_process
+        board = _board(self.folder, self._done()) if main and not self.over else None
+        while not self.over:
+            first = self._done()
+            after = min(self.steps, first + (self._settings.validate_every or self.batches.steps))
+            loss = self._train(first, after, report)
+            if main:
+                self._finish(after, loss)
+            entry = self._shared(self.log[-1] if main else None)
+            if main:
+                report(f"step {after}/{self.steps} loss {entry.loss} validation {entry.validation}")
+            else:
+                self.log.append(entry)
+            if board is not None:
+                for name, value in entry.validation.items():
+                    board.add_scalar(f"validation/{name}", value, after)
+                board.add_scalar("train/loss", entry.loss, after)
+                board.add_scalar("train/rate", self.optimizer.param_groups[0]["lr"], after)
+                board.flush()
+        if board is not None:
+            board.close()
+        return self.best
+
+    def _shared(self, entry: Round | None) -> Round:
+        """Return the first process's round, in all processes."""
+        from accelerate.utils import broadcast_object_list
+
+        entries = [entry]
+        broadcast_object_list(entries)
+        assert entries[0] is not None, "the first process made it"
+        return entries[0]
+
+    def _check_together(self) -> None:
+        """Check that all processes go on from the same step.
+
+        Raises:
+            InputError: They do not, since some do not see the run's folder.
+        """
+        steps = torch.tensor([self._done()], device=self.accelerator.device)
+        found = sorted(set(self.accelerator.gather(steps).tolist()))
+        if len(found) > 1:
+            raise InputError(
+                f"{self.folder}: expected all processes to go on from one step, got the steps {found}; put the run "
+                "where every machine sees it"
+            )
+
+    def _done(self) -> int:
+        return self.log[-1].steps if self.log else 0
+
+    def _train(self, first: int, after: int, report: Report) -> float:
+        """Take the steps from `first` to before `after`; return their mean loss."""
+        recipe, processes = self._settings, self.accelerator
+        # Seeded anew after each validation: an interrupted run goes on exactly as an undisturbed one.
+        torch.manual_seed((recipe.seed * 1_000_003 + first) * 1_009 + processes.process_index)
+        self._wrapped.train()
+        started, total = time.monotonic(), 0.0
+        for step in range(first, after):
+            factor = rate_factor(step / self.steps, recipe.warmup, self.steps, recipe.schedule)
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["peak"] * factor
+            chosen = self.batches[step].tolist()
+            with processes.autocast():
+                loss = self.loss(self._wrapped, chosen[processes.process_index :: processes.num_processes], step)
+            # Gradients are averaged over processes, this is their sum.
+            value = float(processes.reduce(loss.detach(), reduction="mean"))
+            if not np.isfinite(value):
+                raise DiscsumError(f"step {step + 1}: the loss is {value} on {self.names(chosen)}")
+            self.optimizer.zero_grad()
+            processes.backward(loss)
+            processes.clip_grad_norm_(self._wrapped.parameters(), 1.0)
+            self.optimizer.step()
+            update_average(self.average, self.network, step, recipe.average)
+            total += value
+            rate = (step + 1 - first) / (time.monotonic() - started)
+            report(f"step {step + 1}/{self.steps} loss {value:.4f}, {rate:.1f} steps a second\r")
+        return total / (after - first)
+
+    def _finish(self, steps: int, loss: float) -> None:
+        """Validate after that many steps, and keep what was reached."""
+        entry = Round(steps, round(loss, 4), self.validate())
+        if all(self.summary(entry) > self.summary(earlier) for earlier in self.log):
+            self.save(self.folder / BEST)
+        self.log.append(entry)
+        written = [asdict(item) for item in self.log]
+        state = {"log": written, "recipe": self._settings.to_dict(), "data": self._data}
+        save_checkpoint(self.folder, self.network, self.average, self.optimizer.optimizer, state)
+        with replacing(self.folder / LOG) as path:
+            path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        with replacing(self.folder / BEST / CARD) as path:
+            path.write_text(self.card(), encoding="utf-8")
+
+
+def _board(folder: Path, done: int) -> Any:
+    """Return what writes TensorBoard's log of the run from that step on; none where TensorBoard is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder / "tensorboard"), purge_step=done + 1)
