@@ -28,9 +28,15 @@ def abstract(
         str | None, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")
     ] = None,
     selector: Annotated[
-        str, typer.Option(help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ...")
-    ] = "all",
-    r: Annotated[int | None, typer.Option("--r", min=1, help="How many of them. Default: all.")] = None,
+        str | None,
+        typer.Option(
+            help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ... "
+            "Default: as the model was trained, or all."
+        ),
+    ] = None,
+    r: Annotated[
+        int | None, typer.Option("--r", min=1, help="How many of them. Default: as the model was trained, or all.")
+    ] = None,
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
     beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = BEAMS,
     min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")] = None,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.training_sets import collection
+from discsum.data.training_sets import Reading, collection
 from discsum.recipes import common_fields
+from discsum.recipes.sources import Source
+from discsum.training.examples import Collection
 from discsum.training.extractive import SummarizerTrainer
 from discsum.training.processes import in_turn
 from discsum.training.recipe import SummarizerRecipe
+from discsum.training.run import BEST
 
 Report = Callable[[str], None]
 
@@ -28,12 +31,31 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     """
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
+    train, validation, say = _documents((recipe.train, recipe.validation), data, Reading.of(recipe), folder, report)
+    SummarizerTrainer(recipe, train, validation, folder, name, notes, say).run(say)
+    say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
+    return folder / BEST
+
+
+def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
+    """Train a recipe of the kind `abstractive`, as `train_summarizer` does one of the other kind."""
+    from discsum.abstractive.training.recipe import AbstractiveRecipe
+    from discsum.abstractive.training.trainer import AbstractiveTrainer
+
+    data, name, notes = common_fields(content)
+    recipe = AbstractiveRecipe.from_dict(content)
+    reading = Reading(recipe.parser)
+    train, validation, say = _documents((recipe.train, recipe.validation), data, reading, folder, report)
+    AbstractiveTrainer(recipe, train, validation, folder, name, notes, say).run(say)
+    say(f"{folder / BEST}: the weights of the best validation; use them with discsum abstract --model {folder / BEST}")
+    return folder / BEST
+
+
+def _documents(
+    both: Sequence[Sequence[Source]], data: Path, reading: Reading, folder: Path, report: Report
+) -> tuple[Collection, Collection, Report]:
+    """Return the documents to learn from and to choose by, and what takes this process's lines of progress."""
     with in_turn() as main:
         say: Report = report if main else lambda line: None
-        cache = folder.parent / "datasets"
-        train, validation = (
-            collection(sources, data, recipe, cache, say) for sources in (recipe.train, recipe.validation)
-        )
-    SummarizerTrainer(recipe, train, validation, folder, name, notes, say).run(say)
-    say(f"{folder / 'best'}: the weights of the best validation; use them with --model {folder / 'best'}")
-    return folder / "best"
+        train, validation = (collection(sources, data, reading, folder.parent / "datasets", say) for sources in both)
+    return train, validation, say

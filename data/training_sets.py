@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from discsum.choices import UNITS
@@ -13,6 +13,7 @@ from discsum.data.dataset import MEMORY, UnitExamples
 from discsum.data.manifest import MANIFEST, RECIPE
 from discsum.data.preprocess import PreprocessRecipe, makers, preprocess
 from discsum.data.summaries import read_pairs
+from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.files import sha256
 from discsum.recipes.fields import differences
@@ -23,15 +24,70 @@ from discsum.training.recipe import SummarizerRecipe
 Report = Callable[[str], None]
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a training run reads of its documents.
+
+    Attributes:
+        parser: Parser of the trees.
+        vectors: Unit vectors, as in `SummarizerConfig`; none where units are encoded in training, or not at all.
+        unit: `sentence` or `edu`.
+        network: Whose head says which priors are read, and whose `max_units` how much of a document.
+        oracle: Oracle of the labels; none where they are not read.
+        oracle_units: Units the oracle may take, at most.
+    """
+
+    parser: str
+    vectors: str | None = None
+    unit: str = "sentence"
+    network: SynthesizerConfig = field(default_factory=lambda: SynthesizerConfig(head="none", max_units=1 << 20))
+    oracle: str | None = None
+    oracle_units: int | None = None
+
+    @classmethod
+    def of(cls, recipe: SummarizerRecipe) -> Reading:
+        """Return what an extractive summarizer's run reads."""
+        vectors = None if recipe.encodes else recipe.vectors
+        return cls(recipe.parser, vectors, recipe.unit, recipe.synthesizer, recipe.oracle, recipe.oracle_units)
+
+    @property
+    def made_by(self) -> PreprocessRecipe:
+        """Recipe of dataset folders made for it."""
+        oracle = self.oracle or "rouge12-f"
+        # Both units where the oracle can label both: encoding is what costs, and another recipe may want the other one.
+        units = (self.unit,) if oracle == "discobert-edu" else UNITS
+        return PreprocessRecipe(self.parser, oracle, self.oracle_units, units, self.vectors or "none")
+
+    def examples(self, folder: Path, memory: int, first: int = 0, last: int | None = None) -> UnitExamples:
+        """Return a dataset folder's examples."""
+        return UnitExamples(folder, self.unit, self.network, first, last, memory, encoded=self.vectors is not None)
+
+    def check(self, folder: Path, examples: UnitExamples) -> None:
+        """Check that a dataset folder was made by what is read of it.
+
+        Raises:
+            InputError: It was not; the message names the differences.
+        """
+        from discsum.parsers.pretrained import fingerprint
+
+        # Vectors and labels that are not read do no harm.
+        names = [*(["oracle", "oracle_units"] if self.oracle else []), *(["encoder"] if self.vectors else [])]
+        wanted = asdict(self.made_by)
+        there = {name: examples.recipe[name] for name in names} | {"parser": examples.recipe["made_by"]["parser"]}
+        changed = differences(there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.parser)})
+        if changed:
+            raise InputError(f"{folder}: expected a dataset folder made as the recipe says, found another ({changed})")
+
+
 def collection(
-    sources: Sequence[Source], data: Path, recipe: SummarizerRecipe, cache: Path, report: Report, workers: int = 1
+    sources: Sequence[Source], data: Path, reading: Reading, cache: Path, report: Report, workers: int = 1
 ) -> Collection:
     """Return the examples of a recipe's sources.
 
     Args:
         sources: Dataset folders, or tables of texts with summaries.
         data: Folder that their paths are relative to.
-        recipe: Unit, vectors, parser, oracle and network.
+        reading: What is read of the documents.
         cache: Folder in which dataset folders made of tables are kept, named by all that made them; runs may share it.
         report: Takes lines of progress.
         workers: Processes that make dataset folders.
@@ -44,10 +100,10 @@ def collection(
     for source in sources:
         path = data / source.path
         if (path / MANIFEST).is_file() or (path / RECIPE).is_file():
-            examples = _examples(path, recipe, memory, source.first, source.last)
-            _check(path, examples, recipe)
+            examples = reading.examples(path, memory, source.first, source.last)
+            reading.check(path, examples)
         else:
-            examples = _examples(_prepared(path, source, recipe, cache, report, workers), recipe, memory)
+            examples = reading.examples(_prepared(path, source, reading.made_by, cache, report, workers), memory)
         report(f"{source}: {len(examples)} documents")
         found.append((examples, source.weight))
     whole = Collection(found)
@@ -56,39 +112,10 @@ def collection(
     return whole
 
 
-def _wanted(recipe: SummarizerRecipe) -> PreprocessRecipe:
-    # Both units where the oracle can label both: encoding is what costs, and another recipe may want the other one.
-    units = (recipe.unit,) if recipe.oracle == "discobert-edu" else UNITS
-    encoder = "none" if recipe.encodes else recipe.vectors
-    return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, encoder)
-
-
-def _examples(
-    folder: Path, recipe: SummarizerRecipe, memory: int, first: int = 0, last: int | None = None
-) -> UnitExamples:
-    return UnitExamples(folder, recipe.unit, recipe.synthesizer, first, last, memory, encoded=not recipe.encodes)
-
-
-def _check(folder: Path, examples: UnitExamples, recipe: SummarizerRecipe) -> None:
-    from discsum.parsers.pretrained import fingerprint
-
-    wanted = asdict(_wanted(recipe))
-    there = {name: examples.recipe[name] for name in ("oracle", "oracle_units", "encoder")}
-    if recipe.encodes:
-        # Vectors that are there do no harm.
-        wanted["encoder"] = there["encoder"]
-    there["parser"] = examples.recipe["made_by"]["parser"]
-    here = {name: wanted[name] for name in there} | {"parser": fingerprint(recipe.parser)}
-    changed = differences(there, here)
-    if changed:
-        raise InputError(f"{folder}: expected a dataset folder made as the recipe says, found another ({changed})")
-
-
-def _prepared(table: Path, source: Source, recipe: SummarizerRecipe, cache: Path, report: Report, workers: int) -> Path:
+def _prepared(table: Path, source: Source, wanted: PreprocessRecipe, cache: Path, report: Report, workers: int) -> Path:
     """Return the dataset folder of a table's rows, made where there is none yet."""
     if not table.is_file():
         raise InputError(f"{table}: expected a dataset folder or a table, found neither")
-    wanted = _wanted(recipe)
     identity = {"name": table.name, "sha256": sha256(table), "first": source.first, "last": source.last}
     content = [asdict(wanted), identity, makers(wanted)]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from small_news import write_table
 
-from discsum.data.training_sets import collection
+from discsum.data.training_sets import Reading, collection
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError, WeightsError
@@ -49,7 +49,8 @@ def trainer(data, parser_folder, folder, **changes):
     made = recipe(parser_folder, **changes)
     silent = lambda line: None  # noqa: E731
     train, validation = (
-        collection(sources, data, made, data / "datasets", silent) for sources in (made.train, made.validation)
+        collection(sources, data, Reading.of(made), data / "datasets", silent)
+        for sources in (made.train, made.validation)
     )
     return SummarizerTrainer(made, train, validation, folder, "tiny-news", "A note.", silent)
 

@@ -98,6 +98,11 @@ def densify(model: Any) -> Any:
     return model
 
 
+def is_selectors(name: str) -> bool:
+    """Return whether a parameter of a sparse model, told by its name, is its selectors' and not the model's own."""
+    return ".selector." in name or name.startswith(f"{SHARED}.")
+
+
 @contextmanager
 def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
     """Run a block's forward passes of a sparse model with the sentences of their inputs."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from discsum.abstractive.folder import SelectorConfig, load_selector, read_selector, write_sparse
 from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.selectors import ALL
+from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS
 from discsum.abstractive.sparsify import sparsify
 from discsum.choices import HUB
 from discsum.document import Document
@@ -62,37 +64,40 @@ class AbstractiveSummary:
 class AbstractiveSummarizer:
     """Summarizes documents whose sentences are known; see `AbstractiveSummarizer.from_pretrained`."""
 
-    def __init__(self, model: Any, tokenizer: Any, name: str, selector: str = ALL, beta: float | None = None) -> None:
-        """Wrap a model that `sparsify` changed, with its tokenizer; `beta` says whether layouts need a prior."""
+    def __init__(self, model: Any, tokenizer: Any, name: str, selector: SelectorConfig) -> None:
+        """Wrap a model that `sparsify` changed, with its tokenizer; `selector` says how."""
         self.model, self.tokenizer, self.name = model.eval(), tokenizer, name
-        self.selector, self.beta = selector, beta
+        self.selector = selector
 
     @classmethod
     def from_pretrained(
         cls,
         name_or_path: str,
         *,
-        selector: str = ALL,
+        selector: str | None = None,
         r: int | None = None,
         beta: float | None = None,
         share_beams: bool = True,
         device: str = "cpu",
+        untrained: bool = False,
         **options: Any,
     ) -> AbstractiveSummarizer:
         """Return a summarizer on a folder of a Hugging Face model, or `hf:NAME` from the hub.
 
         Args:
             name_or_path: A sequence-to-sequence model with its tokenizer.
-            selector: Which sentences each step reads.
-            r: How many; all by default.
-            beta: Weight of the discourse prior; without it trees are not looked at.
+            selector: Which sentences each step reads; by default those of the selector that the model was trained
+                with, or all.
+            r: How many; by default as many as the model was trained with.
+            beta: Weight of the discourse prior; without it trees are not looked at, unless training had it.
             share_beams: Whether the beams of a document read the same sentences.
             device: Where it runs.
+            untrained: Whether a selector that learns may begin anew, as for training.
             options: The selector's own.
 
         Raises:
             WeightsError: No such model, or none whose weights are safetensors.
-            InputError: A model that cannot be made sparse, or an unknown selector.
+            InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
         """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -107,8 +112,30 @@ class AbstractiveSummarizer:
                 f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME "
                 f"of one on the hub, as {', '.join(HUB + name for name in KNOWN)}; {str(error).splitlines()[0]}"
             ) from error
-        sparsify(model.to(device), r=r, selector=selector, beta=beta, share_beams=share_beams, **options)
-        return cls(model, tokenizer, name_or_path, selector, beta)
+        own = None if hub else read_selector(Path(place))
+        if (
+            own is not None
+            and selector in (None, own.selector)
+            and not options
+            and (beta is None or own.beta is not None)
+        ):
+            config = replace(own, r=r if r is not None else own.r, share_beams=share_beams)
+        else:
+            own, config = None, SelectorConfig(selector or ALL, r, beta, share_beams, options)
+        if config.selector in SENTENCE_ENCODERS and own is None and not untrained:
+            raise InputError(
+                f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
+                "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
+            )
+        settings = {name: value for name, value in asdict(config).items() if name != "options"}
+        sparsify(model.to(device), **settings, **config.options)
+        if own is not None:
+            load_selector(Path(place), model)
+        return cls(model, tokenizer, name_or_path, config)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the model, its tokenizer and its selector to a folder; `from_pretrained` reads it."""
+        write_sparse(Path(folder), self.model, self.tokenizer, self.selector)
 
     @property
     def positions(self) -> int | None:
@@ -142,7 +169,7 @@ class AbstractiveSummarizer:
             texts, return_tensors="pt", padding=True, truncation=truncate, max_length=limit if truncate else None
         )
         layout = SentenceLayout.from_documents(documents, encoding)
-        if self.beta is not None:
+        if self.selector.beta is not None:
             layout = layout.with_prior(documents)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
         with torch.inference_mode():
@@ -151,7 +178,7 @@ class AbstractiveSummarizer:
         kept = layout.lengths.sum(dim=1).tolist()
         return [
             AbstractiveSummary(
-                document, line.strip(), self.name, self.selector, self.model.sparse.r, count, tokens > count
+                document, line.strip(), self.name, self.selector.selector, self.model.sparse.r, count, tokens > count
             )
             for document, line, count, tokens in zip(documents, lines, kept, whole, strict=True)
         ]

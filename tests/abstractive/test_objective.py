@@ -84,7 +84,7 @@ def test_what_is_trained(batch, mode):
         expected = {
             "kl": selector,
             **dict.fromkeys(("full", "sparsity"), not selector),
-        }.get(mode, selector or (".decoder." in name and "embed_" not in name))
+        }.get(mode, selector or ".decoder.layers." in name)
         assert (id(parameter) in trained) == expected, name
         assert name not in moved or id(parameter) in trained
 

@@ -9,7 +9,7 @@ from small_news import write_table
 from discsum.data.dataset import UnitExamples
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
-from discsum.data.training_sets import collection
+from discsum.data.training_sets import Reading, collection
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
@@ -34,7 +34,7 @@ def recipe(parser_folder, **changes):
 
 def collect(data, parser_folder, *sources, lines=None, **changes):
     report = (lines if lines is not None else []).append
-    return collection(sources, data, recipe(parser_folder, **changes), data / "cache", report)
+    return collection(sources, data, Reading.of(recipe(parser_folder, **changes)), data / "cache", report)
 
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
@@ -105,7 +105,7 @@ def test_a_sample_keeps_the_weights(data, parser_folder):
 def test_a_dataset_folder_made_otherwise_is_refused(data, parser_folder, changes, message):
     other = replace(recipe(parser_folder), **changes)
     with pytest.raises(InputError, match=message):
-        collection((Source("news"),), data, other, data / "cache", lambda line: None)
+        collection((Source("news"),), data, Reading.of(other), data / "cache", lambda line: None)
 
 
 def test_sources_that_are_none(data, parser_folder):

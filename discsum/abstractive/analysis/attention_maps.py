@@ -73,7 +73,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
     model, tokenizer = summarizer.model, summarizer.tokenizer
     encoding = tokenizer([document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions)
     layout = SentenceLayout.from_documents([document], encoding)
-    layout = layout.with_prior([document]) if summarizer.beta is not None else layout
+    layout = layout.with_prior([document]) if summarizer.selector.beta is not None else layout
     written = tokenizer([found.text], return_tensors="pt")["input_ids"][0]
     start = torch.tensor([model.config.decoder_start_token_id])
     # Weights are given by the eager implementation alone.

@@ -11,7 +11,7 @@ from torch import Tensor
 from discsum.abstractive.attention import Observation
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.losses import divergence_loss, sparsity_loss
-from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.sparsify import is_selectors, sentences
 from discsum.errors import InputError
 
 # What `labels` of `transformers` have where nothing is to be predicted.
@@ -61,6 +61,11 @@ class Objective:
     def integrated(self) -> bool:
         """Whether the decoder learns to read some sentences only."""
         return self.mode.startswith("int-")
+
+    @property
+    def selects(self) -> bool:
+        """Whether there must be a selector."""
+        return self.integrated or self.mode == "kl"
 
 
 @dataclass(frozen=True)
@@ -125,11 +130,12 @@ def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parame
     The divergence alone trains the selector (theta~), integrated training the decoder too, the others the whole model.
     """
     for name, parameter in model.named_parameters():
-        selector = ".selector." in name or name.startswith("sentence_encoder.")
+        selector = is_selectors(name)
         if objective.mode == "kl":
             parameter.requires_grad_(selector)
         elif objective.integrated:
-            decoder = ".decoder." in name and ".embed_" not in name
+            # As the released code has it: neither embeddings nor their normalisation.
+            decoder = ".decoder.layers." in name
             parameter.requires_grad_(selector or decoder)
         else:
             parameter.requires_grad_(not selector)

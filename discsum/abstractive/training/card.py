@@ -1,0 +1,59 @@
+"""The model card of a trained abstractive summarizer, written from its run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+
+from discsum.abstractive.training.objective import MODES
+
+if TYPE_CHECKING:
+    from discsum.abstractive.training.trainer import AbstractiveTrainer
+
+
+def abstractive_card(trainer: AbstractiveTrainer) -> str:
+    """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
+    recipe, log, best = trainer.recipe, trainer.log, trainer.best
+    names = list(best.validation)
+    rows = "\n".join(
+        f"| {entry.steps} | {entry.loss} | {' | '.join(str(entry.validation[name]) for name in names)} |"
+        for entry in log
+    )
+    sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
+    train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
+    begun = recipe.model or "random weights and a tokenizer learned from the training texts"
+    tree = ", with the discourse tree's word in it" if recipe.beta is not None else ""
+    selected = f"the {recipe.r} sentences that the selector {recipe.selector} finds at each step{tree}"
+    read = selected if recipe.objective.selects else "all sentences"
+    license = f"license: {recipe.license}\n" if recipe.license else ""
+    return f"""\
+---
+{license}language: en
+tags: [summarization, abstractive, sparse-attention]
+---
+# {trainer.name}
+
+A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with
+`discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all sentences.
+Begun with {begun}. Weights are those after step {best.steps}.
+
+## Data
+
+Task: {recipe.task}. Trained on {train}{sample}. Chosen on {validation} by the loss. These corpora stand
+under licences of their own; no text of theirs is part of this model.
+
+## Validation
+
+{recipe.objective.mode}: {MODES[recipe.objective.mode]}. Losses a token, in nats.
+
+| step | training loss | {" | ".join(names)} |
+|---|---|{"---|" * len(names)}
+{rows}
+
+{trainer.notes}
+## Recipe
+
+```yaml
+{yaml.safe_dump(recipe.to_dict(), sort_keys=False)}```
+"""

@@ -1,0 +1,182 @@
+"""What training an abstractive summarizer is: its model, its objective, and what it is chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from discsum.abstractive.folder import SelectorConfig
+from discsum.abstractive.sparsify import sparsify
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.card import abstractive_card
+from discsum.abstractive.training.encoding import TextBatch, encode
+from discsum.abstractive.training.noise import noised
+from discsum.abstractive.training.objective import Loss, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.training.scratch import make_model, make_tokenizer
+from discsum.training.examples import Collection
+from discsum.training.run import Report, Round, TrainingRun
+
+# A word is about so many tokens, for texts that are cut to a number of tokens before they are encoded.
+TOKENS_A_WORD = 1.6
+
+
+class ObjectiveStep(nn.Module):
+    """A model whose forward pass gives the parts of its loss."""
+
+    def __init__(self, model: Any, objective: Objective, r: int) -> None:
+        """Keep a sparse model and what it is trained by."""
+        super().__init__()
+        self.model, self.objective, self.r = model, objective, r
+
+    def forward(self, batch: TextBatch, ideal: bool) -> Loss:
+        """Return the loss of a batch."""
+        return step_loss(self.model, batch.inputs, batch.layout, self.objective, self.r, ideal)
+
+
+class AbstractiveTrainer(TrainingRun):
+    """Trains an abstractive summarizer; keeps the weights of the least validation loss."""
+
+    def __init__(
+        self,
+        recipe: AbstractiveRecipe,
+        train: Collection,
+        validation: Collection,
+        folder: Path,
+        name: str,
+        notes: str = "",
+        report: Report = lambda line: None,
+    ) -> None:
+        """Prepare a run in `folder`, or the rest of one that was interrupted there.
+
+        Args:
+            recipe: All settings.
+            train: Documents to learn from.
+            validation: Documents to choose by.
+            folder: Where the run is kept.
+            name: The model's name.
+            notes: For its card.
+            report: Takes lines of progress.
+
+        Raises:
+            InputError: The folder holds a run of another recipe or on other documents; validation documents among
+                those to learn from; or nothing to train.
+            WeightsError: A damaged checkpoint, or no such model to begin with.
+        """
+        self.recipe, self.name, self.notes = recipe, name, notes
+        self.train = train.sampled(recipe.sample, recipe.draw) if recipe.sample else train
+        self.validation = validation
+        super().__init__(recipe, self.train, validation, folder)
+        torch.manual_seed(recipe.seed)
+        self.summarizer = self._begun()
+        model = self.summarizer.model
+        parameters = trained_parameters(model, recipe.objective)
+        group = {"params": parameters, "lr": recipe.rate, "peak": recipe.rate}
+        # Manakul and Gales 2021, appendix A.3, but for the decay, which is theirs where it is 0.
+        optimizer = torch.optim.AdamW([group], betas=(0.9, 0.999), eps=1e-8, weight_decay=recipe.decay)
+        self.step = ObjectiveStep(model, recipe.objective, recipe.r)
+        self.begin(self.step, optimizer, report)
+
+    def loss(self, network: nn.Module, documents: Sequence[int], step: int) -> Tensor:
+        """Return the loss of the documents' summaries."""
+        random = np.random.default_rng([self.recipe.seed, step, self.accelerator.process_index])
+        batch = self._batch([self.train[index] for index in documents], random)
+        # The same in all processes, and in a run that goes on.
+        coin = torch.Generator().manual_seed(self.recipe.seed * 1_000_003 + step)
+        ideal = reads_ideal(self.recipe.objective, min(1.0, step / self.batches.steps), coin)
+        found: Loss = network(batch.to(self.accelerator.device), ideal)
+        return found.total
+
+    def names(self, documents: Sequence[int]) -> str:
+        """Return the documents' names."""
+        return ", ".join(self.train[index].document.id for index in documents)
+
+    @torch.inference_mode()
+    def validate(self) -> dict[str, float]:
+        """Return the mean loss of the validation documents and its parts, in nats; what is masked is always the same.
+
+        Mixed training reads the selector's sentences here, as it will when it is used.
+        """
+        totals = np.zeros(4)
+        with self._averaged():
+            self.step.eval()
+            for start in range(0, len(self.validation), self.recipe.batch):
+                chosen = range(start, min(start + self.recipe.batch, len(self.validation)))
+                batch = self._batch([self.validation[index] for index in chosen], np.random.default_rng(start))
+                ideal = self.recipe.objective.mode == "int-idl"
+                found = self.step(batch.to(self.accelerator.device), ideal)
+                parts = (found.total, found.words, found.entropy, found.divergence)
+                totals += len(chosen) * np.array([float(part) for part in parts])
+        means = (totals / len(self.validation)).tolist()
+        named = dict(zip(("loss", "words", "entropy", "divergence"), means, strict=True))
+        return {name: round(value, 4) for name, value in named.items() if name in self._parts()}
+
+    def summary(self, entry: Round) -> float:
+        """Return the validation loss, less of which is better."""
+        return -entry.validation.get("loss", float("inf"))
+
+    def save(self, folder: Path) -> None:
+        """Write the model with its tokenizer and selector."""
+        with self._averaged():
+            self.summarizer.save_pretrained(folder)
+
+    def card(self) -> str:
+        """Return the model card."""
+        return abstractive_card(self)
+
+    def _parts(self) -> tuple[str, ...]:
+        mode = self.recipe.objective.mode
+        if mode == "full":
+            return ("loss",)
+        return ("loss", "words", "entropy") if mode == "sparsity" else ("loss", "words", "divergence")
+
+    def _begun(self) -> AbstractiveSummarizer:
+        """Return the model that the run begins with."""
+        recipe, device = self.recipe, str(self.accelerator.device)
+        r = recipe.r if recipe.objective.selects else None
+        if recipe.model is not None:
+            summarizer = AbstractiveSummarizer.from_pretrained(
+                recipe.model, selector=recipe.selector, r=r, beta=recipe.beta, device=device, untrained=True
+            )
+            summarizer.selector = replace(summarizer.selector, r=r)
+            return summarizer
+        texts = (self.train[index].document.text for index in range(len(self.train)))
+        tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
+        model = make_model(recipe.scratch, tokenizer, max(recipe.source_tokens, recipe.target_tokens)).to(device)
+        config = SelectorConfig(recipe.selector, r, recipe.beta)
+        sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta)
+        return AbstractiveSummarizer(model, tokenizer, self.name, config)
+
+    def _batch(self, examples: Sequence[Any], random: np.random.Generator) -> TextBatch:
+        recipe, tokenizer = self.recipe, self.summarizer.tokenizer
+        if recipe.task == "denoise":
+            words = int(min(recipe.source_tokens, recipe.target_tokens) / TOKENS_A_WORD)
+            pairs = [noised(example.document, words, tokenizer.mask_token, random) for example in examples]
+        else:
+            pairs = [
+                (example.document, " ".join(example.references[random.integers(len(example.references))].split()))
+                for example in examples
+            ]
+        documents, targets = zip(*pairs, strict=True)
+        prior = recipe.beta is not None
+        return encode(tokenizer, documents, targets, recipe.source_tokens, recipe.target_tokens, prior=prior)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Give the model its averaged weights for a block."""
+        if self.recipe.average == 0:
+            yield
+            return
+        own = {name: value.detach().clone() for name, value in self.step.state_dict().items()}
+        self.step.load_state_dict(self.average)
+        try:
+            yield
+        finally:
+            self.step.load_state_dict(own)

@@ -1,0 +1,256 @@
+"""Training runs of abstractive summarizers, from random weights, on a few small texts."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from small_news import write_table
+from transformers import AutoModelForSeq2SeqLM
+
+from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.noise import noised
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.training.trainer import AbstractiveTrainer
+from discsum.data.training_sets import Reading, collection
+from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.persistence import WEIGHTS
+from discsum.recipes import names, read_recipe
+
+
+def content(parser_folder, **changes):
+    settings = {
+        "train": [{"path": "train.jsonl"}],
+        "validation": [{"path": "validation.jsonl"}],
+        "parser": str(parser_folder),
+        "scratch": {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.1},
+        "source_tokens": 192,
+        "target_tokens": 24,
+        "epochs": 2,
+        "batch": 8,
+        "rate": 3e-3,
+        "r": 2,
+    }
+    return {**settings, **changes}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with tables of texts to learn from and to choose by, and what is made of them once for all tests."""
+    folder = tmp_path_factory.mktemp("news")
+    write_table(folder / "train.jsonl", 0, 24)
+    write_table(folder / "validation.jsonl", 100, 106)
+    return folder
+
+
+def trainer(data, parser_folder, folder, **changes):
+    recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
+    reading, silent = Reading(recipe.parser), lambda line: None
+    train, validation = (
+        collection(sources, data, reading, data / "datasets", silent) for sources in (recipe.train, recipe.validation)
+    )
+    return AbstractiveTrainer(recipe, train, validation, folder, "tiny", "A note.", silent)
+
+
+def silent(line):
+    pass
+
+
+@pytest.fixture(scope="module")
+def begun(data, parser_folder, tmp_path_factory):
+    """A model that learned to summarize, a little, with full attention."""
+    run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "full", epochs=4)
+    run.run(silent)
+    return run
+
+
+@pytest.fixture(scope="module")
+def selecting(data, parser_folder, begun, tmp_path_factory):
+    """The folder of that model with a trained selector that knows the tree."""
+    folder = tmp_path_factory.mktemp("runs") / "kl"
+    settings = {"model": str(begun.folder / "best"), "selector": "gru", "beta": 0.0, "objective": {"mode": "kl"}}
+    trainer(data, parser_folder, folder, **settings).run(silent)
+    return folder / "best"
+
+
+def test_training_learns(begun):
+    losses = [entry.validation["loss"] for entry in begun.log]
+    assert losses[-1] < losses[0]
+    assert begun.best.validation["loss"] == min(losses)
+    assert "A note." in (begun.folder / "best" / "README.md").read_text()
+
+
+def test_denoising_learns_too(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", task="denoise", epochs=4)
+    run.run(silent)
+    assert run.log[-1].loss < run.log[0].loss
+
+
+def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
+    model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    options = {"num_beams": 2, "max_new_tokens": 8, "truncate": True}
+    assert [one.text for one in model.summarize(small_documents, **options)] == [
+        one.text for one in begun.summarizer.summarize(small_documents, **options)
+    ]
+
+
+@pytest.fixture(scope="module")
+def small_documents(data, parser_folder):
+    recipe = AbstractiveRecipe.from_dict(content(parser_folder))
+    examples = collection(recipe.validation, data, Reading(recipe.parser), data / "datasets", silent)
+    return [examples[index].document for index in range(3)]
+
+
+def test_the_divergence_changes_the_selector_alone(begun, selecting):
+    before, after = (load_file(folder / WEIGHTS) for folder in (begun.folder / "best", selecting))
+    assert before.keys() == after.keys()
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+    assert any(
+        name.endswith("selector.beta") and value != 0 for name, value in load_file(selecting / SELECTOR_WEIGHTS).items()
+    )
+
+
+def test_a_folder_with_a_selector_is_a_model_of_transformers_too(selecting, small_documents):
+    plain, report = AutoModelForSeq2SeqLM.from_pretrained(selecting, output_loading_info=True)
+    assert not report["missing_keys"]
+    assert not report["unexpected_keys"]
+    summarizer = AbstractiveSummarizer.from_pretrained(str(selecting))
+    assert (summarizer.selector.selector, summarizer.selector.r, summarizer.model.sparse.r) == ("gru", 2, 2)
+    ids = summarizer.tokenizer([small_documents[0].text], return_tensors="pt")["input_ids"]
+    options = {"max_new_tokens": 8, "num_beams": 2}
+    assert torch.equal(plain.generate(ids, **options), summarizer.model.generate(ids, **options))
+
+
+def test_integrated_training_goes_on_from_the_selector(data, parser_folder, selecting, tmp_path):
+    settings = {"model": str(selecting), "selector": "gru", "beta": 0.0}
+    run = trainer(data, parser_folder, tmp_path / "run", objective={"mode": "int-mix"}, **settings)
+    began, there = run.summarizer.model.state_dict(), load_file(selecting / SELECTOR_WEIGHTS)
+    assert all(torch.equal(value, began[name]) for name, value in there.items())
+    run.run(silent)
+    assert set(run.log[0].validation) == {"loss", "words", "divergence"}
+    before, after = (load_file(folder / WEIGHTS) for folder in (selecting, tmp_path / "run" / "best"))
+    changed = {name for name, value in before.items() if not torch.equal(value, after[name])}
+    assert changed
+    assert all(name.startswith("model.decoder.layers.") for name in changed)
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("mode", ["full", "int-mix"])
+def test_a_run_that_was_killed_ends_as_if_undisturbed(mode, data, parser_folder, tmp_path):
+    def killed(line):
+        if line.startswith("step 5/"):
+            raise KilledError
+
+    settings = {"objective": {"mode": mode}, "selector": "gru", "average": 0.5, "epochs": 3}
+    with pytest.raises(KilledError):
+        trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
+    for name in ("killed", "whole"):
+        trainer(data, parser_folder, tmp_path / name, **settings).run(silent)
+    for file in (f"best/{WEIGHTS}", f"best/{SELECTOR_WEIGHTS}", f"best/{SELECTOR}", "log.json"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+
+
+def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run")
+    with torch.no_grad():
+        run.summarizer.model.get_decoder().layers[0].fc1.bias.fill_(float("nan"))
+    with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-\d+"):
+        run.run(silent)
+
+
+@pytest.fixture
+def altered(selecting, tmp_path):
+    """A copy of the folder with a selector, to be damaged."""
+    folder = tmp_path / "altered"
+    folder.mkdir()
+    for path in selecting.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+def test_the_selector_of_another_model(altered, begun):
+    (altered / WEIGHTS).write_bytes((altered / WEIGHTS).read_bytes()[:-4] + b"abcd")
+    with pytest.raises(WeightsError, match="expected the model that the selector was trained with"):
+        AbstractiveSummarizer.from_pretrained(str(altered))
+
+
+def test_a_damaged_selector(altered):
+    (altered / SELECTOR_WEIGHTS).write_bytes(b"")
+    with pytest.raises(WeightsError, match="expected the selector's weights"):
+        AbstractiveSummarizer.from_pretrained(str(altered))
+    (altered / SELECTOR).write_text("{")
+    with pytest.raises(WeightsError, match="expected the description of a selector"):
+        AbstractiveSummarizer.from_pretrained(str(altered))
+
+
+def test_selector_weights_of_another_size(altered):
+    tensors = load_file(altered / SELECTOR_WEIGHTS)
+    for change in ({"selector.more": torch.zeros(1)}, {next(iter(tensors)): torch.zeros(3)}):
+        save_file(tensors | change, altered / SELECTOR_WEIGHTS)
+        described = json.loads((altered / SELECTOR).read_text())
+        described["sha256"] = hashlib.sha256((altered / SELECTOR_WEIGHTS).read_bytes()).hexdigest()
+        (altered / SELECTOR).write_text(json.dumps(described))
+        with pytest.raises(WeightsError, match="expected the weights"):
+            AbstractiveSummarizer.from_pretrained(str(altered))
+
+
+def test_a_selector_that_was_never_trained(begun):
+    with pytest.raises(InputError, match="expected a model that was trained with the selector gru"):
+        AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), selector="gru")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"objective": {"mode": "kl"}}, "selector: expected one that selects for the mode kl, got 'all'"),
+        ({"objective": {"mode": "kl"}, "selector": "mean_key"}, r"expected one that learns \(gru, attention_pooling\)"),
+        ({"objective": {"mode": "best"}}, "mode: expected one of full, sparsity"),
+        ({"objective": {"lambda": 1.0}}, r"objective\.lambda: expected one of the fields"),
+        ({"scratch": {"width": 30, "heads": 4}}, r"scratch\.width: expected a multiple of 4 heads, got 30"),
+        ({"task": "denoise", "beta": 0.0}, "beta: expected none for the task denoise"),
+        (
+            {"r": 0, "task": "dream"},
+            "task: expected one of summarize, denoise, got 'dream'; r: expected a number above",
+        ),
+        ({"validation": [{"path": "train.jsonl"}]}, "expected no validation document among the training documents"),
+        ({"model": "gone"}, "gone: expected the folder of a sequence-to-sequence model"),
+    ],
+)
+def test_bad_recipes(changes, message, data, parser_folder, tmp_path):
+    with pytest.raises(DiscsumError, match=message):
+        trainer(data, parser_folder, tmp_path / "run", **changes)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith(("manakul2021/", "small-bart/"))])
+def test_shipped_recipes_are_whole(name):
+    content = read_recipe(name)
+    recipe = AbstractiveRecipe.from_dict(
+        {key: value for key, value in content.items() if key not in ("kind", "data", "name")}
+    )
+    assert content["kind"] == "abstractive"
+    if name.startswith("manakul2021/"):
+        # Steps of two documents: 20,000 documents until the peak (appendix A.3).
+        assert recipe.warmup * recipe.steps * recipe.batch == 20_000
+        assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
+
+
+def test_noise_shuffles_and_masks_what_it_takes(small_documents):
+    document = small_documents[0]
+    seen, masks = set(), 0
+    for seed in range(60):
+        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed))
+        assert target in " ".join(document.text.split())
+        assert len(target.split()) <= 12 + max(len(one.split()) for one in document.sentence_texts)
+        left = [word for word in found.text.split() if word != "<mask>"]
+        masks += found.text.count("<mask>")
+        assert not set(left) - set(target.split())
+        assert " ".join(found.sentence_texts) == found.text
+        seen.add(found.text)
+    assert masks > 20
+    assert len(seen) > 20
