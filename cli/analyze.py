@@ -14,6 +14,9 @@ from discsum.cli.progress import counting, quiet
 from discsum.errors import InputError
 from discsum.files import replacing
 
+# Of `discsum.abstractive.selectors`, which is not to be imported for `--help`.
+ALL = "all"
+
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.training.pairs import Pair
@@ -27,7 +30,7 @@ Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers 
 Documents = Annotated[int, typer.Option(min=1, help="How many documents of the table, at most.")]
 
 
-def _load(model: str, selector: str = "all", r: int | None = None) -> AbstractiveSummarizer:
+def _load(model: str, selector: str | None = ALL, r: int | None = None) -> AbstractiveSummarizer:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
     quiet()
@@ -128,6 +131,66 @@ def sparsity(
     labels = ("sentences read, r", "share of attention retained")
     title = f"{summarizer.name}, {len(pairs)} documents"
     typer.echo("\n".join(map(str, curves(lines, range(1, most + 1), labels, title, path))))
+
+
+@app.command()
+def rouge(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
+    system: Annotated[
+        list[str],
+        typer.Option(help="MODEL or MODEL,SELECTOR, once for each line of the picture; MODEL as for other commands."),
+    ],
+    output: Out = "analysis",
+    read: Annotated[list[int] | None, typer.Option("--r", min=1, help="Sentences a step, once for each.")] = None,
+    documents: Documents = 100,
+    beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = 4,
+    min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at least.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at most.")] = None,
+    parser: ParserName = SHIPPED_PARSER,
+) -> None:
+    """Draw ROUGE, and the attention that is read, by how many sentences are read (figures 2 and 4 of the paper).
+
+    Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
+    """
+    from discsum.abstractive.analysis.pictures import curves
+    from discsum.abstractive.analysis.reading import read_some
+    from discsum.cli.models import load_parser
+    from discsum.rouge import signature
+
+    pairs = _pairs(table, documents)
+    texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
+    parsed = list(load_parser(parser).parse_many(texts, ids=names))
+    references = [pair.references for pair in pairs]
+    lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
+    options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
+    amounts = sorted(set(read or [1, 2, 3, 5, 10]))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name in system:
+        model, _, selector = name.partition(",")
+        summarizer = _load(model, selector or None)
+        whole = summarizer.selector.selector == ALL
+        with counting(name, len(pairs) * (1 if whole else len(amounts))) as show:
+            found[name] = []
+            for place, r in enumerate([None] if whole else amounts):
+
+                def shown(done: int, before: int = place * len(pairs)) -> None:
+                    show(before + done)
+
+                found[name].append(read_some(summarizer, parsed, references, r, shown, **options).to_dict())
+    path = _write(output, "rouge", {"table": table, "signature": signature(), "systems": found})
+    for metric, label in (("rouge1", "R-1"), ("mass", "share of attention read")):
+        lines = {
+            name: [entry[metric] for entry in entries] * (len(amounts) if len(entries) < len(amounts) else 1)
+            for name, entries in found.items()
+        }
+        labels, place_ = ("sentences read, r", label), path.with_name(f"{path.stem}-{metric}.json")
+        title = f"{len(pairs)} documents"
+        typer.echo("\n".join(map(str, curves(lines, amounts, labels, title, place_, bottom=None))))
+    for name, entries in found.items():
+        for entry in entries:
+            figures = "  ".join(f"{entry[metric]:6.2f}" for metric in ("rouge1", "rouge2", "rougeLsum"))
+            typer.echo(f"{name:40} r={entry['r'] or 'all':<4} {figures}  attention read {entry['mass']:.3f}")
+    typer.echo(f"signature: {signature()}")
 
 
 @app.command(name="time")

@@ -90,3 +90,22 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):  # no
     assert "--layer: expected one of 1 to 2, got 3" in result.err
     result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
     assert result.code == 1
+
+
+def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):  # noqa: F811
+    table = write_table(tmp_path / "t.jsonl")
+    systems = [str(bart_folder), f"{bart_folder},ideal", f"{bart_folder},random"]
+    options = ("--r", 3, "--r", 1, "--r", 99, "--max-tokens", 8, "--parser", parser_folder, "-o", tmp_path / "out")
+    named = [option for system in systems for option in ("--system", system)]
+    result = discsum("analyze", "rouge", table, *named, *options)
+    assert (result.code, result.err) == (0, "")
+    data = json.loads((tmp_path / "out" / "rouge.json").read_text())["systems"]
+    assert [[entry["r"] for entry in data[system]] for system in systems] == [[None], [1, 3, 99], [1, 3, 99]]
+    (whole,), ideal, random = (data[system] for system in systems)
+    # All sentences are full attention, in what is written and in what is read.
+    for entry in (ideal[-1], random[-1]):
+        assert entry["documents"] == whole["documents"]
+        assert entry["mass"] == pytest.approx(1.0, abs=1e-5)
+    assert 0 < random[0]["mass"] < ideal[0]["mass"] < ideal[1]["mass"] <= 1 + 1e-6
+    assert (tmp_path / "out" / "rouge-rouge1.png").read_bytes().startswith(PNG)
+    assert "attention read" in result.out

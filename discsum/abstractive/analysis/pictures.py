@@ -62,8 +62,18 @@ def curves(
     labels: tuple[str, str],
     title: str,
     path: Path,
+    bottom: float | None = 0.0,
 ) -> list[Path]:
-    """Draw lines over the same values `across`, named by a legend; `labels` are those of the axes. Return the files."""
+    """Draw lines over the same values `across`, named by a legend; return the files.
+
+    Args:
+        lines: By name; in their order the later the paler.
+        across: Where on the horizontal axis.
+        labels: Of the axes.
+        title: Of the picture.
+        path: Of the JSON file beside which it goes.
+        bottom: Where the vertical axis begins; none for just below the lines.
+    """
     figure, axes = _figure(6.4, 4.2)
     shades = np.linspace(0.9, 0.25, max(1, len(lines)))
     for (name, line), shade in zip(lines.items(), shades, strict=True):
@@ -72,7 +82,7 @@ def curves(
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.grid(alpha=0.3)
-    axes.set_ylim(bottom=0.0)
+    axes.set_ylim(bottom=bottom)
     figure.suptitle(title, fontsize=9, wrap=True)
     axes.legend(fontsize=8)
     return _save(figure, path)

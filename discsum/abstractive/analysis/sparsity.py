@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
 
+from discsum.abstractive.analysis.observing import observed
 from discsum.abstractive.analysis.retained_mass import RetainedMass
-from discsum.abstractive.attention import Observation
-from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.sparsify import sentences
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 
 
-@torch.inference_mode()
 def retained_mass(
     summarizer: AbstractiveSummarizer,
     documents: Iterable[tuple[Document, str]],
@@ -30,24 +26,9 @@ def retained_mass(
         most: Up to how many sentences.
         report: Takes the number of documents done.
     """
-    model, tokenizer, limit = summarizer.model, summarizer.tokenizer, summarizer.positions
-    mass = RetainedMass(len(model.get_decoder().layers), most)
-    cut: dict[str, Any] = {"return_tensors": "pt", "truncation": limit is not None, "max_length": limit}
+    mass = RetainedMass(len(summarizer.model.get_decoder().layers), most)
     for done, (document, reference) in enumerate(documents, start=1):
-        encoding = tokenizer([document.text], **cut)
-        labels = tokenizer([reference], **cut)["input_ids"].to(model.device)
-        found: list[Observation] = []
-        layout = SentenceLayout.from_documents([document], encoding)
-        model.sparse.observer = found.append
-        try:
-            with sentences(model, layout):
-                model(
-                    input_ids=encoding["input_ids"].to(model.device),
-                    attention_mask=encoding["attention_mask"].to(model.device),
-                    labels=labels,
-                )
-        finally:
-            model.sparse.observer = None
-        mass.add(found, torch.ones_like(labels, dtype=torch.bool))
+        found = observed(summarizer, document, reference)
+        mass.add(found, torch.ones(found[0].kept.shape[:2], dtype=torch.bool))
         report(done)
     return mass

@@ -1,0 +1,36 @@
+"""Looking on while a model reads out a reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from discsum.abstractive.attention import Observation
+from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
+from discsum.document import Document
+
+
+@torch.inference_mode()
+def observed(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
+    """Return what each layer attends to while a model reads out a reference, as it is set to read.
+
+    Args:
+        summarizer: Its model is one that `sparsify` changed.
+        document: With sentences, and with a tree where the selector asks for one; what the model cannot read is cut.
+        reference: What is read out.
+    """
+    model: Any = summarizer.model
+    limit = summarizer.positions or int(1e9)
+    prior = summarizer.selector.beta is not None
+    batch = encode(summarizer.tokenizer, [document], [reference], limit, limit, prior=prior).to(model.device)
+    found: list[Observation] = []
+    model.sparse.observer = found.append
+    try:
+        with sentences(model, batch.layout):
+            model(**batch.inputs)
+    finally:
+        model.sparse.observer = None
+    return found
