@@ -141,7 +141,11 @@ def _evaluate_summarizers(
     against: list[str],
     shown: tuple[str | None, str, bool],
 ) -> None:
-    from discsum.cli.summary_scores import Data, measured, policy_of, show, write_documents
+    from discsum.cli.models import load_parser, load_scorer
+    from discsum.cli.progress import counting
+    from discsum.cli.summary_scores import policy_of, show, write_documents
+    from discsum.data.measuring import MeasuredRows, measure
+    from discsum.evaluation import ORACLE
 
     unknown = [name for name in against if name not in models]
     if unknown:
@@ -150,8 +154,17 @@ def _evaluate_summarizers(
         )
     unit, units, block_trigrams, parser = what
     output, style, signature = shown
-    run = Run()
-    results = measured(models, Data(path, parser, *rows), policy_of(unit, units, block_trigrams), run)
+    policy, run = policy_of(unit, units, block_trigrams), Run()
+    scorers = [(name, None if name == ORACLE else load_scorer(name, unit)) for name in models]
+    results = measure(
+        scorers,
+        MeasuredRows(path, *rows),
+        policy,
+        lambda: load_parser(parser),
+        lambda failure: run.fail(failure.source, failure.reason),
+        lambda documents: counting("measured", documents),
+    )
+    run.done = len(results[0].selections)
     others = [result for result in results if result.name in against]
     figures = [result.row(others) for result in results]
     show(str(path), len(results[0].selections), figures, results[0].rouge.signature, style, signature)

@@ -4,85 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from discsum.choices import UNITS
-from discsum.cli.documents import Run, check_choice
-from discsum.cli.models import load_parser, load_scorer
-from discsum.cli.progress import counting
-from discsum.data.manifest import MANIFEST, RECIPE
-from discsum.data.summaries import read_pairs
-from discsum.data.tables import Failure
-from discsum.errors import InputError
-from discsum.evaluation import ORACLE, ModelScores, compare_models, text_blocks, text_signature
+from discsum.cli.documents import check_choice
+from discsum.evaluation import ModelScores
 from discsum.files import replacing, to_line
 from discsum.selection import Policy, usual_policy
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
-
-
-@dataclass(frozen=True)
-class Data:
-    """What summarizers are measured on: rows of a table of texts with summaries, or of a dataset folder.
-
-    Attributes:
-        path: The table or the folder.
-        parser: Parses a table's texts.
-        text_column: Column of a table's texts.
-        summary_column: Column of its references.
-        first: First row taken, from 0.
-        last: First row not taken any more.
-    """
-
-    path: Path
-    parser: str
-    text_column: str | None = None
-    summary_column: str | None = None
-    first: int = 0
-    last: int | None = None
-
-
-def measured(models: Sequence[str], data: Data, policy: Policy, run: Run) -> list[ModelScores]:
-    """Return the scores of models on the data; rows that cannot be read are counted in `run`.
-
-    Raises:
-        InputError: Nothing to measure on.
-    """
-    scorers = [(name, None if name == ORACLE else load_scorer(name, policy.unit)) for name in models]
-    if (data.path / MANIFEST).is_file() or (data.path / RECIPE).is_file():
-        from discsum.data.blocks import DatasetBlocks
-
-        dataset = DatasetBlocks(data.path, policy.unit, data.first, data.last)
-        run.done = len(dataset)
-        _check_any(data, run.done)
-        with counting("measured", len(dataset)) as show:
-            return compare_models(dataset.blocks(show), scorers, policy, dataset.signature)
-    pairs = []
-    for pair in read_pairs(
-        data.path,
-        text_column=data.text_column,
-        summary_column=data.summary_column,
-        first=data.first,
-        last=data.last,
-    ):
-        if isinstance(pair, Failure):
-            run.fail(pair.source, pair.reason)
-        else:
-            pairs.append(pair)
-    _check_any(data, len(pairs))
-    run.done = len(pairs)
-    parser = load_parser(data.parser)
-    with counting("measured", len(pairs)) as show:
-        return compare_models(text_blocks(pairs, parser, policy, show), scorers, policy, text_signature(parser))
-
-
-def _check_any(data: Data, documents: int) -> None:
-    if not documents:
-        raise InputError(f"{data.path}: expected texts with reference summaries, got none")
 
 
 def policy_of(unit: str, units: int | None, block_trigrams: bool) -> Policy:
