@@ -7,6 +7,7 @@ import tiny
 import yaml
 
 import discsum as package
+from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import names, read_recipe
 from discsum.training.recipe import SummarizerRecipe
@@ -74,9 +75,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
     [
         (
             ["no-such-recipe"],
-            "one of news-edu, news-sentence, parser-gum, parser-gum-large, xiao2020/..., got 'no-such-recipe'",
+            "one of manakul2021/..., news-edu, news-sentence, parser-gum, parser-gum-large, small-bart/..., "
+            "xiao2020/..., got 'no-such-recipe'",
         ),
-        (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, got 'cake'"),
+        (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
         (["parser-gum", "data=", "name="], "expected the recipe to say data and name"),
         (["parser-gum", "epochs=0", "rate=fast", "data=nowhere"], "rate: expected a number, got 'fast'"),
         (["parser-gum", "data=nowhere"], "nowhere/splits.md: expected the treebank's list"),
@@ -94,7 +96,8 @@ def test_recipes_that_cannot_be_trained(discsum, tmp_path, monkeypatch, encoder_
 def test_the_shipped_recipes_can_be_read():
     for name in names():
         content = read_recipe(name)
-        kind = {"parser": ParserRecipe, "extractive": SummarizerRecipe}[content.pop("kind")]
+        kinds = {"parser": ParserRecipe, "extractive": SummarizerRecipe, "abstractive": AbstractiveRecipe}
+        kind = kinds[content.pop("kind")]
         for field in ("data", "name"):
             content.pop(field)
         content.pop("paper", None)

@@ -1,0 +1,54 @@
+"""What the commands of `discsum analyze` share: their options, the models and tables they read, what they write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discsum.cli.progress import quiet
+from discsum.errors import InputError
+from discsum.files import replacing
+
+# Of `discsum.abstractive.selectors`, which is not to be imported for `--help`.
+ALL = "all"
+
+if TYPE_CHECKING:
+    from discsum.abstractive.summarizer import AbstractiveSummarizer
+    from discsum.training.pairs import Pair
+
+Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
+Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
+Documents = Annotated[int, typer.Option(min=1, help="How many documents of the table, at most.")]
+
+
+def load_model(model: str, selector: str | None = ALL, r: int | None = None) -> AbstractiveSummarizer:
+    """Return a model whose cross-attention is sparse, or reads all sentences; by none its own selector is meant."""
+    from discsum.abstractive.summarizer import AbstractiveSummarizer
+
+    quiet()
+    return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r)
+
+
+def write_numbers(folder: str, name: str, data: Any) -> Path:
+    """Write the numbers; return their path, beside which the pictures go."""
+    path = Path(folder) / f"{name}.json"
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
+    typer.echo(str(path))
+    return path
+
+
+def read_table(table: str, documents: int) -> list[Pair]:
+    """Return so many texts with summaries of a table; rows that are none are left out."""
+    from itertools import islice
+
+    from discsum.data.summaries import read_pairs
+    from discsum.training.pairs import Pair
+
+    found = list(islice((pair for pair in read_pairs(Path(table)) if isinstance(pair, Pair)), documents))
+    if not found:
+        raise InputError(f"{table}: expected texts with reference summaries, got none")
+    return found
