@@ -9,7 +9,7 @@ import typer
 
 from discsum.choices import SENTENCES, SHIPPED_PARSER
 from discsum.cli.documents import check_choice, write_summaries
-from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn, selector_options
 from discsum.cli.progress import quiet
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -38,6 +38,12 @@ def abstract(
         int | None, typer.Option("--r", min=1, help="How many of them. Default: as the model was trained, or all.")
     ] = None,
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the selector, as feature_map=relu.")
+    ] = None,
+    per_beam: Annotated[
+        bool, typer.Option("--per-beam", help="Choose sentences for each beam, not for all of a document together.")
+    ] = False,
     beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = BEAMS,
     min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at most.")] = None,
@@ -67,7 +73,15 @@ def abstract(
             f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped"
         )
     quiet()
-    summarizer = AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, beta=beta, device=device)
+    summarizer = AbstractiveSummarizer.from_pretrained(
+        model,
+        selector=selector,
+        r=r,
+        beta=beta,
+        share_beams=not per_beam,
+        device=device,
+        **selector_options(option or []),
+    )
     engine = load_parser(parser)
     lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
     options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}

@@ -21,15 +21,27 @@ if TYPE_CHECKING:
 
 Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
 Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
+Device = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")]
 Documents = Annotated[int, typer.Option(min=1, help="How many documents of the table, at most.")]
 
 
-def load_model(model: str, selector: str | None = ALL, r: int | None = None) -> AbstractiveSummarizer:
+def load_model(
+    model: str, selector: str | None = ALL, r: int | None = None, device: str = "cpu", **options: Any
+) -> AbstractiveSummarizer:
     """Return a model whose cross-attention is sparse, or reads all sentences; by none its own selector is meant."""
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
     quiet()
-    return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r)
+    return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, device=device, **options)
+
+
+def load_system(system: str, device: str) -> AbstractiveSummarizer:
+    """Return the model of `MODEL`, `MODEL,SELECTOR` or `MODEL,SELECTOR,option=value,...`; `beta` is an option too."""
+    from discsum.cli.options import selector_options
+
+    model, *rest = system.split(",")
+    selector = rest.pop(0) if rest and "=" not in rest[0] else None
+    return load_model(model, selector, device=device, **selector_options(rest))
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:

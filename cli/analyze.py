@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
 from discsum.choices import SHIPPED_PARSER
-from discsum.cli.analysis import ALL, Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analysis import (
+    ALL,
+    Device,
+    Documents,
+    Model,
+    Out,
+    load_model,
+    load_system,
+    read_table,
+    write_numbers,
+)
 from discsum.cli.analyze_cost import corpus, time
 from discsum.cli.options import ParserName
 from discsum.cli.progress import counting
@@ -28,6 +40,7 @@ def attention(
     r: Annotated[int | None, typer.Option("--r", min=1, help="How many of them.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the summary, at most.")] = 60,
     parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
 ) -> None:
     """Draw attention to sentences and to words while a summary is written (figures 5 to 8 of Manakul and Gales 2021).
 
@@ -38,10 +51,13 @@ def attention(
     from discsum.cli.models import load_parser
     from discsum.data.inputs import Item, read_inputs
 
-    (item,) = read_inputs([text])
+    items = list(islice(read_inputs([text]), 2))
+    if len(items) != 1:
+        raise InputError(f"{text}: expected one text, got {'none' if not items else 'several'}")
+    item = items[0]
     if not isinstance(item, Item):
         raise InputError(str(item))
-    summarizer = load_model(model, selector, r)
+    summarizer = load_model(model, selector, r, device)
     layers = len(summarizer.model.get_decoder().layers)
     if layer > layers:
         raise InputError(f"--layer: expected one of 1 to {layers}, got {layer}")
@@ -58,11 +74,15 @@ def attention(
 @app.command()
 def sparsity(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
-    model: Model,
+    model: Annotated[list[str], typer.Option(help="A model as for other commands, once for each of several.")],
     output: Out = "analysis",
     documents: Documents = 100,
     most: Annotated[int, typer.Option(min=1, help="Up to how many sentences.")] = 30,
+    layer: Annotated[
+        list[int] | None, typer.Option(min=1, help="Layers that are drawn, once for each. Default: all.")
+    ] = None,
     parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
 ) -> None:
     """Draw how much attention the best sentences hold, layer by layer (figure 1 of Manakul and Gales 2021).
 
@@ -73,23 +93,21 @@ def sparsity(
     from discsum.cli.models import load_parser
 
     pairs = read_table(table, documents)
-    summarizer = load_model(model)
-    texts = [pair.text for pair in pairs]
-    parsed = load_parser(parser).parse_many(texts, ids=[pair.id for pair in pairs])
-    with counting("read", len(pairs)) as show:
-        both = ((document, pair.references[0]) for document, pair in zip(parsed, pairs, strict=True))
-        mass = retained_mass(summarizer, both, most, show)
-    names = [f"layer {number}" for number in range(1, len(mass.curves) + 1)]
-    lines = dict(zip(names, mass.curves, strict=True))
-    data = {
-        "model": model,
-        "documents": len(pairs),
-        "steps": mass.steps,
-        "curves": {k: v.tolist() for k, v in lines.items()},
-    }
-    path = write_numbers(output, "sparsity", data)
+    texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]
+    parsed = list(load_parser(parser).parse_many(texts, ids=[pair.id for pair in pairs]))
+    lines: dict[str, list[float]] = {}
+    for name in model:
+        summarizer = load_model(name, device=device)
+        with counting(f"read by {name}", len(pairs)) as show:
+            mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, show)
+        for number, curve in enumerate(mass.curves, start=1):
+            if number in (layer or [number]):
+                lines[f"{f'{name}, ' if len(model) > 1 else ''}layer {number}"] = curve.tolist()
+    if not lines:
+        raise InputError(f"--layer: expected one of 1 to {len(mass.curves)}, got {', '.join(map(str, layer or []))}")
+    path = write_numbers(output, "sparsity", {"models": model, "documents": len(pairs), "curves": lines})
     labels = ("sentences read, r", "share of attention retained")
-    title = f"{summarizer.name}, {len(pairs)} documents"
+    title = f"{', '.join(model)}: {len(pairs)} documents"
     typer.echo("\n".join(map(str, curves(lines, range(1, most + 1), labels, title, path))))
 
 
@@ -98,7 +116,10 @@ def rouge(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
     system: Annotated[
         list[str],
-        typer.Option(help="MODEL or MODEL,SELECTOR, once for each line of the picture; MODEL as for other commands."),
+        typer.Option(
+            metavar="MODEL[,SELECTOR[,KEY=VALUE...]]",
+            help="A line of the picture; beta=1.0 is an option of every selector.",
+        ),
     ],
     output: Out = "analysis",
     read: Annotated[list[int] | None, typer.Option("--r", min=1, help="Sentences a step, once for each.")] = None,
@@ -107,6 +128,7 @@ def rouge(
     min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at least.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at most.")] = None,
     parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
 ) -> None:
     """Draw ROUGE, and the attention that is read, by how many sentences are read (figures 2 and 4 of the paper).
 
@@ -119,15 +141,19 @@ def rouge(
 
     pairs = read_table(table, documents)
     texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
-    parsed = list(load_parser(parser).parse_many(texts, ids=names))
+    engine = load_parser(parser)
+    parsed = list(engine.parse_many(texts, ids=names))
     references = [pair.references for pair in pairs]
     lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
     options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
     amounts = sorted(set(read or [1, 2, 3, 5, 10]))
+
+    def split(summaries: Sequence[str]) -> list[str]:
+        return ["\n".join(document.sentence_texts) for document in engine.parse_many(summaries)]
+
     found: dict[str, list[dict[str, Any]]] = {}
     for name in system:
-        model, _, selector = name.partition(",")
-        summarizer = load_model(model, selector or None)
+        summarizer = load_system(name, device)
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as show:
             found[name] = []
@@ -136,7 +162,8 @@ def rouge(
                 def shown(done: int, before: int = place * len(pairs)) -> None:
                     show(before + done)
 
-                found[name].append(read_some(summarizer, parsed, references, r, shown, **options).to_dict())
+                measured = read_some(summarizer, parsed, references, r, split, shown, **options)
+                found[name].append(measured.to_dict())
     path = write_numbers(output, "rouge", {"table": table, "signature": signature(), "systems": found})
     for metric, label in (("rouge1", "R-1"), ("mass", "share of attention read")):
         lines = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
 from discsum.choices import SENTENCES
+from discsum.errors import InputError
 
 
 def _known_encoding(name: str) -> str:
@@ -42,3 +44,16 @@ Sentences = Annotated[
     str, typer.Option(metavar="|".join(SENTENCES), help="Where sentences come from: the parser, NLTK, or one a line.")
 ]
 ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or the folder of one.")]
+
+
+def selector_options(given: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a selector out of `key=value` entries, the values as YAML has them."""
+    import yaml
+
+    found = {}
+    for entry in given:
+        key, equals, value = entry.partition("=")
+        if not equals or not key:
+            raise InputError(f"expected an option of a selector as key=value, got {entry!r}")
+        found[key.strip()] = yaml.safe_load(value)
+    return found

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,41 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `folder` to write to; when the block ends without an error it takes its place.
+
+    Files of the old folder that the new one has not stay. Killed between its two renames, which take no time, the old
+    folder is found beside its place under another name; `replaced` puts it back.
+    """
+    replaced(folder)
+    new, old = (folder.with_name(f".{folder.name}.{name}") for name in ("new", "old"))
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        yield new
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if not (new / path.name).exists():
+                    shutil.copy2(path, new / path.name) if path.is_file() else shutil.copytree(path, new / path.name)
+            folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def replaced(folder: Path) -> None:
+    """End what a `replacing_folder` that was killed began."""
+    old = folder.with_name(f".{folder.name}.old")
+    if not old.is_dir():
+        return
+    if folder.is_dir():
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        old.rename(folder)
 
 
 def sha256(path: Path) -> str:

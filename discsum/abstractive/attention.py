@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -45,26 +45,36 @@ class SparseState:
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
         dense_where_faster: Whether single steps read all sentences where that costs less than selecting.
         layout: The sentences of the documents at hand.
-        by_attention: Whether sentences are selected by attention itself, as `ideal` does, whatever the selector says.
+        by_attention: `(documents,)`, true for documents whose sentences are selected by attention itself, as `ideal`
+            does, whatever the selector says; none for no document.
         observer: Takes what each layer did, where somebody looks on; all attention is then computed.
+        generating: Whether rows may be beams of the layout's documents.
+        memo: What the layers of a forward pass share, and the encoder states that it was made from.
     """
 
     r: int | None
     share_beams: bool = True
     dense_where_faster: bool = True
     layout: SentenceLayout | None = None
-    by_attention: bool = False
+    by_attention: Tensor | None = None
     observer: Callable[[Observation], None] | None = None
+    generating: bool = False
+    memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
+
+    def shared(self, states: Tensor) -> dict[Hashable, Tensor]:
+        """Return what layers share that read the same encoder states."""
+        if self.memo[0] is not states:
+            self.memo = (states, {})
+        return self.memo[1]
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """Queries of some rows, by document, and the mask that came with them."""
+    """Queries of some rows, by document."""
 
     queries: Queries
     beams: int
     steps: int
-    padding: Tensor | None
 
 
 class SentenceSparseCrossAttention(nn.Module):
@@ -89,8 +99,10 @@ class SentenceSparseCrossAttention(nn.Module):
         layout = self.sparse.layout
         cache = past_key_values if isinstance(past_key_values, SparseCrossCache) else None
         documents = layout.documents if layout is not None else rows
-        if rows % documents:
-            raise InputError(f"expected as many beams for each of {documents} documents, got {rows} rows in all")
+        if rows % documents or (rows != documents and not self.sparse.generating):
+            raise InputError(
+                f"expected a layout of {rows} documents, or as many beams for each of them, got one of {documents}"
+            )
         beams = rows // documents
         if layout is not None and layout.owner.shape[1] != key_value_states.shape[1]:
             raise InputError(
@@ -98,12 +110,12 @@ class SentenceSparseCrossAttention(nn.Module):
                 f"{layout.owner.shape[1]}; make it from the same encoding"
             )
         kept = self._documents(key_value_states, cache, beams)
-        padding = attention_mask[::beams] if attention_mask is not None else None
-        asked = _Asked(self._queries(hidden_states, documents, beams), beams, steps, padding)
+        asked = _Asked(self._queries(hidden_states, documents, beams), beams, steps)
         weights = None
-        looked_on = self.sparse.observer is not None or output_attentions or self._eager or self.sparse.by_attention
+        state = self.sparse
+        looked_on = state.observer is not None or output_attentions or self._eager or state.by_attention is not None
         if layout is None or (self._reads_all(layout) and not looked_on):
-            mixed = self._dense(asked, kept, self._padding(asked, layout))
+            mixed = self._dense(asked, kept, self._padding(attention_mask, layout))
         elif steps == 1 and not torch.is_grad_enabled() and not looked_on:
             mixed = self._one_step(asked, kept, layout)
         else:
@@ -141,7 +153,8 @@ class SentenceSparseCrossAttention(nn.Module):
         keys, values = self._parted(self.k_proj(own)), self._parted(self.v_proj(own))  # type: ignore[operator]
         summary: tuple[Tensor, ...] = ()
         if self.selector is not None and self.sparse.layout is not None:
-            summary = self.selector.summarise(Source(own, keys.transpose(1, 2), self.sparse.layout))
+            memo = self.sparse.shared(states)
+            summary = self.selector.summarise(Source(own, keys.transpose(1, 2), self.sparse.layout, memo))
         made = LayerDocuments(keys, values, summary)
         if cache is not None:
             cache.documents[layer] = made
@@ -152,12 +165,18 @@ class SentenceSparseCrossAttention(nn.Module):
         r = self.sparse.r
         return self.selector is None or r is None or r >= layout.starts.shape[1]
 
-    def _padding(self, asked: _Asked, layout: SentenceLayout | None) -> Tensor | None:
-        if asked.padding is not None:
-            return asked.padding[:, :, :1]
-        if layout is None or bool((layout.owner >= 0).all()):
+    def _padding(self, given: Tensor | None, layout: SentenceLayout | None) -> Tensor | None:
+        """Return the mask of attention to all tokens, by the layout where there is one."""
+        if layout is not None:
+            return None if bool((layout.owner >= 0).all()) else (layout.owner >= 0)[:, None, None, :]
+        if given is None:
             return None
-        return (layout.owner >= 0)[:, None, None, :]
+        if not isinstance(given, Tensor) or given.dim() != 4:
+            raise InputError(
+                "expected the attention mask of attn_implementation 'sdpa' or 'eager', got another's; load the model "
+                "with one of them"
+            )
+        return given[:, :, :1]
 
     def _dense(self, asked: _Asked, kept: LayerDocuments, mask: Tensor | None) -> Tensor:
         """Return `(documents, heads, queries, head_size)` of attention to all tokens that the mask lets through."""
@@ -179,7 +198,13 @@ class SentenceSparseCrossAttention(nn.Module):
         Scores are those of `alpha` where that is given, the selector's otherwise.
         """
         assert self.selector is not None and self.sparse.r is not None
-        scores = alpha.mean(dim=1) if alpha is not None else self.selector.scores(asked.queries, kept.summary, layout)
+        if alpha is None:
+            scores = self.selector.scores(asked.queries, kept.summary, layout)
+        elif bool(self.sparse.by_attention.all()):  # type: ignore[union-attr]
+            scores = alpha.mean(dim=1)
+        else:
+            own = self.selector.scores(asked.queries, kept.summary, layout)
+            scores = torch.where(self.sparse.by_attention[:, None, None], alpha.mean(dim=1), own)  # type: ignore[index]
         if self.sparse.share_beams:
             scores = torch.unflatten(scores, 1, (asked.beams, asked.steps)).mean(dim=1)
         scores = scores.masked_fill(~layout.mask[:, None, :], float("-inf"))
@@ -191,12 +216,13 @@ class SentenceSparseCrossAttention(nn.Module):
         products = asked.queries.projected @ kept.keys.permute(0, 2, 3, 1)
         products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
         predicted = alpha = None
-        if self.sparse.observer is not None or self.sparse.by_attention:
+        by_attention = self.sparse.by_attention is not None
+        if self.sparse.observer is not None or by_attention:
             alpha = layout.sums(torch.softmax(products, dim=-1))
         if self._reads_all(layout):
             read = layout.mask[:, None, :].expand(-1, products.shape[2], -1)
         else:
-            read = self._read(asked, kept, layout, alpha if self.sparse.by_attention else None)
+            read = self._read(asked, kept, layout, alpha if by_attention else None)
         if self.sparse.observer is not None and alpha is not None:
             if self.selector is not None:
                 predicted = self.selector.log_probabilities(asked.queries, kept.summary, layout)
@@ -219,21 +245,37 @@ class SentenceSparseCrossAttention(nn.Module):
         return read.repeat(1, asked.beams, 1) if self.sparse.share_beams else read
 
     def _one_step(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> Tensor:
-        """Return attention of one step of every beam to the selected sentences, whose tokens alone are read."""
-        if self.sparse.dense_where_faster and (self.sparse.r or 0) * GATHERED > layout.starts.shape[1]:
-            return self._dense(asked, kept, self._padding(asked, layout))
+        """Return attention of one step of every beam to the selected sentences, whose tokens alone are read.
+
+        Documents of so few sentences that selecting would cost more are read whole, whatever stands beside them.
+        """
+        starts, lengths, counts = layout.starts.tolist(), layout.lengths.tolist(), layout.counts.tolist()
+        whole = [self.sparse.dense_where_faster and (self.sparse.r or 0) * GATHERED > count for count in counts]
+        if all(whole):
+            return self._dense(asked, kept, self._padding(None, layout))
         chosen = self._selected(asked, kept, layout).tolist()
-        starts, lengths = layout.starts.tolist(), layout.lengths.tolist()
         mixed = torch.empty_like(asked.queries.projected)
         for document, groups in enumerate(chosen):
+            if whole[document]:
+                groups = [range(counts[document])]
             for place, group in enumerate(groups):
-                spans = sorted((starts[document][one], lengths[document][one]) for one in group if one >= 0)
-                queries = slice(None) if self.sparse.share_beams else slice(place, place + 1)
-                keys, values = (
-                    torch.cat([part[document, start : start + length] for start, length in spans]).transpose(0, 1)
-                    for part in (kept.keys, kept.values)
-                )
+                shared = self.sparse.share_beams or whole[document]
+                queries = slice(None) if shared else slice(place, place + 1)
+                spans = [(starts[document][one], lengths[document][one]) for one in group if one >= 0]
+                keys, values = (_stretches(part[document], spans) for part in (kept.keys, kept.values))
                 mixed[document, :, queries] = torch.nn.functional.scaled_dot_product_attention(
                     asked.queries.projected[document, :, queries], keys, values, scale=1.0
                 )
         return mixed
+
+
+def _stretches(tokens: Tensor, spans: Sequence[tuple[int, int]]) -> Tensor:
+    """Return `(heads, tokens of the spans, head_size)`; neighbouring spans are one stretch, a single one no copy."""
+    joined: list[list[int]] = []
+    for start, length in sorted(spans):
+        if joined and joined[-1][1] == start:
+            joined[-1][1] = start + length
+        else:
+            joined.append([start, start + length])
+    stretches = [tokens[first:last] for first, last in joined]
+    return (stretches[0] if len(stretches) == 1 else torch.cat(stretches)).transpose(0, 1)

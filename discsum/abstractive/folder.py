@@ -6,20 +6,22 @@ model was trained to read, `selector.safetensors` holds its weights.
 
 from __future__ import annotations
 
+import copy
 import json
-import shutil
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from discsum.abstractive.sparsify import is_selectors
+from discsum.choices import HUB
 from discsum.errors import WeightsError
-from discsum.files import replacing, sha256
+from discsum.files import replaced, replacing_folder, sha256
 from discsum.persistence import WEIGHTS
 
 SELECTOR, SELECTOR_WEIGHTS = "selector.json", "selector.safetensors"
 FORMAT = 1
+# What loading and calls leave in a tokenizer, which is no part of it.
+LEFT = ("local_files_only", "is_local", "max_length", "stride", "truncation_strategy", "truncation_side", "pad_to")
 
 
 @dataclass(frozen=True)
@@ -41,37 +43,70 @@ class SelectorConfig:
     options: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class TrainedSelector:
+    """A selector in a folder, with its model."""
+
+    folder: Path
+    config: SelectorConfig
+
+
 def write_sparse(folder: Path, model: Any, tokenizer: Any, selector: SelectorConfig) -> None:
-    """Write a sparse model; `selector.json`, which names the checksums of both weight files, comes last."""
+    """Write a sparse model with its tokenizer and selector, all of it or nothing."""
     from safetensors.torch import save
 
-    folder.mkdir(parents=True, exist_ok=True)
-    state = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-    base = {name: value for name, value in state.items() if not is_selectors(name)}
-    with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder) as place:
-        # A name of the model's in the transformers library, without what `sparsify` added.
-        model.save_pretrained(place, state_dict=base)
-        tokenizer.save_pretrained(place)
-        for path in sorted(Path(place).iterdir()):
-            with replacing(folder / path.name) as partial:
-                shutil.move(path, partial)
-    own = {name: value for name, value in state.items() if is_selectors(name)}
-    with replacing(folder / SELECTOR_WEIGHTS) as path:
-        path.write_bytes(save(own))
-    sums = {"model": sha256(folder / WEIGHTS), "sha256": sha256(folder / SELECTOR_WEIGHTS)}
-    with replacing(folder / SELECTOR) as path:
-        path.write_text(json.dumps({"format": FORMAT, **asdict(selector), **sums}, indent=1) + "\n", encoding="utf-8")
+    state = {name: value.detach() for name, value in model.state_dict().items()}
+    with replacing_folder(folder) as new:
+        # As it would be without `sparsify`. Not copied: tied weights are written once.
+        model.save_pretrained(new, state_dict={name: one for name, one in state.items() if not is_selectors(name)})
+        _plain(tokenizer).save_pretrained(new)
+        own = {name: value.cpu().contiguous() for name, value in state.items() if is_selectors(name)}
+        (new / SELECTOR_WEIGHTS).write_bytes(save(own))
+        sums = {"model": sha256(new / WEIGHTS), "sha256": sha256(new / SELECTOR_WEIGHTS)}
+        content = json.dumps({"format": FORMAT, **asdict(selector), **sums}, indent=1)
+        (new / SELECTOR).write_text(content + "\n", encoding="utf-8")
 
 
-def read_selector(folder: Path) -> SelectorConfig | None:
-    """Return what a folder says of its model's selector; none where it says nothing.
+def _plain(tokenizer: Any) -> Any:
+    """Return a copy of a tokenizer without what its last call and its loading left in it."""
+    plain = copy.deepcopy(tokenizer)
+    if getattr(plain, "backend_tokenizer", None) is not None:
+        plain.backend_tokenizer.no_truncation()
+        plain.backend_tokenizer.no_padding()
+    for name in LEFT:
+        plain.init_kwargs.pop(name, None)
+    return plain
+
+
+def trained_selector(name_or_path: str) -> TrainedSelector | None:
+    """Return the selector that a model was trained with, from its folder or the hub; none where there is none.
 
     Raises:
         WeightsError: A damaged file, or a selector of another model.
     """
+    if name_or_path.startswith(HUB):
+        from transformers.utils.hub import cached_file
+
+        # Files of one commit, which lie in one folder.
+        try:
+            found = [
+                cached_file(name_or_path.removeprefix(HUB), file, _raise_exceptions_for_missing_entries=False)
+                for file in (WEIGHTS, SELECTOR_WEIGHTS, SELECTOR)
+            ]
+        except OSError:
+            # No such model, or no network: loading the model itself says so.
+            return None
+        if found[-1] is None:
+            return None
+        folder = Path(found[-1]).parent
+    else:
+        folder = Path(name_or_path)
+        replaced(folder)
     path = folder / SELECTOR
-    if not path.is_file():
-        return None
+    return TrainedSelector(folder, _config(path)) if path.is_file() else None
+
+
+def _config(path: Path) -> SelectorConfig:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
@@ -81,10 +116,11 @@ def read_selector(folder: Path) -> SelectorConfig | None:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"{path}: expected the description of a selector, got {error}") from error
     for name, wanted in sums.items():
-        found = sha256(folder / name) if (folder / name).is_file() else "no such file"
+        file = path.parent / name
+        found = sha256(file) if file.is_file() else "no such file"
         if found != wanted:
             whose = "the model that the selector was trained with" if name == WEIGHTS else "the selector's weights"
-            raise WeightsError(f"{folder / name}: expected {whose}, sha256 {wanted}, got {found}")
+            raise WeightsError(f"{file}: expected {whose}, sha256 {wanted}, got {found}")
     return config
 
 

@@ -136,7 +136,11 @@ class SentenceLayout:
         return SentenceLayout(owner, counts, starts, lengths, self.sentences, prior)
 
     def sums(self, values: Tensor) -> Tensor:
-        """Return `(documents, ..., sentences)`: the sums of `(documents, ..., tokens)` values over each sentence."""
+        """Return `(documents, ..., sentences)`: the sums of `(documents, ..., tokens)` values over each sentence.
+
+        Halves are summed in float32, which is what is returned of them.
+        """
+        values = values if values.dtype == torch.float64 else values.float()
         owner = self.owner.clamp_min(0)
         inside = values * (self.owner >= 0).view(len(owner), *[1] * (values.dim() - 2), -1)
         index = owner.view(len(owner), *[1] * (values.dim() - 2), -1).expand_as(values)
@@ -164,7 +168,11 @@ def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:
         if not special[token]:
             if end > len(document.text):
                 raise InputError(f"{document.id or 'document'}: expected the encoding of its text, got a longer one's")
-            # White space before the first sentence belongs to it.
-            current = max(current, int(np.searchsorted(begins, start, side="right")) - 1, 0)
+            # Offsets of some tokenizers hold the white space before a word, which is still the sentence before.
+            inside = document.text[start:end]
+            first = start + len(inside) - len(inside.lstrip())
+            if first < end:
+                # White space before the first sentence belongs to it.
+                current = max(current, int(np.searchsorted(begins, first, side="right")) - 1, 0)
         owners[token] = current
     return owners

@@ -9,12 +9,14 @@ from functools import cache
 from types import MethodType
 from typing import Any
 
+import torch
 from torch import nn
 
 from discsum.abstractive.attention import SentenceSparseCrossAttention, SparseState
 from discsum.abstractive.cache import SparseCrossCache
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors import AttentionShape, make_selectors
+from discsum.abstractive.selectors.discourse_prior import DiscoursePriorSelector
 from discsum.abstractive.selectors.learned import LearnedSelector
 from discsum.errors import InputError
 
@@ -57,7 +59,7 @@ def sparsify(
     if any(isinstance(layer.encoder_attn, SentenceSparseCrossAttention) for layer in layers):
         raise InputError("expected a model with its own cross-attention, got a sparse one; densify it first")
     attentions = [layer.encoder_attn for layer in layers]
-    shapes = [AttentionShape(one.embed_dim, one.num_heads, one.head_dim) for one in attentions]
+    shapes = [AttentionShape(one.embed_dim, one.num_heads, one.head_dim, layer) for layer, one in enumerate(attentions)]
     selectors, shared = make_selectors(selector, shapes, beta=beta, **options)
     state = SparseState(r, share_beams, dense_where_faster)
     for place, layer in enumerate(layers):
@@ -98,6 +100,15 @@ def densify(model: Any) -> Any:
     return model
 
 
+def set_beta(model: Any, beta: float) -> None:
+    """Give the discourse prior of a sparse model's selectors a weight; selectors without the prior get it."""
+    for layer in _layers(model):
+        attention = layer.encoder_attn
+        if not isinstance(attention.selector, DiscoursePriorSelector):
+            attention.selector = DiscoursePriorSelector(attention.selector).to(attention.q_proj.weight)
+        nn.init.constant_(attention.selector.beta, beta)
+
+
 def is_selectors(name: str) -> bool:
     """Return whether a parameter of a sparse model, told by its name, is its selectors' and not the model's own."""
     return ".selector." in name or name.startswith(f"{SHARED}.")
@@ -106,20 +117,45 @@ def is_selectors(name: str) -> bool:
 @contextmanager
 def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
     """Run a block's forward passes of a sparse model with the sentences of their inputs."""
-    before = model.sparse.layout
-    model.sparse.layout = layout.to(model.device) if layout is not None else None
+    state = model.sparse
+    before = state.layout
+    state.layout = layout.to(model.device) if layout is not None else None
     try:
         yield
     finally:
-        model.sparse.layout = before
+        state.layout, state.memo = before, (None, {})
 
 
 def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None, **options: Any) -> Any:
     """Generate as `transformers` does, with the sentences of the inputs and one copy of the documents."""
-    if options.get("use_cache", True) and options.get("past_key_values") is None and layout is not None:
+    if layout is not None:
+        _check_fit(layout, arguments, options)
+    if options.get("use_cache", True) and options.get("past_key_values") is None:
         options["past_key_values"] = SparseCrossCache(model.config)
-    with sentences(model, layout):
-        return type(model).generate(model, *arguments, **options)
+    model.sparse.generating = True
+    try:
+        with sentences(model, layout):
+            return type(model).generate(model, *arguments, **options)
+    finally:
+        model.sparse.generating = False
+
+
+def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Check that a layout is one of the inputs of `generate`.
+
+    Raises:
+        InputError: It is one of others.
+    """
+    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    states = options.get("encoder_outputs")
+    given = ids if ids is not None else states[0] if states is not None else None
+    if given is not None and given.shape[:2] != layout.owner.shape:
+        raise InputError(
+            f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
+        )
+    mask = options.get("attention_mask")
+    if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
+        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")
 
 
 def _layers(model: Any) -> list[Any]:

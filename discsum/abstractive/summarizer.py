@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 
-from discsum.abstractive.folder import SelectorConfig, load_selector, read_selector, write_sparse
+from discsum.abstractive.folder import (
+    SelectorConfig,
+    TrainedSelector,
+    load_selector,
+    trained_selector,
+    write_sparse,
+)
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS
-from discsum.abstractive.sparsify import sparsify
+from discsum.abstractive.sparsify import set_beta, sparsify
 from discsum.choices import HUB
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")
 # Positions of the decoder and of the encoder have other names in every family.
 POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
+TARGET_POSITIONS = ("max_decoder_position_embeddings", "max_position_embeddings")
 
 
 @dataclass(frozen=True)
@@ -101,36 +109,37 @@ class AbstractiveSummarizer:
         """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+        own = trained_selector(name_or_path)
+        config = _reading(name_or_path, own, SelectorConfig(selector or ALL, r, beta, share_beams, options), selector)
+        trained = own is not None and own.config.selector == config.selector
+        if config.selector in SENTENCE_ENCODERS and not (trained or untrained):
+            raise InputError(
+                f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
+                "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
+            )
         hub = name_or_path.startswith(HUB)
         place = name_or_path.removeprefix(HUB)
         try:
             tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=not hub)
             # Never a pickle.
             model = AutoModelForSeq2SeqLM.from_pretrained(place, local_files_only=not hub, use_safetensors=True)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise WeightsError(
                 f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME "
                 f"of one on the hub, as {', '.join(HUB + name for name in KNOWN)}; {str(error).splitlines()[0]}"
             ) from error
-        own = None if hub else read_selector(Path(place))
-        if (
-            own is not None
-            and selector in (None, own.selector)
-            and not options
-            and (beta is None or own.beta is not None)
-        ):
-            config = replace(own, r=r if r is not None else own.r, share_beams=share_beams)
+        try:
+            model = model.to(device)
+        except (AssertionError, RuntimeError) as error:
+            raise InputError(f"--device: expected one that torch has here, as cpu, got {device!r}: {error}") from error
+        settings = {"r": config.r, "selector": config.selector, "share_beams": share_beams, **config.options}
+        if own is not None and trained:
+            sparsify(model, beta=own.config.beta, **settings)
+            load_selector(own.folder, model)
+            if beta is not None:
+                set_beta(model, beta)
         else:
-            own, config = None, SelectorConfig(selector or ALL, r, beta, share_beams, options)
-        if config.selector in SENTENCE_ENCODERS and own is None and not untrained:
-            raise InputError(
-                f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
-                "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
-            )
-        settings = {name: value for name, value in asdict(config).items() if name != "options"}
-        sparsify(model.to(device), **settings, **config.options)
-        if own is not None:
-            load_selector(Path(place), model)
+            sparsify(model, beta=beta, **settings)
         return cls(model, tokenizer, name_or_path, config)
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -142,6 +151,12 @@ class AbstractiveSummarizer:
         """Tokens that the model reads, at most; none where its configuration sets no limit."""
         config = self.model.config
         return next((int(getattr(config, name)) for name in POSITIONS if hasattr(config, name)), None)
+
+    @property
+    def target_positions(self) -> int | None:
+        """Tokens that the model writes, at most; none where its configuration sets no limit."""
+        config = self.model.config
+        return next((int(getattr(config, name)) for name in TARGET_POSITIONS if hasattr(config, name)), None)
 
     def summarize(
         self, documents: Sequence[Document], *, truncate: bool = False, **generation: Any
@@ -156,6 +171,7 @@ class AbstractiveSummarizer:
         Raises:
             InputError: A document without sentences or without the tree that is needed, or one that is too long.
         """
+        self._check_lengths(generation)
         texts = [document.text for document in documents]
         whole = [len(ids) for ids in self.tokenizer(texts)["input_ids"]]
         limit = self.positions
@@ -182,3 +198,33 @@ class AbstractiveSummarizer:
             )
             for document, line, count, tokens in zip(documents, lines, kept, whole, strict=True)
         ]
+
+    def _check_lengths(self, generation: dict[str, Any]) -> None:
+        most, least = generation.get("max_new_tokens"), generation.get("min_new_tokens")
+        # Writing begins with one token more.
+        limit = None if self.target_positions is None else self.target_positions - 1
+        if limit is not None and max(most or 0, least or 0) > limit:
+            raise InputError(
+                f"--max-tokens, --min-tokens: expected at most {limit}, which is what {self.name} writes, "
+                f"got {max(most or 0, least or 0)}"
+            )
+        if most is not None and least is not None and least > most:
+            raise InputError(f"--min-tokens: expected at most --max-tokens {most}, got {least}")
+
+
+def _reading(name: str, own: TrainedSelector | None, asked: SelectorConfig, selector: str | None) -> SelectorConfig:
+    """Return how a model is to read: as was asked, and where nothing was asked as it was trained.
+
+    Raises:
+        InputError: Other options than those that the selector was trained with.
+    """
+    if own is None or selector not in (None, own.config.selector):
+        return asked
+    if asked.options and asked.options != own.config.options:
+        raise InputError(
+            f"{name}: expected the options that its selector was trained with, {own.config.options}, "
+            f"got {asked.options}"
+        )
+    r = asked.r if asked.r is not None else own.config.r
+    beta = asked.beta if asked.beta is not None else own.config.beta
+    return replace(own.config, r=r, beta=beta, share_beams=asked.share_beams)

@@ -103,7 +103,7 @@ class SummarizerTrainer(TrainingRun):
 
     def validate(self) -> dict[str, float]:
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
-        scorer = self.scorer.with_weights(self.average)
+        scorer = self.scorer.with_weights(self.weights)
         summarizer = self._summarizer(scorer)
         scores = score_examples(scorer, summarizer, summarizer.policy(), self.validation)
         return {key: round(100 * value, 2) for key, value in scores.mean.items()}
@@ -123,7 +123,7 @@ class SummarizerTrainer(TrainingRun):
 
     def summarizer(self) -> ExtractiveSummarizer:
         """Return a summarizer with the averaged weights."""
-        return self._summarizer(self.scorer.with_weights(self.average))
+        return self._summarizer(self.scorer.with_weights(self.weights))
 
     def _summarizer(self, scorer: UnitScorer) -> ExtractiveSummarizer:
         return ExtractiveSummarizer(scorer.network, self.config, self.parser, scorer.layers.state_dict())

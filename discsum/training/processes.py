@@ -40,7 +40,7 @@ def accelerator(bf16: bool) -> Accelerator:
     """Return what spreads a network over the processes and devices there are.
 
     Args:
-        bf16: Whether to compute in bfloat16 where a GPU can.
+        bf16: Whether to compute in bfloat16 where a GPU can, whatever the launcher says.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
@@ -50,7 +50,8 @@ def accelerator(bf16: bool) -> Accelerator:
     except ImportError as error:
         raise MissingExtraError(MISSING) from error
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else "no")
+    # Otherwise as `accelerate launch --mixed_precision` says, which some CPUs profit from too.
+    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None)
 
 
 def _cpu() -> bool:

@@ -55,6 +55,7 @@ class SummarizerRecipe:
         warmup: Share of the steps in which the rate rises.
         decay: Weight decay.
         average: Decay of the running average of the weights, which is what is kept.
+        clip: Largest norm of the gradients; longer ones are shortened to it. 0 for any.
         positive_weight: Weight of the units of the oracle in the loss.
         lead: Weight of the lead in what is learned, the rest being the oracle: 0.2 makes 0.2 the least target of each
             of the first `units` units and 0.8 the most of all others.
@@ -89,6 +90,7 @@ class SummarizerRecipe:
     warmup: float = 0.1
     decay: float = 0.01
     average: float = 0.98
+    clip: float = 1.0
     positive_weight: float = 1.0
     lead: float = 0.0
     license: str = ""
@@ -115,6 +117,11 @@ class SummarizerRecipe:
         ]
         if not set(self.chosen_by) <= set(METRICS):
             problems.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
+        problems += [
+            f"{name}: expected at least 0, got {getattr(self, name)}"
+            for name in ("decay", "clip")
+            if not getattr(self, name) >= 0
+        ]
         if self.seed < 0 or self.draw < 0:
             problems.append(f"seed, draw: expected at least 0, got {self.seed} and {self.draw}")
         if self.encoder_layers < 0:

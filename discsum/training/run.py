@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError
-from discsum.files import replacing
+from discsum.files import replaced, replacing
 from discsum.persistence import CARD
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.processes import accelerator
@@ -66,6 +66,10 @@ class RunSettings(Protocol):
     @property
     def average(self) -> float:
         """Decay of the running average of the weights."""
+
+    @property
+    def clip(self) -> float:
+        """Largest norm of the gradients; longer ones are shortened to it. 0 for any."""
 
     @property
     def bf16(self) -> bool:
@@ -129,6 +133,7 @@ class TrainingRun(ABC):
             InputError: Validation documents among those to learn from, or more processes than documents a step.
         """
         self._settings, self._corpora, self.folder = recipe, (train, validation), folder
+        replaced(folder / BEST)
         shared = set(train.texts()) & set(validation.texts())
         if shared:
             raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
@@ -149,7 +154,9 @@ class TrainingRun(ABC):
             WeightsError: A damaged checkpoint.
         """
         self.network = network
-        self.average = {key: value.detach().clone() for key, value in network.state_dict().items()}
+        # Without a decay the average is the weights themselves, which need no copy.
+        averaged = network.state_dict() if self._settings.average else {}
+        self.average = {key: value.detach().clone() for key, value in averaged.items()}
         self._data = " ".join(corpus.digest for corpus in self._corpora)
         state = earlier_state(self.folder, self._settings.to_dict())
         if state is not None:
@@ -191,6 +198,11 @@ class TrainingRun(ABC):
     @abstractmethod
     def card(self) -> str:
         """Return the model card."""
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The averaged weights, as `state_dict` gives them."""
+        return self.average or self.network.state_dict()
 
     @property
     def best(self) -> Round:
@@ -275,9 +287,11 @@ class TrainingRun(ABC):
                 raise DiscsumError(f"step {step + 1}: the loss is {value} on {self.names(chosen)}")
             self.optimizer.zero_grad()
             processes.backward(loss)
-            processes.clip_grad_norm_(self._wrapped.parameters(), 1.0)
+            if recipe.clip:
+                processes.clip_grad_norm_(self._wrapped.parameters(), recipe.clip)
             self.optimizer.step()
-            update_average(self.average, self.network, step, recipe.average)
+            if self.average:
+                update_average(self.average, self.network, step, recipe.average)
             total += value
             rate = (step + 1 - first) / (time.monotonic() - started)
             report(f"step {step + 1}/{self.steps} loss {value:.4f}, {rate:.1f} steps a second\r")
@@ -286,6 +300,8 @@ class TrainingRun(ABC):
     def _finish(self, steps: int, loss: float) -> None:
         """Validate after that many steps, and keep what was reached."""
         entry = Round(steps, round(loss, 4), self.validate())
+        if not all(np.isfinite(value) for value in entry.validation.values()):
+            raise DiscsumError(f"step {steps}: the validation gave {entry.validation}")
         if all(self.summary(entry) > self.summary(earlier) for earlier in self.log):
             self.save(self.folder / BEST)
         self.log.append(entry)

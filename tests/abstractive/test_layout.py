@@ -6,7 +6,11 @@ import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel, Metaspace
 from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import BpeTrainer
 from transformers import PreTrainedTokenizerFast
 
 from discsum.abstractive import SentenceLayout
@@ -36,6 +40,24 @@ DOCUMENTS = (
 def encode(tokenizer, documents, **options):
     texts = [item.text for item in documents]
     return tokenizer(texts, padding=True, return_tensors="pt", **options)
+
+
+def with_spaces(kind):
+    """Return a tokenizer whose offsets hold the white space before a word."""
+    plain = Tokenizer(BPE(unk_token="[UNK]"))
+    plain.pre_tokenizer = ByteLevel(add_prefix_space=False) if kind == "bytes" else Metaspace()
+    texts = [item.text for item in DOCUMENTS]
+    plain.train_from_iterator(texts, BpeTrainer(special_tokens=["[PAD]", "[UNK]"], show_progress=False))
+    return PreTrainedTokenizerFast(tokenizer_object=plain, pad_token="[PAD]")
+
+
+@pytest.mark.parametrize("kind", ["bytes", "words"])
+def test_white_space_before_a_word_is_not_the_words_sentence(kind):
+    encoding = encode(with_spaces(kind), DOCUMENTS[:1])
+    starts = [start for start, _ in encoding.encodings[0].offsets]
+    assert 15 in starts, "a token begins with the space before the second sentence"
+    owner = SentenceLayout.from_documents(DOCUMENTS[:1], encoding).owner[0].tolist()
+    assert owner == [0 if start < 15 else 1 if start < 34 else 2 for start in starts]
 
 
 def test_tokens_belong_to_the_sentence_they_begin_in(tokenizer):

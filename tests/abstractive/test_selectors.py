@@ -1,5 +1,7 @@
 """Selectors against definitions written out, and what training reaches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -94,9 +96,11 @@ def test_ideal_is_attention(asked):
 
 
 def test_random_is_drawn_anew(asked):
-    selector = SELECTORS["random"](SHAPE, seed=4)
-    one, two = (selector.logits(asked[0], (), asked[1].layout) for _ in range(2))
-    again = SELECTORS["random"](SHAPE, seed=4).logits(asked[0], (), asked[1].layout)
+    selector = SELECTORS["random"](SHAPE, seed=4).eval()
+    one, two = (selector.scores(asked[0], (), asked[1].layout) for _ in range(2))
+    again = SELECTORS["random"](SHAPE, seed=4).eval().scores(asked[0], (), asked[1].layout)
+    other = SELECTORS["random"](replace(SHAPE, layer=1), seed=4).eval().scores(asked[0], (), asked[1].layout)
+    assert not one.equal(other)
     assert not one.equal(two)
     assert one.equal(again)
 

@@ -1,5 +1,7 @@
 """Sparse cross-attention against stock models and against definitions written independently."""
 
+import copy
+
 import pytest
 import torch
 from tiny_bart import SIZES, make_bart
@@ -72,6 +74,13 @@ def test_other_models_with_the_same_hook(inputs, name):
     expected = generated(model, inputs, num_beams=3)
     sparsify(model, selector="ideal", r=5)
     assert generated(model, inputs, num_beams=3, layout=inputs.layout) == expected
+    # Fewer sentences, read one by one, are those that a whole pass masks the others of.
+    model.sparse.r, model.sparse.dense_where_faster = 2, False
+    options = {"max_new_tokens": 5, "min_new_tokens": 5, "output_logits": True, "return_dict_in_generate": True}
+    found = model.generate(**inputs.generate, layout=inputs.layout, **options)
+    with sentences(model, inputs.layout):
+        whole = model(**inputs.generate, decoder_input_ids=found.sequences[:, :-1]).logits
+    torch.testing.assert_close(torch.stack(found.logits, dim=1), whole, atol=1e-4, rtol=1e-4)
     densify(model)
     assert generated(model, inputs, num_beams=3) == expected
 
@@ -224,10 +233,10 @@ def test_what_cannot_be_made_sparse(inputs):
     with pytest.raises(InputError, match="expected a sparse model"):
         densify(make_bart())
     short = SentenceLayout.from_owner(inputs.owner[:, :10].clone())
-    with pytest.raises(InputError, match="expected a layout of 22 tokens as the encoder's, got one of 10"):
+    with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of \(2, 10\)"):
         model.generate(**inputs.generate, layout=short, max_new_tokens=2)
     three = SentenceLayout.from_owner(inputs.owner[[0, 1, 1]])
-    with pytest.raises(InputError, match="expected as many beams for each of 3 documents, got 2 rows"):
+    with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of \(3, 22\)"):
         model.generate(**inputs.generate, layout=three, max_new_tokens=2)
     plain = sparsify(make_bart(), r=2, beta=1.0, dense_where_faster=False)
     with pytest.raises(InputError, match="expected a layout with a prior"):
@@ -249,3 +258,61 @@ def test_attention_weights_are_shown_where_they_are_asked_for(bart, inputs):
     torch.testing.assert_close(sparse.sum(-1), torch.ones(2, 4, 6))
     read = inputs.layout.sums(sparse) > 0
     assert (read.any(dim=1).sum(-1) == 2).all()
+
+
+def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):
+    sparsify(bart, selector="gru", r=2)
+    calls = []
+    bart.sentence_encoder.register_forward_hook(lambda *_: calls.append(1))
+    with sentences(bart, inputs.layout):
+        bart(**inputs.forward).logits.sum().backward()
+    assert len(calls) == 1
+    # What layers shared is gone: the next pass has new weights, and the model can be copied.
+    copy.deepcopy(bart)
+    generated(bart, inputs, layout=inputs.layout, num_beams=2)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams):
+    # By default: the second document has so few sentences that all of them are read, the first has not.
+    few, many = ([1] * 2 + [2] * 3, [place // 2 for place in range(22)])
+    owner = torch.tensor([many, [0] * 17 + few])
+    layout = SentenceLayout.from_owner(owner)
+    mask = torch.ones_like(inputs.mask)
+    sparsify(bart, selector="mean_key", r=2)
+    options = {"num_beams": beams, "max_new_tokens": 8, "min_new_tokens": 8}
+    both = bart.generate(input_ids=inputs.ids, attention_mask=mask, layout=layout, **options)
+    for row in range(2):
+        alone = SentenceLayout.from_owner(owner[row : row + 1])
+        one = bart.generate(input_ids=inputs.ids[row : row + 1], attention_mask=mask[:1], layout=alone, **options)
+        assert one[0].tolist() == both[row].tolist()
+
+
+def test_documents_are_projected_once_without_a_layout_too(bart, inputs):
+    sparsify(bart, selector="mean_key", r=2)
+    calls = []
+    bart.get_decoder().layers[0].encoder_attn.k_proj.register_forward_hook(lambda *_: calls.append(1))
+    generated(bart, inputs)
+    assert len(calls) == 1
+
+
+def test_a_layout_of_other_inputs(bart, inputs):
+    sparsify(bart, selector="mean_key", r=2)
+    one = SentenceLayout.from_owner(inputs.owner[:1])
+    with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of \(1, 22\)"):
+        bart.generate(**inputs.generate, layout=one, num_beams=2)
+    with pytest.raises(InputError, match="expected a layout of 2 documents"), sentences(bart, one):
+        bart(**inputs.forward)
+    whole = SentenceLayout.from_owner(torch.zeros_like(inputs.owner))
+    with pytest.raises(InputError, match="sentences for the tokens that attention_mask lets through"):
+        bart.generate(**inputs.generate, layout=whole)
+
+
+def test_options_that_a_selector_does_not_have(bart):
+    with pytest.raises(InputError, match="selector mean_key: expected options among none, got seed"):
+        sparsify(bart, selector="mean_key", seed=1)
+    with pytest.raises(InputError, match=r"feature_map: expected one of elu\+1, exp, relu, got 'gelu'"):
+        sparsify(bart, selector="model_free", feature_map="gelu")
+    with pytest.raises(InputError, match="selector: expected one that selects for beta, got 'all'"):
+        sparsify(bart, selector="all", beta=1.0)

@@ -2,10 +2,16 @@
 
 import hashlib
 import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file, save_file
 from small_news import write_table
 from transformers import AutoModelForSeq2SeqLM
@@ -200,9 +206,99 @@ def test_selector_weights_of_another_size(altered):
             AbstractiveSummarizer.from_pretrained(str(altered))
 
 
-def test_a_selector_that_was_never_trained(begun):
+def test_a_selector_that_was_never_trained(begun, data, parser_folder, tmp_path):
     with pytest.raises(InputError, match="expected a model that was trained with the selector gru"):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), selector="gru")
+    settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "int-apx"}}
+    with pytest.raises(InputError, match="model: expected one whose selector gru was trained, for the mode int-apx"):
+        trainer(data, parser_folder, tmp_path / "run", **settings)
+
+
+def betas(summarizer):
+    return [layer.encoder_attn.selector.beta.item() for layer in summarizer.model.get_decoder().layers]
+
+
+def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selecting, data, parser_folder, tmp_path):
+    learned = betas(AbstractiveSummarizer.from_pretrained(str(selecting)))
+    assert all(value != 0 for value in learned)
+    asked = AbstractiveSummarizer.from_pretrained(str(selecting), beta=2.5)
+    assert (betas(asked), asked.selector.selector, asked.selector.r) == ([2.5, 2.5], "gru", 2)
+    # Around a selector that was trained without one.
+    settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}
+    trainer(data, parser_folder, tmp_path / "plain", **settings).run(silent)
+    folder = tmp_path / "plain" / "best"
+    around = AbstractiveSummarizer.from_pretrained(str(folder), beta=1.0)
+    assert betas(around) == [1.0, 1.0]
+    inner = around.model.state_dict()
+    for name, value in load_file(folder / SELECTOR_WEIGHTS).items():
+        assert torch.equal(value, inner[name.replace(".selector.", ".selector.inner.")])
+    # Training with the tree goes on from it too.
+    settings = {"model": str(folder), "selector": "gru", "beta": 0.0, "objective": {"mode": "int-apx"}}
+    went_on = trainer(data, parser_folder, tmp_path / "run", **settings).summarizer
+    assert betas(went_on) == [0.0, 0.0]
+    name = "sentence_encoder.output.bias"
+    assert torch.equal(went_on.model.state_dict()[name], inner[name])
+
+
+def test_what_a_folder_says_of_its_tokenizer(begun, selecting):
+    for folder in (begun.folder / "best", selecting):
+        content = json.loads((folder / "tokenizer.json").read_text())
+        assert (content["truncation"], content["padding"]) == (None, None)
+        assert not set(json.loads((folder / "tokenizer_config.json").read_text())) & {"max_length", "is_local"}
+
+
+def test_weights_are_kept_once(begun):
+    assert "lm_head.weight" not in load_file(begun.folder / "best" / WEIGHTS)
+    kept = load_file(begun.folder / "last.safetensors")
+    assert not any(name.startswith("average.") for name in kept)
+
+
+def test_a_folder_that_was_killed_between_two_renames(selecting, tmp_path):
+    shutil.copytree(selecting, tmp_path / ".model.old")
+    assert AbstractiveSummarizer.from_pretrained(str(tmp_path / "model")).selector.selector == "gru"
+
+
+def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, data, parser_folder, tmp_path):
+    settings = {"model": str(begun.folder / "best")}
+    with pytest.raises(InputError, match=r"source_tokens: expected at most 192, the positions of .*, got 500"):
+        trainer(data, parser_folder, tmp_path / "run", source_tokens=500, **settings)
+    with pytest.raises(InputError, match=r"target_tokens: expected at most 192, the positions of .*, got 193"):
+        trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
+    model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    with pytest.raises(InputError, match="--max-tokens, --min-tokens: expected at most 191, which is what"):
+        model.summarize(small_documents, truncate=True, max_new_tokens=192)
+    with pytest.raises(InputError, match="--min-tokens: expected at most --max-tokens 3, got 9"):
+        model.summarize(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
+
+
+def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    recipe = tmp_path / "recipe.yaml"
+    scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
+    fields = content(parser_folder, scratch=scratch, batch=7, epochs=1, selector="gru", objective={"mode": "int-mix"})
+    recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
+    logs = []
+    for processes in (1, 2):
+        run = tmp_path / str(processes) / "run"
+        shutil.copytree(data / "datasets", run.parent / "datasets")
+        several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+        shared = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+        command = [sys.executable, "-m", "discsum.cli", "train", str(recipe), "-o", str(run)]
+        started = [
+            subprocess.Popen(
+                command,
+                env=os.environ
+                | shared
+                | (several | {"RANK": str(rank), "LOCAL_RANK": str(rank)} if processes > 1 else {}),
+            )
+            for rank in range(processes)
+        ]
+        assert [process.wait(timeout=300) for process in started] == [0] * processes
+        logs.append(json.loads((run / "log.json").read_text()))
+    for one, two in zip(*logs, strict=True):
+        assert one["validation"] == pytest.approx(two["validation"], abs=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,25 @@ def test_several_documents_one_of_them_too_long(abstract, tmp_path):
 
 def test_the_tree_may_have_a_say(abstract, article):
     options = ("--json", "--selector", "mean_key", "--r", 1)
-    plain, drawn = (json.loads(abstract(article, *options, *more).out) for more in ((), ("--beta", 50)))
-    assert plain["tokens"] == drawn["tokens"]
-    assert plain["summary"] and drawn["summary"]
+    ways = ((), ("--beta", 0), ("--beta", 1000), ("--beta", -1000))
+    plain, none, for_it, against_it = (json.loads(abstract(article, *options, *more).out) for more in ways)
+    assert none == plain
+    # The most and the least central sentence at every step.
+    assert len({one["summary"] for one in (plain, for_it, against_it)}) == 3
+    assert len({one["tokens"] for one in (plain, for_it, against_it)}) == 1
+
+
+def test_options_of_selectors(abstract, article):
+    chosen = ("--selector", "model_free", "--r", 1, "--option")
+    assert abstract(article, *chosen, "feature_map=relu").code == 0
+    result = abstract(article, *chosen, "feature_map=gelu")
+    assert (result.code, "feature_map: expected one of elu+1, exp, relu" in result.err) == (1, True)
+    result = abstract(article, *chosen, "gelu")
+    assert (result.code, "expected an option of a selector as key=value, got 'gelu'" in result.err) == (1, True)
+    result = abstract(article, "--device", "nonsense")
+    assert (result.code, "--device: expected one that torch has here" in result.err) == (1, True)
+    result = abstract(article, "--beta", 1)
+    assert (result.code, "expected one that selects for beta, got 'all'" in result.err) == (1, True)
 
 
 def test_models_that_are_none(discsum, abstract, article, tmp_path):

@@ -12,6 +12,8 @@ from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
 from discsum.document import Document
 
+NO_LIMIT = 1 << 30
+
 
 @torch.inference_mode()
 def observed(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
@@ -23,9 +25,9 @@ def observed(summarizer: AbstractiveSummarizer, document: Document, reference: s
         reference: What is read out.
     """
     model: Any = summarizer.model
-    limit = summarizer.positions or int(1e9)
+    source, target = (limit or NO_LIMIT for limit in (summarizer.positions, summarizer.target_positions))
     prior = summarizer.selector.beta is not None
-    batch = encode(summarizer.tokenizer, [document], [reference], limit, limit, prior=prior).to(model.device)
+    batch = encode(summarizer.tokenizer, [document], [reference], source, target, prior=prior).to(model.device)
     found: list[Observation] = []
     model.sparse.observer = found.append
     try:

@@ -13,6 +13,7 @@ from discsum.errors import MissingExtraError
 from discsum.files import replacing
 
 LONGEST = 48
+MOST_ROWS = 150
 KINDS = (".png", ".svg")
 
 
@@ -45,11 +46,22 @@ def shortened(text: str) -> str:
 def heatmap(
     values: NDArray[np.floating[Any]], rows: Sequence[str], columns: Sequence[str], title: str, path: Path
 ) -> list[Path]:
-    """Draw `(rows, columns)` values from 0 on, the darker the more, with a label for each; return the files."""
+    """Draw `(rows, columns)` values from 0 on, the darker the more, with a label for each; return the files.
+
+    Of more than `MOST_ROWS` rows those are drawn, in their order, that have most; the title says so.
+    """
+    if len(rows) > MOST_ROWS:
+        kept = np.sort(np.argsort(-values.sum(axis=1), kind="stable")[:MOST_ROWS])
+        title = f"{title}; the {MOST_ROWS} of {len(rows)} rows that have most"
+        places, values, rows = kept.tolist(), values[kept], [rows[place] for place in kept]
+    else:
+        places = list(range(len(rows)))
     height, width = 1.6 + 0.2 * len(rows), 4.2 + 0.2 * len(columns)
     figure, axes = _figure(width, height)
     image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=0.0, interpolation="nearest")
-    axes.set_yticks(range(len(rows)), [f"{place}  {shortened(row)}" for place, row in enumerate(rows)], fontsize=7)
+    axes.set_yticks(
+        range(len(rows)), [f"{place}  {shortened(row)}" for place, row in zip(places, rows, strict=True)], fontsize=7
+    )
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
     figure.suptitle(title, fontsize=9, wrap=True)
     figure.colorbar(image, ax=axes, shrink=0.8, label="attention")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +48,19 @@ class TimeModel:
             "terms": [{"term": term, "seconds": value, "low": low, "high": high} for term, value, low, high in rows],
             "relative": self.relative,
         }
+
+
+def check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
+    """Check that times of every output with every input can be fitted.
+
+    Raises:
+        InputError: They cannot; the message says what is missing.
+    """
+    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(outputs) * len(inputs) < 4:
+        raise InputError(
+            "expected at least four --length M with one --tokens N, or three and more of each, "
+            f"got {len(set(outputs))} and {len(set(inputs))}"
+        )
 
 
 def fit_output_time(lengths: ArrayLike, seconds: ArrayLike) -> TimeModel:

@@ -9,9 +9,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
 from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sparsify import sentences
+from discsum.errors import InputError
+
+# Passes whose time is taken, as in table 1: teacher forcing, the same with its gradients, and writing word by word.
+MODES = ("forward", "backward", "generate")
 
 
 @dataclass(frozen=True)
@@ -28,30 +34,52 @@ class Timed:
 
 
 def decoder_times(
-    model: Any, outputs: Sequence[int], inputs: Sequence[int], repeats: int, sentence: int = 25
+    model: Any, outputs: Sequence[int], inputs: Sequence[int], repeats: int, mode: str = "forward", sentence: int = 25
 ) -> Iterator[Timed]:
-    """Yield the times of forward passes of the decoder, one document, encoder left out.
+    """Yield the times of passes of the decoder, one document, encoder left out.
 
     Args:
         model: A sparse model; random states stand for the encoder's.
         outputs: Lengths of the output, M.
         inputs: Lengths of the input, N, with each of which each output is measured.
         repeats: Passes a sample, whose mean is taken; one more warms up.
+        mode: One of `MODES`.
         sentence: Tokens of a sentence.
+
+    Raises:
+        InputError: Another mode; or a model that reads some sentences only and is not to generate: only generation
+            saves what is not read.
     """
+    if mode not in MODES:
+        raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")
+    if model.sparse.r is not None and mode != "generate":
+        raise InputError(f"--mode: expected generate for a model that reads {model.sparse.r} sentences, got {mode}")
     generator = torch.Generator().manual_seed(0)
     for tokens in inputs:
         states = torch.randn(1, tokens, model.config.d_model, generator=generator).to(model.device, model.dtype)
-        model.sparse.layout = SentenceLayout.from_owner((torch.arange(tokens) // sentence)[None]).to(model.device)
+        layout = SentenceLayout.from_owner((torch.arange(tokens) // sentence)[None])
         for length in outputs:
             written = torch.randint(4, 50, (1, length), generator=generator).to(model.device)
             seconds = []
             for _ in range(repeats + 1):
                 started = time.perf_counter()
-                with torch.inference_mode():
-                    model(encoder_outputs=BaseModelOutput(last_hidden_state=states), decoder_input_ids=written)
-                    if model.device.type == "cuda":
-                        torch.cuda.synchronize()
+                _pass(model, BaseModelOutput(last_hidden_state=states), layout, written, mode)
+                if model.device.type == "cuda":
+                    torch.cuda.synchronize()
                 seconds.append(time.perf_counter() - started)
             yield Timed(length, tokens, float(np.mean(seconds[1:])))
-        model.sparse.layout = None
+
+
+def _pass(model: Any, states: BaseModelOutput, layout: SentenceLayout, written: Tensor, mode: str) -> None:
+    length = written.shape[1]
+    if mode == "generate":
+        with torch.inference_mode():
+            options = {"min_new_tokens": length, "max_new_tokens": length, "num_beams": 1, "do_sample": False}
+            mask = torch.ones(layout.owner.shape, dtype=torch.long, device=model.device)
+            model.generate(encoder_outputs=states, attention_mask=mask, layout=layout, **options)
+        return
+    with torch.set_grad_enabled(mode == "backward"), sentences(model, layout):
+        loss = model(encoder_outputs=states, labels=written).loss
+        if mode == "backward":
+            loss.backward()
+            model.zero_grad()

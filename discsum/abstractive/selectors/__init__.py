@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from torch import nn
@@ -55,21 +56,36 @@ def make_selectors(
         options: The selector's own.
 
     Raises:
-        InputError: An unknown name; the message lists the selectors.
+        InputError: An unknown name; the message lists the selectors. An option that the selector does not have, or a
+            `beta` or option of `all`.
     """
     if name == ALL:
+        if beta is not None or options:
+            raise InputError(f"selector: expected one that selects for {', '.join(['beta', *options])}, got {ALL!r}")
         return None, None
     shared: SentenceEncoder | None = None
     if name in SENTENCE_ENCODERS:
+        _check_options(name, SENTENCE_ENCODERS[name], options)
         shared = SENTENCE_ENCODERS[name](shapes[0].width, **options)
         selectors: list[Selector] = [LearnedSelector(shape, shared) for shape in shapes]
     elif name in SELECTORS:
+        _check_options(name, SELECTORS[name], options)
         selectors = [SELECTORS[name](shape, **options) for shape in shapes]
     else:
         raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}")
     if beta is not None:
         selectors = [DiscoursePriorSelector(selector, beta) for selector in selectors]
     return selectors, shared
+
+
+def _check_options(name: str, kind: Callable[..., nn.Module], options: dict[str, Any]) -> None:
+    # The first is the shape or the width.
+    known = list(signature(kind).parameters)[1:]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise InputError(
+            f"selector {name}: expected options among {', '.join(known) or 'none'}, got {', '.join(unknown)}"
+        )
 
 
 __all__ = [

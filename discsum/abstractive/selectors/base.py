@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -13,11 +14,12 @@ from discsum.abstractive.layout import SentenceLayout
 
 @dataclass(frozen=True)
 class AttentionShape:
-    """Sizes of a layer's cross-attention: its width, heads, and size of a head."""
+    """Sizes of a layer's cross-attention: its width, heads, and size of a head; and the layer's number."""
 
     width: int
     heads: int
     head_size: int
+    layer: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,13 @@ class Source:
         states: `(documents, tokens, width)` encoder states.
         keys: `(documents, heads, tokens, head_size)`.
         layout: Their sentences.
+        memo: What the layers of a forward pass share, which the first that needs it makes.
     """
 
     states: Tensor
     keys: Tensor
     layout: SentenceLayout
+    memo: dict[Hashable, Tensor] = field(default_factory=dict)
 
 
 class Selector(nn.Module):

@@ -30,6 +30,10 @@ class GRUSentences(SentenceEncoder):
     def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
         """Return `(documents, sentences, width)`."""
         rows, lengths = by_sentence(states, layout)
-        packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        _, last = self.gru(packed)
-        return in_documents(self.output(torch.cat([last[-2], last[-1]], dim=-1)), layout)
+        # Autocast would take the GRU to float16, whatever it takes the rest to, and its gradients to nothing.
+        with torch.autocast(rows.device.type, enabled=False):
+            rows = rows.to(self.output.weight.dtype)
+            packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)
+            _, last = self.gru(packed)
+            vectors = self.output(torch.cat([last[-2], last[-1]], dim=-1))
+        return in_documents(vectors, layout)

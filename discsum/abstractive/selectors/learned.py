@@ -12,16 +12,11 @@ from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector
 class SentenceEncoder(nn.Module):
     """Gives every sentence one vector, from encoder states; one for all layers of a model."""
 
-    def __init__(self) -> None:
-        """Remember nothing yet."""
-        super().__init__()
-        self._last: tuple[Tensor, Tensor] | None = None
-
-    def vectors(self, states: Tensor, layout: SentenceLayout) -> Tensor:
-        """Return `(documents, sentences, width)`, computed once for the layers that ask with the same states."""
-        if self._last is None or self._last[0] is not states:
-            self._last = (states, self(states, layout))
-        return self._last[1]
+    def vectors(self, source: Source) -> Tensor:
+        """Return `(documents, sentences, width)`, computed once for all layers of a forward pass."""
+        if self not in source.memo:
+            source.memo[self] = self(source.states, source.layout)
+        return source.memo[self]
 
 
 class LearnedSelector(Selector):
@@ -37,7 +32,7 @@ class LearnedSelector(Selector):
 
     def summarise(self, source: Source) -> tuple[Tensor, ...]:
         """Return `(documents, heads, sentences, head_size)` keys of sentences."""
-        return (self._parted(self.key(self._encoder[0].vectors(source.states, source.layout))),)
+        return (self._parted(self.key(self._encoder[0].vectors(source))),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""

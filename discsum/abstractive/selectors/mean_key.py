@@ -10,8 +10,13 @@ from discsum.abstractive.selectors.base import Queries, Selector, Source
 
 def mean_keys(source: Source) -> Tensor:
     """Return `(documents, heads, sentences, head_size)`: the mean of each sentence's keys."""
-    sums = source.layout.sums(source.keys.transpose(-1, -2)).transpose(-1, -2)
-    return sums / source.layout.lengths.clamp_min(1)[:, None, :, None]
+    return means(source.keys, source.layout).to(source.keys.dtype)
+
+
+def means(values: Tensor, layout: SentenceLayout) -> Tensor:
+    """Return `(documents, heads, sentences, size)` means of `(documents, heads, tokens, size)` values, in float32."""
+    sums = layout.sums(values.transpose(-1, -2)).transpose(-1, -2)
+    return sums / layout.lengths.clamp_min(1)[:, None, :, None]
 
 
 class MeanKeySelector(Selector):

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import Queries, Selector, Source
-from discsum.abstractive.selectors.mean_key import mean_keys
+from discsum.abstractive.selectors.mean_key import means
 
 
 class MeanVarianceSelector(Selector):
@@ -17,9 +17,11 @@ class MeanVarianceSelector(Selector):
 
     def summarise(self, source: Source) -> tuple[Tensor, ...]:
         """Return means and variances, `(documents, heads, sentences, head_size)` each."""
-        mean = mean_keys(source)
-        square = mean_keys(Source(source.states, source.keys.square(), source.layout))
-        return mean, (square - mean.square()).clamp_min(0)
+        keys, layout = source.keys, source.layout
+        mean = means(keys, layout)
+        # About the mean: in halves the difference of two large numbers would be noise.
+        from_mean = keys - layout.spread(mean.transpose(-1, -2)).transpose(-1, -2)
+        return mean.to(keys.dtype), means(from_mean.square(), layout).to(keys.dtype)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""

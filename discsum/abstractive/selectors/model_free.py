@@ -7,6 +7,7 @@ from torch import Tensor
 
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.errors import InputError
 
 MAPS = {
     "elu+1": lambda values: torch.nn.functional.elu(values) + 1.0,
@@ -21,11 +22,13 @@ class ModelFreeSelector(Selector):
     def __init__(self, shape: AttentionShape, feature_map: str = "elu+1") -> None:
         """Choose the feature map out of `MAPS`."""
         super().__init__(shape)
+        if feature_map not in MAPS:
+            raise InputError(f"feature_map: expected one of {', '.join(MAPS)}, got {feature_map!r}")
         self.feature_map = MAPS[feature_map]
 
     def summarise(self, source: Source) -> tuple[Tensor, ...]:
         """Return `(documents, heads, head_size, sentences)` sums of the keys' features."""
-        return (source.layout.sums(self.feature_map(source.keys).transpose(-1, -2)),)
+        return (source.layout.sums(self.feature_map(source.keys).transpose(-1, -2)).to(source.keys.dtype),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logarithm of the similarities, whose softmax is their share."""

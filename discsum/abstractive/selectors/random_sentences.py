@@ -13,15 +13,21 @@ class RandomSelector(Selector):
     """Draws sentences anew for every layer and query."""
 
     def __init__(self, shape: AttentionShape, seed: int = 0) -> None:
-        """Draw with the seed."""
+        """Draw with the seed, in each layer otherwise."""
         super().__init__(shape)
-        self.generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
 
     def summarise(self, source: Source) -> tuple[Tensor, ...]:
         """Return nothing."""
         return ()
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return zeros: chance prefers none."""
+        return queries.hidden.new_zeros(layout.documents, 1, queries.hidden.shape[1], layout.starts.shape[1])
+
+    def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return random numbers."""
-        shape = (layout.documents, 1, queries.hidden.shape[1], layout.starts.shape[1])
-        return torch.rand(shape, generator=self.generator).to(queries.hidden)
+        shape = (layout.documents, queries.hidden.shape[1], layout.starts.shape[1])
+        # In training those of the run's seed, which a run that goes on has too.
+        own = None if self.training else self.generator
+        return torch.rand(shape, generator=own).to(queries.hidden)

@@ -79,7 +79,7 @@ class Loss:
 
 
 def step_loss(
-    model: Any, inputs: dict[str, Tensor], layout: SentenceLayout, objective: Objective, r: int, ideal: bool
+    model: Any, inputs: dict[str, Tensor], layout: SentenceLayout, objective: Objective, r: int, ideal: Tensor
 ) -> Loss:
     """Return the loss of a batch.
 
@@ -89,13 +89,13 @@ def step_loss(
         layout: The documents' sentences.
         objective: What is minimised.
         r: Sentences that integrated training reads.
-        ideal: Whether integrated training reads the ideal ones; see `reads_ideal`.
+        ideal: `(documents,)`, true where integrated training reads the ideal ones; see `reads_ideal`.
     """
     state = model.sparse
     found: list[Observation] = []
     before = state.r, state.by_attention, state.observer
     state.r = r if objective.integrated else None
-    state.by_attention = objective.integrated and ideal
+    state.by_attention = ideal.to(model.device) if objective.integrated and bool(ideal.any()) else None
     state.observer = found.append if objective.mode != "full" else None
     try:
         with sentences(model, layout):
@@ -114,14 +114,17 @@ def step_loss(
     return Loss(total, words, zero, divergence)
 
 
-def reads_ideal(objective: Objective, done: float, random: torch.Generator) -> bool:
-    """Return whether a step after a share `done` of an epoch reads the ideal sentences.
+def reads_ideal(objective: Objective, done: float, chances: Tensor) -> Tensor:
+    """Return which documents of a step after a share `done` of an epoch are read by their ideal sentences.
 
-    Mixed training does so with probability `1 - done`.
+    Args:
+        objective: Mixed training does so with probability `1 - done`.
+        done: From 0 to 1.
+        chances: `(documents,)` uniform random numbers.
     """
     if objective.mode == "int-mix":
-        return float(torch.rand((), generator=random)) >= done
-    return objective.mode == "int-idl"
+        return chances >= done
+    return torch.full_like(chances, objective.mode == "int-idl", dtype=torch.bool)
 
 
 def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parameter]:

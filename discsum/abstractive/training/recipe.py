@@ -38,7 +38,9 @@ class AbstractiveRecipe:
         draw: Seed of that drawing.
         parser: Parser that finds sentences and makes trees.
         selector: Which sentences are read; see `discsum.abstractive.selectors.names()`.
-        beta: Weight of the discourse prior at the beginning, which is then learned; none to leave it out.
+        beta: Weight of the discourse prior at the beginning, which is then learned; none to leave it out. A model that
+            was trained with the prior keeps what it learned.
+        options: The selector's own, as `feature_map`.
         r: Sentences that integrated training reads, and the model by default after it.
         objective: What is minimised.
         source_tokens: Tokens of a document that are read, at most.
@@ -53,6 +55,7 @@ class AbstractiveRecipe:
         warmup: Share of the steps in which the rate rises.
         decay: Weight decay.
         average: Decay of the running average of the weights, which is what is kept.
+        clip: Largest norm of the gradients; longer ones are shortened to it. 0 for any.
         license: Licence of the weights, for the model card.
         bf16: Whether the network computes in bfloat16 on a GPU that can.
         seed: Seed of everything random but `draw`.
@@ -68,6 +71,7 @@ class AbstractiveRecipe:
     parser: str = SHIPPED_PARSER
     selector: str = ALL
     beta: float | None = None
+    options: dict[str, Any] = field(default_factory=dict)
     r: int = 5
     objective: Objective = field(default_factory=Objective)
     source_tokens: int = 1024
@@ -82,6 +86,7 @@ class AbstractiveRecipe:
     warmup: float = 0.1
     decay: float = 0.0
     average: float = 0.0
+    clip: float = 1.0
     license: str = ""
     bf16: bool = True
     seed: int = 1
@@ -114,6 +119,11 @@ class AbstractiveRecipe:
             for name in ("warmup", "average")
             if not 0.0 <= getattr(self, name) <= 1.0
         ]
+        problems += [
+            f"{name}: expected at least 0, got {getattr(self, name)}"
+            for name in ("decay", "clip")
+            if not getattr(self, name) >= 0
+        ]
         if self.seed < 0 or self.draw < 0:
             problems.append(f"seed, draw: expected at least 0, got {self.seed} and {self.draw}")
         problems += [
@@ -132,17 +142,20 @@ class AbstractiveRecipe:
         settings = dict(data)
         train, wrong = sources("train", settings.pop("train", []), Source)
         validation, also_wrong = sources("validation", settings.pop("validation", []), Source)
+        options = settings.pop("options", {})
         groups: dict[str, tuple[type, Any]] = {
             name: (kind, settings.pop(name, {})) for name, kind in (("scratch", Scratch), ("objective", Objective))
         }
-        problems = mistaken(cls, settings, groups=("train", "validation", *groups))
+        problems = mistaken(cls, settings, groups=("train", "validation", "options", *groups))
         for name, (kind, fields) in groups.items():
             if isinstance(fields, dict):
                 problems += mistaken(kind, fields, f"{name}.")
             else:
                 problems.append(f"{name}: expected a group of fields, got {fields!r}")
+        if not isinstance(options, dict):
+            problems.append(f"options: expected a group of fields, got {options!r}")
         problems += [*wrong, *also_wrong]
         if problems:
             raise InputError("; ".join(problems))
         made = {name: kind(**fields) for name, (kind, fields) in groups.items()}
-        return cls(train, validation, **made, **settings)
+        return cls(train, validation, options=options, **made, **settings)

@@ -12,15 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from discsum.abstractive.folder import SelectorConfig
+from discsum.abstractive.folder import SelectorConfig, trained_selector
+from discsum.abstractive.selectors import SENTENCE_ENCODERS
 from discsum.abstractive.sparsify import sparsify
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.card import abstractive_card
 from discsum.abstractive.training.encoding import TextBatch, encode
 from discsum.abstractive.training.noise import noised
-from discsum.abstractive.training.objective import Loss, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.abstractive.training.objective import IGNORED, Loss, Objective, reads_ideal, step_loss, trained_parameters
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.scratch import make_model, make_tokenizer
+from discsum.errors import InputError
 from discsum.training.examples import Collection
 from discsum.training.run import Report, Round, TrainingRun
 
@@ -36,8 +38,8 @@ class ObjectiveStep(nn.Module):
         super().__init__()
         self.model, self.objective, self.r = model, objective, r
 
-    def forward(self, batch: TextBatch, ideal: bool) -> Loss:
-        """Return the loss of a batch."""
+    def forward(self, batch: TextBatch, ideal: Tensor) -> Loss:
+        """Return the loss of a batch; `(documents,)` `ideal` says which are read by their ideal sentences."""
         return step_loss(self.model, batch.inputs, batch.layout, self.objective, self.r, ideal)
 
 
@@ -75,24 +77,28 @@ class AbstractiveTrainer(TrainingRun):
         self.validation = validation
         super().__init__(recipe, self.train, validation, folder)
         torch.manual_seed(recipe.seed)
-        self.summarizer = self._begun()
+        self.summarizer = self._begun(report if self.accelerator.is_main_process else lambda line: None)
         model = self.summarizer.model
         parameters = trained_parameters(model, recipe.objective)
         group = {"params": parameters, "lr": recipe.rate, "peak": recipe.rate}
-        # Manakul and Gales 2021, appendix A.3, but for the decay, which is theirs where it is 0.
+        # Manakul and Gales 2021, appendix A.3; without decay it is the Adam that they have.
         optimizer = torch.optim.AdamW([group], betas=(0.9, 0.999), eps=1e-8, weight_decay=recipe.decay)
         self.step = ObjectiveStep(model, recipe.objective, recipe.r)
         self.begin(self.step, optimizer, report)
 
     def loss(self, network: nn.Module, documents: Sequence[int], step: int) -> Tensor:
         """Return the loss of the documents' summaries."""
-        random = np.random.default_rng([self.recipe.seed, step, self.accelerator.process_index])
-        batch = self._batch([self.train[index] for index in documents], random)
-        # The same in all processes, and in a run that goes on.
-        coin = torch.Generator().manual_seed(self.recipe.seed * 1_000_003 + step)
-        ideal = reads_ideal(self.recipe.objective, min(1.0, step / self.batches.steps), coin)
-        found: Loss = network(batch.to(self.accelerator.device), ideal)
-        return found.total
+        # By document: the same however many processes there are, and in a run that goes on.
+        random = [np.random.default_rng([self.recipe.seed, step, index]) for index in documents]
+        batch = self._batch([self.train[index] for index in documents], random).to(self.accelerator.device)
+        chances = torch.tensor([one.random() for one in random])
+        ideal = reads_ideal(self.recipe.objective, min(1.0, step / self.batches.steps), chances)
+        found: Loss = network(batch, ideal)
+        # All parts are means over tokens: the mean over processes is then that of one process with the whole batch.
+        tokens = (batch.inputs["labels"] != IGNORED).sum()
+        whole: Any = self.accelerator.reduce(tokens, reduction="sum")
+        total: Tensor = found.total * tokens / whole * self.accelerator.num_processes
+        return total
 
     def names(self, documents: Sequence[int]) -> str:
         """Return the documents' names."""
@@ -100,21 +106,24 @@ class AbstractiveTrainer(TrainingRun):
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:
-        """Return the mean loss of the validation documents and its parts, in nats; what is masked is always the same.
+        """Return the mean loss of a validation token and its parts, in nats; what is masked is always the same.
 
         Mixed training reads the selector's sentences here, as it will when it is used.
         """
-        totals = np.zeros(4)
+        totals, tokens = np.zeros(4), 0
         with self._averaged():
             self.step.eval()
             for start in range(0, len(self.validation), self.recipe.batch):
                 chosen = range(start, min(start + self.recipe.batch, len(self.validation)))
-                batch = self._batch([self.validation[index] for index in chosen], np.random.default_rng(start))
-                ideal = self.recipe.objective.mode == "int-idl"
+                random = [np.random.default_rng(index) for index in chosen]
+                batch = self._batch([self.validation[index] for index in chosen], random)
+                ideal = torch.full((len(chosen),), self.recipe.objective.mode == "int-idl")
                 found = self.step(batch.to(self.accelerator.device), ideal)
                 parts = (found.total, found.words, found.entropy, found.divergence)
-                totals += len(chosen) * np.array([float(part) for part in parts])
-        means = (totals / len(self.validation)).tolist()
+                count = int((batch.inputs["labels"] != IGNORED).sum())
+                totals += count * np.array([float(part) for part in parts])
+                tokens += count
+        means = (totals / tokens).tolist()
         named = dict(zip(("loss", "words", "entropy", "divergence"), means, strict=True))
         return {name: round(value, 4) for name, value in named.items() if name in self._parts()}
 
@@ -137,41 +146,66 @@ class AbstractiveTrainer(TrainingRun):
             return ("loss",)
         return ("loss", "words", "entropy") if mode == "sparsity" else ("loss", "words", "divergence")
 
-    def _begun(self) -> AbstractiveSummarizer:
+    def _begun(self, report: Report) -> AbstractiveSummarizer:
         """Return the model that the run begins with."""
         recipe, device = self.recipe, str(self.accelerator.device)
         r = recipe.r if recipe.objective.selects else None
         if recipe.model is not None:
-            summarizer = AbstractiveSummarizer.from_pretrained(
-                recipe.model, selector=recipe.selector, r=r, beta=recipe.beta, device=device, untrained=True
-            )
-            summarizer.selector = replace(summarizer.selector, r=r)
-            return summarizer
+            return self._loaded(recipe.model, r, device, report)
         texts = (self.train[index].document.text for index in range(len(self.train)))
         tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
         model = make_model(recipe.scratch, tokenizer, max(recipe.source_tokens, recipe.target_tokens)).to(device)
-        config = SelectorConfig(recipe.selector, r, recipe.beta)
-        sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta)
+        config = SelectorConfig(recipe.selector, r, recipe.beta, options=recipe.options)
+        sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
         return AbstractiveSummarizer(model, tokenizer, self.name, config)
 
-    def _batch(self, examples: Sequence[Any], random: np.random.Generator) -> TextBatch:
+    def _loaded(self, name: str, r: int | None, device: str, report: Report) -> AbstractiveSummarizer:
+        """Return a model of a folder or the hub, with the selector that it was trained with if it is this one."""
+        recipe = self.recipe
+        own = trained_selector(name)
+        kept = own is not None and own.config.selector == recipe.selector
+        if recipe.selector in SENTENCE_ENCODERS and not kept:
+            if recipe.objective.integrated:
+                raise InputError(
+                    f"model: expected one whose selector {recipe.selector} was trained, for the mode "
+                    f"{recipe.objective.mode}, got {name}; train it first, as manakul2021/kl does"
+                )
+            report(f"{name}: the selector {recipe.selector} begins anew")
+        # What training made of the prior's weight goes on.
+        beta = None if own is not None and kept and own.config.beta is not None else recipe.beta
+        summarizer = AbstractiveSummarizer.from_pretrained(
+            name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
+        )
+        for option, asked, most in (
+            ("source_tokens", recipe.source_tokens, summarizer.positions),
+            ("target_tokens", recipe.target_tokens, summarizer.target_positions),
+        ):
+            if most is not None and asked > most:
+                raise InputError(f"{option}: expected at most {most}, the positions of {name}, got {asked}")
+        summarizer.selector = replace(summarizer.selector, r=r)
+        return summarizer
+
+    def _batch(self, examples: Sequence[Any], random: Sequence[np.random.Generator]) -> TextBatch:
         recipe, tokenizer = self.recipe, self.summarizer.tokenizer
         if recipe.task == "denoise":
             words = int(min(recipe.source_tokens, recipe.target_tokens) / TOKENS_A_WORD)
-            pairs = [noised(example.document, words, tokenizer.mask_token, random) for example in examples]
+            pairs = [
+                noised(example.document, words, tokenizer.mask_token, chance)
+                for example, chance in zip(examples, random, strict=True)
+            ]
         else:
             pairs = [
-                (example.document, " ".join(example.references[random.integers(len(example.references))].split()))
-                for example in examples
+                (example.document, " ".join(example.references[chance.integers(len(example.references))].split()))
+                for example, chance in zip(examples, random, strict=True)
             ]
         documents, targets = zip(*pairs, strict=True)
-        prior = recipe.beta is not None
+        prior = self.summarizer.selector.beta is not None
         return encode(tokenizer, documents, targets, recipe.source_tokens, recipe.target_tokens, prior=prior)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
         """Give the model its averaged weights for a block."""
-        if self.recipe.average == 0:
+        if not self.average:
             yield
             return
         own = {name: value.detach().clone() for name, value in self.step.state_dict().items()}
