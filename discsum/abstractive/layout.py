@@ -96,7 +96,10 @@ class SentenceLayout:
             InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
         """
         if not encoding.is_fast:
-            raise InputError("expected an encoding with offsets, got a slow tokenizer's; load it with use_fast=True")
+            raise InputError(
+                "expected an encoding with offsets, got a slow tokenizer's; take a model with a fast tokenizer "
+                "(tokenizer.json)"
+            )
         if len(encoding.encodings or ()) != len(documents):
             raise InputError(f"expected {len(documents)} encoded texts, got {len(encoding.encodings or ())}")
         rows, names = [], []
@@ -157,7 +160,8 @@ class SentenceLayout:
 def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:
     """Return `(tokens,)` the sentence of each token of a document, -1 for padding."""
     if not document.sentences:
-        raise InputError(f"{document.id or 'document'}: expected sentences, got none; run the segmenter first")
+        got = "a text without sentences; parse it first" if document.text.strip() else "an empty one"
+        raise InputError(f"{document.id or 'document'}: expected a text with sentences, got {got}")
     begins = np.array([span.start for span in document.sentences])
     owners = np.full(len(encoded.ids), -1, dtype=np.int64)
     special = np.array(encoded.special_tokens_mask, dtype=bool)
