@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,60 +12,12 @@ from torch import Tensor, nn
 from discsum.abstractive.cache import LayerDocuments, SparseCrossCache
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.state import Observation, SparseState
 from discsum.errors import InputError
 
 # Reading a token that was selected costs as much as so many that are read in their place, by measurement
 # (tests/benchmarks/sparse_decoder.py); beyond it all tokens are read.
 GATHERED = 3.0
-
-
-@dataclass(frozen=True, eq=False)
-class Observation:
-    """What one layer did in one forward pass, for losses and analyses.
-
-    Attributes:
-        layer: Its number.
-        attention: `(documents, heads, queries, sentences)` `alpha^s`: what full attention gives each sentence (Eq 4).
-        predicted: `(documents, heads or 1, queries, sentences)` log probabilities of the selector; none without one.
-        kept: `(documents, queries, sentences)` the sentences that were read.
-    """
-
-    layer: int
-    attention: Tensor
-    predicted: Tensor | None
-    kept: Tensor
-
-
-@dataclass(eq=False)
-class SparseState:
-    """What the cross-attentions of one model share.
-
-    Attributes:
-        r: Sentences that a query reads; none for all of them.
-        share_beams: Whether the beams of a document read the same sentences, by their mean score.
-        dense_where_faster: Whether single steps read all sentences where that costs less than selecting.
-        layout: The sentences of the documents at hand.
-        by_attention: `(documents,)`, true for documents whose sentences are selected by attention itself, as `ideal`
-            does, whatever the selector says; none for no document.
-        observer: Takes what each layer did, where somebody looks on; all attention is then computed.
-        generating: Whether rows may be beams of the layout's documents.
-        memo: What the layers of a forward pass share, and the encoder states that it was made from.
-    """
-
-    r: int | None
-    share_beams: bool = True
-    dense_where_faster: bool = True
-    layout: SentenceLayout | None = None
-    by_attention: Tensor | None = None
-    observer: Callable[[Observation], None] | None = None
-    generating: bool = False
-    memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
-
-    def shared(self, states: Tensor) -> dict[Hashable, Tensor]:
-        """Return what layers share that read the same encoder states."""
-        if self.memo[0] is not states:
-            self.memo = (states, {})
-        return self.memo[1]
 
 
 @dataclass(frozen=True, eq=False)

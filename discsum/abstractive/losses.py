@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from discsum.abstractive.attention import Observation
 from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.state import Observation
 from discsum.errors import InputError
 
 TINY = 1e-12

@@ -12,12 +12,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from discsum.abstractive.attention import SentenceSparseCrossAttention, SparseState
+from discsum.abstractive.attention import SentenceSparseCrossAttention
 from discsum.abstractive.cache import SparseCrossCache
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors import AttentionShape, make_selectors
 from discsum.abstractive.selectors.discourse_prior import DiscoursePriorSelector
 from discsum.abstractive.selectors.learned import LearnedSelector
+from discsum.abstractive.state import SparseState
 from discsum.errors import InputError
 
 NEEDED = ("q_proj", "k_proj", "v_proj", "out_proj", "num_heads", "head_dim", "scaling")

@@ -7,8 +7,8 @@ import torch
 from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive import sentences, sparsify
-from discsum.abstractive.attention import Observation
 from discsum.abstractive.losses import divergence_loss, sharpened, sparsity_loss
+from discsum.abstractive.state import Observation
 from discsum.errors import InputError
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from discsum.abstractive.attention import Observation
 from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.state import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
 from discsum.document import Document
