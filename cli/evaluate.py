@@ -67,6 +67,9 @@ def evaluate(
             "DATA/test, folders that discsum preprocess made.",
         ),
     ] = None,
+    setting: Annotated[
+        str | None, typer.Option(metavar="default|balanced", help="Only the table's rows of this setting.")
+    ] = None,
     runs: Annotated[str, typer.Option(help="Folder of the table's runs; what is there already is used.")] = "runs",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.")
@@ -98,9 +101,9 @@ def evaluate(
 
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
-        taken = ("models_and_data", "table", "runs", "settings", "draws", "output", "style")
+        taken = ("models_and_data", "table", "setting", "runs", "settings", "draws", "output", "style")
         _check_unused(context, taken, "--table")
-        show_table(table, Path(data), Path(runs), settings or [], draws, output, style)
+        show_table(table, setting, Path(data), Path(runs), settings or [], draws, output, style)
         return
     from discsum.parsers.treebank import is_treebank
 
@@ -109,7 +112,9 @@ def evaluate(
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, style)
         return
-    unused = [name for name in context.params if name not in ("split", "rst_parseval", "runs", "settings", "draws")]
+    unused = [
+        name for name in context.params if name not in ("split", "rst_parseval", "setting", "runs", "settings", "draws")
+    ]
     _check_unused(context, unused, "texts with summaries")
     _evaluate_summarizers(
         models,

@@ -13,7 +13,7 @@ from discsum.cli.models import load_scorer
 from discsum.cli.progress import quiet
 from discsum.cli.summary_scores import HEADINGS, print_cells, write_documents
 from discsum.errors import InputError
-from discsum.recipes.tables import UNIT_OF, table_rows
+from discsum.recipes.tables import SETTINGS, UNIT_OF, table_rows
 
 if TYPE_CHECKING:
     from discsum.data.paper_tables import RowResult
@@ -50,13 +50,21 @@ def show_parameters(models: Sequence[str], style: str) -> None:
 
 
 def show_table(
-    table: int, data: Path, runs: Path, settings: Sequence[str], draws: int, output: str | None, style: str
+    table: int,
+    setting: str | None,
+    data: Path,
+    runs: Path,
+    settings: Sequence[str],
+    draws: int,
+    output: str | None,
+    style: str,
 ) -> None:
-    """Train what is missing of a table's rows, and print ours beside the paper's."""
+    """Train what is missing of a table's rows, or of those of one setting, and print ours beside the paper's."""
     from discsum.data.paper_tables import run_table
 
     quiet()
-    results = run_table(table, data, runs, settings, draws, lambda line: typer.echo(line, err=True))
+    rows = table_rows(table, [setting] if setting else SETTINGS)
+    results = run_table(rows, data, runs, settings, draws, lambda line: typer.echo(line, err=True))
     _print(results, table, data, settings, draws, style)
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])

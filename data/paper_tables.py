@@ -20,7 +20,7 @@ from discsum.errors import InputError
 from discsum.evaluation import ORACLE, ModelScores, compare_models
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import differences
-from discsum.recipes.tables import SETTINGS, UNIT_OF, TableRow, table_rows
+from discsum.recipes.tables import SETTINGS, TableRow
 from discsum.rouge import METRICS
 from discsum.selection import usual_policy
 from discsum.significance import paired_bootstrap
@@ -83,12 +83,12 @@ class RowResult:
 
 
 def run_table(
-    table: int, data: Path, runs: Path, settings: Sequence[str], draws: int, report: Report
+    rows: Sequence[TableRow], data: Path, runs: Path, settings: Sequence[str], draws: int, report: Report
 ) -> list[RowResult]:
-    """Return every row of a table, Lead and Oracle first.
+    """Return the rows of a table, Lead and Oracle first.
 
     Args:
-        table: 2 or 3.
+        rows: All of the table, or those of one setting.
         data: A folder with the dataset folders `train`, `validation` and `test`.
         runs: Folder of the runs, `ROW/draw-K`; what is finished there is not trained again.
         settings: `key=value` changes of all recipes.
@@ -96,10 +96,9 @@ def run_table(
         report: Takes lines of progress.
 
     Raises:
-        InputError: Another table, or data that are no such folders.
+        InputError: Data that are no such folders.
     """
-    rows = table_rows(table)
-    unit = UNIT_OF[table]
+    unit = rows[0].unit
     if draws > 1 and not any(setting.startswith("sample=") for setting in settings):
         raise InputError(f"--draws {draws}: expected sample=N among the settings, so that draws differ")
     # Before hours of training, what they are to be measured on.
@@ -141,6 +140,8 @@ def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> lis
     marked = list(results)
     for setting in SETTINGS:
         places = [place for place, result in enumerate(results) if result.setting == setting]
+        if not places:
+            continue
         eight = next(place for place in places if rows[place - 2].recipe.endswith(EIGHT_HEADS))
         single = [place for place in places if place != eight]
         best = {metric: max(single, key=lambda place: _mean(results[place], metric)) for metric in METRICS}

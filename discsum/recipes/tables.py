@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ class TableRow:
 
     Attributes:
         recipe: The recipe's name.
+        unit: `sentence` or `edu`.
         setting: `default` or `balanced`.
         label: The row's name in the paper.
         paper: What the paper printed: `rouge1`, `rouge2`, `rougeLsum` in percent on the whole test set of
@@ -38,6 +40,7 @@ class TableRow:
     """
 
     recipe: str
+    unit: str
     setting: str
     label: str
     paper: dict[str, float]
@@ -50,17 +53,20 @@ class TableRow:
         return Synthesizer(type(network)(**network.to_dict() | {"width": 768})).parameter_count()
 
 
-def table_rows(table: int) -> list[TableRow]:
-    """Return the rows of table 2 (EDUs) or 3 (sentences), in the paper's order.
+def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]:
+    """Return the rows of table 2 (EDUs) or 3 (sentences) in some settings, in the paper's order.
 
     Raises:
-        InputError: Another table.
+        InputError: Another table or setting.
     """
+    unknown = [setting for setting in settings if setting not in SETTINGS]
+    if unknown:
+        raise InputError(f"--setting: expected {' or '.join(SETTINGS)}, got {', '.join(unknown)}")
     if table not in UNIT_OF:
         raise InputError(f"--table: expected {' or '.join(map(str, UNIT_OF))}, got {table}")
     rows = []
-    for setting in SETTINGS:
+    for setting in settings:
         for name, label in ROWS.items():
             recipe = f"xiao2020/{UNIT_OF[table]}-{setting}-{name}"
-            rows.append(TableRow(recipe, setting, label, read_recipe(recipe)["paper"]))
+            rows.append(TableRow(recipe, UNIT_OF[table], setting, label, read_recipe(recipe)["paper"]))
     return rows

@@ -8,10 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError
@@ -19,13 +20,35 @@ from discsum.files import replaced, replacing
 from discsum.persistence import CARD
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.processes import accelerator
-from discsum.training.run_inputs import Corpus, RunSettings
+from discsum.training.run_recipe import RunRecipe
 from discsum.training.sampling import Batches
 from discsum.training.schedule import rate_factor, update_average
 
 Report = Callable[[str], None]
 LOG = "log.json"
 BEST = "best"
+
+
+class Corpus(Protocol):
+    """The documents of a run.
+
+    Attributes:
+        lengths: `(documents,)` a measure of their lengths.
+        weights: `(documents,)` how often each is drawn, relative to others.
+    """
+
+    lengths: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def digest(self) -> str:
+        """A name for all that is to be learned."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def texts(self) -> list[str]:
+        """Return a digest of each one's text."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +72,7 @@ class TrainingRun(ABC):
     A subclass's `__init__` makes the network, whose forward passes give what `loss` needs, and ends in `begin`.
     """
 
-    def __init__(self, recipe: RunSettings, train: Corpus, validation: Corpus, folder: Path) -> None:
+    def __init__(self, recipe: RunRecipe, train: Corpus, validation: Corpus, folder: Path) -> None:
         """Check what needs no network.
 
         Raises:

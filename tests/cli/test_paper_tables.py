@@ -60,6 +60,10 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     again = discsum(*command)
     assert {path: path.stat().st_mtime_ns for path in made} == made
     assert "default setting" in again.out and "† not significantly worse" in again.out
+    alone = discsum(*command, "--setting", "balanced").out
+    assert "balanced setting" in alone and "default setting" not in alone
+    # Figures are those of the whole table.
+    assert alone.splitlines()[-4] in again.out.splitlines()
 
 
 def test_draws_need_samples(discsum, tmp_path):
@@ -67,3 +71,5 @@ def test_draws_need_samples(discsum, tmp_path):
     assert result.code == 1
     assert "--draws 2: expected sample=N among the settings" in result.err
     assert "--table: expected 2 or 3, got 5" in discsum("evaluate", "--table", 5, tmp_path).err
+    result = discsum("evaluate", "--table", 3, tmp_path, "--setting", "tiny")
+    assert (result.code, "--setting: expected default or balanced, got tiny" in result.err) == (1, True)
