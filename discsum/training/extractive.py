@@ -55,10 +55,8 @@ class SummarizerTrainer(TrainingRun):
                 those to learn from.
             WeightsError: A damaged checkpoint.
         """
-        self.recipe, self.notes = recipe, notes
-        self.train = train.sampled(recipe.sample, recipe.draw) if recipe.sample else train
-        self.validation = validation
-        super().__init__(recipe, self.train, validation, folder)
+        super().__init__(recipe, train, validation, folder, name, notes)
+        self.recipe = recipe
         self.parser = discsum.Parser.from_pretrained(recipe.parser)
         device = self.accelerator.device
         encoder = self._encoder(device) if recipe.encodes else None
@@ -96,10 +94,6 @@ class SummarizerTrainer(TrainingRun):
         whole: Any = self.accelerator.reduce(weight.sum(), reduction="sum")
         loss: Tensor = (losses * weight).sum() / whole * self.accelerator.num_processes
         return loss
-
-    def names(self, documents: Sequence[int]) -> str:
-        """Return the documents' names."""
-        return ", ".join(self.train[index].document.id for index in documents)
 
     def validate(self) -> dict[str, float]:
         """Return ROUGE F1 of summaries of the validation documents, in percent."""

@@ -8,17 +8,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError
 from discsum.files import replaced, replacing
 from discsum.persistence import CARD
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
+from discsum.training.examples import Collection
 from discsum.training.processes import accelerator
 from discsum.training.run_recipe import RunRecipe
 from discsum.training.sampling import Batches
@@ -27,28 +27,6 @@ from discsum.training.schedule import rate_factor, update_average
 Report = Callable[[str], None]
 LOG = "log.json"
 BEST = "best"
-
-
-class Corpus(Protocol):
-    """The documents of a run.
-
-    Attributes:
-        lengths: `(documents,)` a measure of their lengths.
-        weights: `(documents,)` how often each is drawn, relative to others.
-    """
-
-    lengths: NDArray[np.int64]
-    weights: NDArray[np.float64]
-
-    @property
-    def digest(self) -> str:
-        """A name for all that is to be learned."""
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-
-    def texts(self) -> list[str]:
-        """Return a digest of each one's text."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +50,33 @@ class TrainingRun(ABC):
     A subclass's `__init__` makes the network, whose forward passes give what `loss` needs, and ends in `begin`.
     """
 
-    def __init__(self, recipe: RunRecipe, train: Corpus, validation: Corpus, folder: Path) -> None:
-        """Check what needs no network.
+    def __init__(
+        self, recipe: RunRecipe, train: Collection, validation: Collection, folder: Path, name: str, notes: str
+    ) -> None:
+        """Draw the recipe's sample and check what needs no network.
+
+        Args:
+            recipe: All settings.
+            train: Documents to learn from.
+            validation: Documents to choose by.
+            folder: Where the run is kept.
+            name: The model's name.
+            notes: For its card.
 
         Raises:
             InputError: Validation documents among those to learn from, or more processes than documents a step.
         """
-        self._settings, self._corpora, self.folder = recipe, (train, validation), folder
+        self._settings, self.folder, self.name, self.notes = recipe, folder, name, notes
+        self.train = train.sampled(recipe.sample, recipe.draw) if recipe.sample else train
+        self.validation = validation
         replaced(folder / BEST)
-        shared = set(train.texts()) & set(validation.texts())
+        shared = set(self.train.texts()) & set(validation.texts())
         if shared:
             raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
         self.accelerator = accelerator(recipe.bf16)
         if recipe.batch < self.accelerator.num_processes:
             raise InputError(f"batch: expected a document for each of {self.accelerator.num_processes} processes")
-        self.batches = Batches(train.lengths, train.weights, recipe.batch, recipe.seed)
+        self.batches = Batches(self.train.lengths, self.train.weights, recipe.batch, recipe.seed)
         self.steps = recipe.steps or recipe.epochs * self.batches.steps
         self.log: list[Round] = []
 
@@ -103,7 +93,7 @@ class TrainingRun(ABC):
         # Without a decay the average is the weights themselves, which need no copy.
         averaged = network.state_dict() if self._settings.average else {}
         self.average = {key: value.detach().clone() for key, value in averaged.items()}
-        self._data = " ".join(corpus.digest for corpus in self._corpora)
+        self._data = f"{self.train.digest} {self.validation.digest}"
         state = earlier_state(self.folder, self._settings.to_dict())
         if state is not None:
             check_data(self.folder, state, self._data)
@@ -111,7 +101,7 @@ class TrainingRun(ABC):
             self.log = [Round(**entry) for entry in state["log"]]
         elif self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
-            report(f"{len(self._corpora[0])} documents, {self.steps} steps, {count:,} parameters")
+            report(f"{len(self.train)} documents, {self.steps} steps, {count:,} parameters")
         self._check_together()
         self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
 
@@ -125,9 +115,9 @@ class TrainingRun(ABC):
             step: The step, from 0.
         """
 
-    @abstractmethod
     def names(self, documents: Sequence[int]) -> str:
         """Return the names of training documents, for an error."""
+        return ", ".join(self.train[index].document.id for index in documents)
 
     @abstractmethod
     def validate(self) -> dict[str, float]:

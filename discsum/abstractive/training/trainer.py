@@ -72,10 +72,8 @@ class AbstractiveTrainer(TrainingRun):
                 those to learn from; or nothing to train.
             WeightsError: A damaged checkpoint, or no such model to begin with.
         """
-        self.recipe, self.name, self.notes = recipe, name, notes
-        self.train = train.sampled(recipe.sample, recipe.draw) if recipe.sample else train
-        self.validation = validation
-        super().__init__(recipe, self.train, validation, folder)
+        super().__init__(recipe, train, validation, folder, name, notes)
+        self.recipe = recipe
         torch.manual_seed(recipe.seed)
         self.summarizer = self._begun(report if self.accelerator.is_main_process else lambda line: None)
         model = self.summarizer.model
@@ -99,10 +97,6 @@ class AbstractiveTrainer(TrainingRun):
         whole: Any = self.accelerator.reduce(tokens, reduction="sum")
         total: Tensor = found.total * tokens / whole * self.accelerator.num_processes
         return total
-
-    def names(self, documents: Sequence[int]) -> str:
-        """Return the documents' names."""
-        return ", ".join(self.train[index].document.id for index in documents)
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:
