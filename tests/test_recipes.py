@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.recipes import names, read_recipe
@@ -84,3 +85,16 @@ def test_values_that_are_none(changes, message):
     source = [{"path": "a"}]
     with pytest.raises(InputError, match=message):
         SummarizerRecipe.from_dict({"train": source, "validation": source} | changes)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith(("manakul2021/", "small-bart/"))])
+def test_abstractive_recipes_are_whole(name):
+    content = read_recipe(name)
+    recipe = AbstractiveRecipe.from_dict(
+        {key: value for key, value in content.items() if key not in ("kind", "data", "name")}
+    )
+    assert content["kind"] == "abstractive"
+    if name.startswith("manakul2021/"):
+        # Steps of two documents: 20,000 documents until the peak (appendix A.3).
+        assert recipe.warmup * recipe.steps * recipe.batch == 20_000
+        assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)

@@ -24,7 +24,6 @@ from discsum.abstractive.training.trainer import AbstractiveTrainer
 from discsum.data.training_sets import Reading, collection
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import WEIGHTS
-from discsum.recipes import names, read_recipe
 
 
 def content(parser_folder, **changes):
@@ -321,19 +320,6 @@ def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
 def test_bad_recipes(changes, message, data, parser_folder, tmp_path):
     with pytest.raises(DiscsumError, match=message):
         trainer(data, parser_folder, tmp_path / "run", **changes)
-
-
-@pytest.mark.parametrize("name", [name for name in names() if name.startswith(("manakul2021/", "small-bart/"))])
-def test_shipped_recipes_are_whole(name):
-    content = read_recipe(name)
-    recipe = AbstractiveRecipe.from_dict(
-        {key: value for key, value in content.items() if key not in ("kind", "data", "name")}
-    )
-    assert content["kind"] == "abstractive"
-    if name.startswith("manakul2021/"):
-        # Steps of two documents: 20,000 documents until the peak (appendix A.3).
-        assert recipe.warmup * recipe.steps * recipe.batch == 20_000
-        assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
 
 
 def test_noise_shuffles_and_masks_what_it_takes(small_documents):
