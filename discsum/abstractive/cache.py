@@ -14,7 +14,7 @@ class LayerDocuments:
     """A layer's keys and values of the documents, and what its selector made of them.
 
     Attributes:
-        keys: `(documents, tokens, heads, head_size)`: tokens first, so that a sentence is one stretch of memory.
+        keys: `(documents, heads, tokens, head_size)`.
         values: The same.
         summary: What `Selector.summarise` gave.
     """

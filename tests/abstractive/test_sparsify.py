@@ -195,7 +195,7 @@ def test_documents_are_kept_once(inputs):
     )
     cache = found.past_key_values
     assert {layer: tuple(kept.keys.shape) for layer, kept in cache.documents.items()} == {
-        layer: (2, 22, 4, 8) for layer in range(2)
+        layer: (2, 4, 22, 8) for layer in range(2)
     }
     summary = 2 * 4 * 5 * 8
     assert cache.cross_bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)

@@ -31,7 +31,15 @@ def content(parser_folder, **changes):
         "train": [{"path": "train.jsonl"}],
         "validation": [{"path": "validation.jsonl"}],
         "parser": str(parser_folder),
-        "scratch": {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.1},
+        "scratch": {
+            "vocabulary": 300,
+            "width": 16,
+            "layers": 2,
+            "heads": 2,
+            "inner": 16,
+            "positions": 192,
+            "dropout": 0.1,
+        },
         "source_tokens": 192,
         "target_tokens": 24,
         "epochs": 2,
@@ -263,6 +271,8 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         trainer(data, parser_folder, tmp_path / "run", source_tokens=500, **settings)
     with pytest.raises(InputError, match=r"target_tokens: expected at most 192, the positions of .*, got 193"):
         trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
+    with pytest.raises(InputError, match=r"source_tokens: expected at most 64, the positions of the model with random"):
+        trainer(data, parser_folder, tmp_path / "run", scratch={"vocabulary": 300, "positions": 64})
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     with pytest.raises(InputError, match="--max-tokens, --min-tokens: expected at most 191, which is what"):
         model.summarize(small_documents, truncate=True, max_new_tokens=192)

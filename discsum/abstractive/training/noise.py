@@ -20,7 +20,8 @@ def noised(document: Document, words: int, mask: str, random: np.random.Generato
         random: Where chance comes from.
 
     Returns:
-        A document of the shuffled sentences, which holds no tree, and the text to be restored.
+        A document of the shuffled sentences, which holds no tree, and the text to be restored, of which a model may
+        learn to write the beginning alone.
     """
     texts = [" ".join(text.split()) for text in document.sentence_texts]
     lengths = np.array([len(text.split()) for text in texts])

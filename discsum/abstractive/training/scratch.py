@@ -23,6 +23,7 @@ class Scratch:
         layers: Of the encoder, and as many of the decoder.
         heads: Of each attention.
         inner: Size of a layer's feed-forward network.
+        positions: Tokens that it can read or write, at most.
         dropout: Of the network.
     """
 
@@ -31,11 +32,12 @@ class Scratch:
     layers: int = 3
     heads: int = 4
     inner: int = 1024
+    positions: int = 1024
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
         """Check the sizes together."""
-        names = ("vocabulary", "width", "layers", "heads", "inner")
+        names = ("vocabulary", "width", "layers", "heads", "inner", "positions")
         problems = [f"{name}: expected above 0, got {getattr(self, name)}" for name in names if getattr(self, name) < 1]
         if not problems and self.width % self.heads:
             problems.append(f"width: expected a multiple of {self.heads} heads, got {self.width}")
@@ -71,8 +73,8 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     return fast(tokenizer_object=plain, mask_token="<mask>", **names)
 
 
-def make_model(sizes: Scratch, tokenizer: Any, positions: int) -> Any:
-    """Return a BART of those sizes with random weights, for that many positions."""
+def make_model(sizes: Scratch, tokenizer: Any) -> Any:
+    """Return a BART of those sizes with random weights."""
     from transformers import BartConfig, BartForConditionalGeneration
 
     each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
@@ -81,7 +83,7 @@ def make_model(sizes: Scratch, tokenizer: Any, positions: int) -> Any:
         vocab_size=len(tokenizer),
         d_model=sizes.width,
         **sides,
-        max_position_embeddings=positions,
+        max_position_embeddings=sizes.positions,
         dropout=sizes.dropout,
         activation_function="gelu",
         bos_token_id=BEGIN,

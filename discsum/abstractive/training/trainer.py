@@ -145,10 +145,24 @@ class AbstractiveTrainer(TrainingRun):
         recipe, device = self.recipe, str(self.accelerator.device)
         r = recipe.r if recipe.objective.selects else None
         if recipe.model is not None:
-            return self._loaded(recipe.model, r, device, report)
+            summarizer = self._loaded(recipe.model, r, device, report)
+        else:
+            summarizer = self._scratch(r, device)
+        for option, asked, most in (
+            ("source_tokens", recipe.source_tokens, summarizer.positions),
+            ("target_tokens", recipe.target_tokens, summarizer.target_positions),
+        ):
+            if most is not None and asked > most:
+                model = recipe.model or "the model with random weights (scratch.positions)"
+                raise InputError(f"{option}: expected at most {most}, the positions of {model}, got {asked}")
+        return summarizer
+
+    def _scratch(self, r: int | None, device: str) -> AbstractiveSummarizer:
+        """Return a model with random weights, and a tokenizer of the texts that it learns from."""
+        recipe = self.recipe
         texts = (self.train[index].document.text for index in range(len(self.train)))
         tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
-        model = make_model(recipe.scratch, tokenizer, max(recipe.source_tokens, recipe.target_tokens)).to(device)
+        model = make_model(recipe.scratch, tokenizer).to(device)
         config = SelectorConfig(recipe.selector, r, recipe.beta, options=recipe.options)
         sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
         return AbstractiveSummarizer(model, tokenizer, self.name, config)
@@ -170,19 +184,13 @@ class AbstractiveTrainer(TrainingRun):
         summarizer = AbstractiveSummarizer.from_pretrained(
             name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
         )
-        for option, asked, most in (
-            ("source_tokens", recipe.source_tokens, summarizer.positions),
-            ("target_tokens", recipe.target_tokens, summarizer.target_positions),
-        ):
-            if most is not None and asked > most:
-                raise InputError(f"{option}: expected at most {most}, the positions of {name}, got {asked}")
         summarizer.selector = replace(summarizer.selector, r=r)
         return summarizer
 
     def _batch(self, examples: Sequence[Any], random: Sequence[np.random.Generator]) -> TextBatch:
         recipe, tokenizer = self.recipe, self.summarizer.tokenizer
         if recipe.task == "denoise":
-            words = int(min(recipe.source_tokens, recipe.target_tokens) / TOKENS_A_WORD)
+            words = int(recipe.source_tokens / TOKENS_A_WORD)
             pairs = [
                 noised(example.document, words, tokenizer.mask_token, chance)
                 for example, chance in zip(examples, random, strict=True)
