@@ -96,6 +96,7 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     table = write_table(tmp_path / "t.jsonl")
     systems = [str(bart_folder), f"{bart_folder},ideal", f"{bart_folder},random"]
     options = ("--r", 3, "--r", 1, "--r", 99, "--max-tokens", 8, "--parser", parser_folder, "-o", tmp_path / "out")
+    options += ("--against", systems[2])
     named = [option for system in systems for option in ("--system", system)]
     result = discsum("analyze", "rouge", table, *named, *options)
     assert (result.code, result.err) == (0, "")
@@ -108,4 +109,8 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
         assert entry["mass"] == pytest.approx(1.0, abs=1e-5)
     assert 0 < random[0]["mass"] < ideal[0]["mass"] < ideal[1]["mass"] <= 1 + 1e-6
     assert (tmp_path / "out" / "rouge-rouge1.png").read_bytes().startswith(PNG)
+    assert (tmp_path / "out" / "rouge-rouge1-difference.svg").read_text().startswith("<?xml")
     assert "attention read" in result.out
+    result = discsum("analyze", "rouge", table, *named, "--against", "another")
+    assert result.code == 1
+    assert "--against: expected one of" in result.err

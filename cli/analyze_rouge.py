@@ -1,0 +1,104 @@
+"""`discsum analyze rouge`: what reading fewer sentences costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from discsum.choices import SHIPPED_PARSER
+from discsum.cli.analysis import ALL, Device, Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.options import ParserName
+from discsum.cli.progress import counting
+from discsum.errors import InputError
+
+
+def rouge(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
+    system: Annotated[
+        list[str],
+        typer.Option(
+            metavar="MODEL[,SELECTOR[,KEY=VALUE...]]",
+            help="A line of the picture; beta=1.0 is an option of every selector.",
+        ),
+    ],
+    output: Out = "analysis",
+    against: Annotated[
+        str | None, typer.Option(metavar="SYSTEM", help="Draw how far the others' R-1 lies above this one's, too.")
+    ] = None,
+    read: Annotated[list[int] | None, typer.Option("--r", min=1, help="Sentences a step, once for each.")] = None,
+    documents: Documents = 100,
+    beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = 4,
+    min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at least.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at most.")] = None,
+    parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
+) -> None:
+    """Draw ROUGE, and the attention that is read, by how many sentences are read (figures 2 and 4 of the paper).
+
+    Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
+    """
+    from discsum.abstractive.analysis.pictures import curves
+    from discsum.abstractive.analysis.reading import read_some
+    from discsum.cli.models import load_parser
+    from discsum.rouge import signature
+
+    if against is not None and against not in system:
+        raise InputError(f"--against: expected one of {', '.join(system)}, got {against}")
+    pairs = read_table(table, documents)
+    texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
+    engine = load_parser(parser)
+    parsed = list(engine.parse_many(texts, ids=names))
+    references = [pair.references for pair in pairs]
+    lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
+    options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
+    amounts = sorted(set(read or [1, 2, 3, 5, 10]))
+
+    def split(summaries: Sequence[str]) -> list[str]:
+        return ["\n".join(document.sentence_texts) for document in engine.parse_many(summaries)]
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name in system:
+        summarizer = load_system(name, device)
+        whole = summarizer.selector.selector == ALL
+        with counting(name, len(pairs) * (1 if whole else len(amounts))) as show:
+            found[name] = []
+            for place, r in enumerate([None] if whole else amounts):
+
+                def shown(done: int, before: int = place * len(pairs)) -> None:
+                    show(before + done)
+
+                measured = read_some(summarizer, parsed, references, r, split, shown, **options)
+                found[name].append(measured.to_dict())
+    path = write_numbers(output, "rouge", {"table": table, "signature": signature(), "systems": found})
+    for what, (label, lines) in _drawn(found, len(amounts), against).items():
+        labels, beside = ("sentences read, r", label), path.with_name(f"{path.stem}-{what}.json")
+        pictures = curves(lines, amounts, labels, f"{len(pairs)} documents", beside, bottom=None)
+        typer.echo("\n".join(map(str, pictures)))
+    for name, entries in found.items():
+        for entry in entries:
+            figures = "  ".join(f"{entry[metric]:6.2f}" for metric in ("rouge1", "rouge2", "rougeLsum"))
+            typer.echo(f"{name:40} r={entry['r'] or 'all':<4} {figures}  attention read {entry['mass']:.3f}")
+    typer.echo(f"signature: {signature()}")
+
+
+def _drawn(
+    found: Mapping[str, Sequence[Mapping[str, Any]]], amounts: int, against: str | None
+) -> dict[str, tuple[str, dict[str, list[float]]]]:
+    """Return by picture the label of its vertical axis, and a line a system."""
+
+    def lines(metric: str) -> dict[str, list[float]]:
+        # A system that reads all sentences is the same for every r.
+        return {
+            name: [entry[metric] for entry in entries] * (amounts if len(entries) < amounts else 1)
+            for name, entries in found.items()
+        }
+
+    drawn = {"rouge1": ("R-1", lines("rouge1")), "mass": ("share of attention read", lines("mass"))}
+    if against is not None:
+        others = lines("rouge1")
+        base = others.pop(against)
+        over = {name: [own - there for own, there in zip(line, base, strict=True)] for name, line in others.items()}
+        drawn["rouge1-difference"] = (f"R-1 above {against}", over)
+    return drawn
