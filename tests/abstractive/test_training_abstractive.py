@@ -321,7 +321,7 @@ def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
         ({"task": "denoise", "beta": 0.0}, "beta: expected none for the task denoise"),
         (
             {"r": 0, "task": "dream"},
-            "task: expected one of summarize, denoise, got 'dream'; r: expected a number above",
+            "task: expected one of summarize, infill, denoise, got 'dream'; r: expected a number above",
         ),
         ({"validation": [{"path": "train.jsonl"}]}, "expected no validation document among the training documents"),
         ({"model": "gone"}, "gone: expected the folder of a sequence-to-sequence model"),
@@ -336,7 +336,7 @@ def test_noise_shuffles_and_masks_what_it_takes(small_documents):
     document = small_documents[0]
     seen, masks = set(), 0
     for seed in range(60):
-        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed))
+        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed), shuffle=True)
         assert target in " ".join(document.text.split())
         assert len(target.split()) <= 12 + max(len(one.split()) for one in document.sentence_texts)
         left = [word for word in found.text.split() if word != "<mask>"]
@@ -346,3 +346,10 @@ def test_noise_shuffles_and_masks_what_it_takes(small_documents):
         seen.add(found.text)
     assert masks > 20
     assert len(seen) > 20
+
+
+def test_noise_without_shuffling_keeps_the_order(small_documents):
+    for seed in range(20):
+        found, target = noised(small_documents[0], 12, "<mask>", np.random.default_rng(seed), shuffle=False)
+        words = iter(target.split())
+        assert all(word in words for word in found.text.split() if word != "<mask>")

@@ -1,4 +1,4 @@
-"""Texts to be restored: sentences in another order, with masked spans (Lewis et al. 2020, section 2.2)."""
+"""Texts to be restored: with masked spans, or also in another order (Lewis et al. 2020, section 2.2)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from discsum.document import Document, Span
 MASKED, SPAN = 0.3, 3.0
 
 
-def noised(document: Document, words: int, mask: str, random: np.random.Generator) -> tuple[Document, str]:
-    """Return some consecutive sentences shuffled and masked, and how they stood.
+def noised(
+    document: Document, words: int, mask: str, random: np.random.Generator, *, shuffle: bool
+) -> tuple[Document, str]:
+    """Return some consecutive sentences masked and perhaps shuffled, and how they stood.
 
     Args:
         document: With its sentences.
         words: About how many words are taken; at least one sentence is.
         mask: What stands for a masked span.
         random: Where chance comes from.
+        shuffle: Whether the sentences come in another order.
 
     Returns:
-        A document of the shuffled sentences, which holds no tree, and the text to be restored, of which a model may
+        A document of these sentences, which holds no tree, and the text to be restored, of which a model may
         learn to write the beginning alone.
     """
     texts = [" ".join(text.split()) for text in document.sentence_texts]
@@ -30,7 +33,7 @@ def noised(document: Document, words: int, mask: str, random: np.random.Generato
     first = int(random.integers(len(enough))) if len(enough) else 0
     taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words, side="right"))
     chosen = texts[first : first + taken]
-    order = random.permutation(len(chosen))
+    order = random.permutation(len(chosen)) if shuffle else range(len(chosen))
     parts = [_masked(chosen[place], mask, random) for place in order]
     ends = np.cumsum([len(part) + 1 for part in parts])
     sentences = tuple(Span(int(end) - 1 - len(part), int(end) - 1) for part, end in zip(parts, ends, strict=True))

@@ -14,8 +14,8 @@ from discsum.recipes.fields import mistaken
 from discsum.recipes.sources import Source, sources
 from discsum.training.run_recipe import RunRecipe
 
-# What is written: summaries, or a text's sentences in their order, after they were shuffled and masked.
-TASKS = ("summarize", "denoise")
+# What is written: summaries, or the text that was masked (infill), or masked and shuffled (denoise).
+TASKS = ("summarize", "infill", "denoise")
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class AbstractiveRecipe(RunRecipe):
     Attributes:
         model: Folder of a model to begin with, or `hf:NAME` from the hub; none to begin with random weights.
         scratch: Sizes of a model with random weights.
-        task: `summarize`; or `denoise`, by which BART learns to read and write before it sees summaries (Lewis et al.
-            2020): the text of shuffled sentences with masked spans is written as it was.
+        task: `summarize`; or `infill` or `denoise`, by which BART learns to read and write before it sees summaries
+            (Lewis et al. 2020): a text with masked spans, or one of shuffled sentences with masked spans, is written
+            as it was.
         selector: Which sentences are read; see `discsum.abstractive.selectors.names()`.
         beta: Weight of the discourse prior at the beginning, which is then learned; none to leave it out. A model that
             was trained with the prior keeps what it learned.
@@ -65,8 +66,8 @@ class AbstractiveRecipe(RunRecipe):
                 f"selector: expected one that learns ({', '.join(SENTENCE_ENCODERS)}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"
             )
-        if self.task == "denoise" and self.beta is not None:
-            found.append("beta: expected none for the task denoise, whose shuffled texts have no tree")
+        if self.task != "summarize" and self.beta is not None:
+            found.append(f"beta: expected none for the task {self.task}, whose texts have no tree")
         return found + super().problems() + self.not_above_zero(("r", "source_tokens", "target_tokens"))
 
     @classmethod

@@ -189,10 +189,11 @@ class AbstractiveTrainer(TrainingRun):
 
     def _batch(self, examples: Sequence[Any], random: Sequence[np.random.Generator]) -> TextBatch:
         recipe, tokenizer = self.recipe, self.summarizer.tokenizer
-        if recipe.task == "denoise":
+        if recipe.task != "summarize":
+            shuffle = recipe.task == "denoise"
             words = int(recipe.source_tokens / TOKENS_A_WORD)
             pairs = [
-                noised(example.document, words, tokenizer.mask_token, chance)
+                noised(example.document, words, tokenizer.mask_token, chance, shuffle=shuffle)
                 for example, chance in zip(examples, random, strict=True)
             ]
         else:
