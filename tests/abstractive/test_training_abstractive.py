@@ -280,13 +280,15 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         model.summarize(small_documents, truncate=True, max_new_tokens=3, min_new_tokens=9)
 
 
-def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
+def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     recipe = tmp_path / "recipe.yaml"
     scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
-    fields = content(parser_folder, scratch=scratch, batch=7, epochs=1, selector="gru", objective={"mode": "int-mix"})
+    # Without dropout, which each process draws for itself.
+    own = {"scratch": scratch, "selector": "gru", "options": {"dropout": 0.0}, "objective": {"mode": "int-mix"}}
+    fields = content(parser_folder, batch=7, epochs=1, **own)
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
     logs = []
     for processes in (1, 2):
@@ -307,7 +309,7 @@ def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
         assert [process.wait(timeout=300) for process in started] == [0] * processes
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
-        assert one["validation"] == pytest.approx(two["validation"], abs=2e-3)
+        assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)
 
 
 @pytest.mark.parametrize(
