@@ -15,9 +15,9 @@ from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector
 from discsum.abstractive.state import Observation, SparseState
 from discsum.errors import InputError
 
-# Reading a token that was selected costs as much as so many that are read in their place, by measurement
-# (tests/benchmarks/sparse_decoder.py); beyond it all tokens are read.
-GATHERED = 3.0
+# Reading a sentence that was selected costs as much as so many that are read in their place, and selecting as much as
+# reading so many of them, by measurement (tests/benchmarks/sparse_decoder.py); beyond it all are read.
+GATHERED, SELECTING = 3.0, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,8 @@ class SentenceSparseCrossAttention(nn.Module):
         Documents of so few sentences that selecting would cost more are read whole, whatever stands beside them.
         """
         starts, lengths, counts = layout.starts.tolist(), layout.lengths.tolist(), layout.counts.tolist()
-        whole = [self.sparse.dense_where_faster and (self.sparse.r or 0) * GATHERED > count for count in counts]
+        cost = ((self.sparse.r or 0) + SELECTING) * GATHERED
+        whole = [self.sparse.dense_where_faster and cost > count for count in counts]
         if all(whole):
             return self._dense(asked, kept, self._padding(None, layout))
         chosen = self._selected(asked, kept, layout).tolist()
