@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from discsum.errors import DiscsumError
 
@@ -23,7 +23,7 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
     Tasks are taken as they are needed, so that there may be any number of them.
 
     Args:
-        work: Does one task; with several workers it is pickled once for each task.
+        work: Does one task; with several workers each has one copy of it, which keeps what it loads.
         tasks: What to do.
         workers: How many processes; with one it is done here.
 
@@ -36,15 +36,15 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
     # Not forked: a copy of a process that has run torch may hang.
     context = multiprocessing.get_context("spawn")
     waiting = iter(tasks)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker) as pool:
+    with ProcessPoolExecutor(workers, context, _begin_worker, (work,)) as pool:
         # One task in hand and one ready for each worker.
-        running: set[Future[Result]] = {pool.submit(work, task) for task in islice(waiting, 2 * workers)}
+        running: set[Future[Result]] = {pool.submit(_done, task) for task in islice(waiting, 2 * workers)}
         try:
             while running:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
-                running |= {pool.submit(work, task) for task in islice(waiting, len(done))}
+                running |= {pool.submit(_done, task) for task in islice(waiting, len(done))}
         except BrokenProcessPool as error:
             raise DiscsumError(
                 f"expected {workers} workers to live, one was killed; start again to go on, with fewer of them "
@@ -55,11 +55,20 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
                 future.cancel()
 
 
-def _begin_worker() -> None:
+# What this worker does.
+_WORK: list[Callable[[Any], Any]] = []
+
+
+def _begin_worker(work: Callable[[Any], Any]) -> None:
     import torch
 
+    _WORK.append(work)
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _done(task: Any) -> Any:
+    return _WORK[0](task)
 
 
 def _end_with_parent() -> None:

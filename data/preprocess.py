@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import batches
-from discsum.choices import SHIPPED_PARSER, UNITS
+from discsum.choices import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import results_of
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin
 from discsum.data.shards import Record, read_contents, schema, write_shard
@@ -22,6 +22,7 @@ from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing, sha256, to_line
 from discsum.oracles import ORACLES, oracle_labels
+from discsum.persistence import fingerprint
 from discsum.training.pairs import Pair, encode_pairs
 
 if TYPE_CHECKING:
@@ -145,10 +146,12 @@ def makers(recipe: PreprocessRecipe) -> dict[str, str]:
     Raises:
         WeightsError: No such parser or encoder.
     """
-    from discsum.parsers.pretrained import fingerprint
+    made = {"discsum": version("discsum"), "parser": fingerprint(recipe.parser)}
+    if recipe.encoder in (*VECTORS, "none"):
+        return made
     from discsum.parsers.unit_encoders import identity
 
-    return {"discsum": version("discsum"), "parser": fingerprint(recipe.parser), **identity(recipe.encoder)}
+    return made | identity(recipe.encoder)
 
 
 def preprocess(

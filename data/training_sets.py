@@ -16,6 +16,7 @@ from discsum.data.summaries import read_pairs
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.files import sha256
+from discsum.persistence import fingerprint
 from discsum.recipes.fields import differences
 from discsum.recipes.sources import Source
 from discsum.training.examples import Collection
@@ -68,8 +69,6 @@ class Reading:
         Raises:
             InputError: It was not; the message names the differences.
         """
-        from discsum.parsers.pretrained import fingerprint
-
         # Vectors and labels that are not read do no harm.
         names = [*(["oracle", "oracle_units"] if self.oracle else []), *(["encoder"] if self.vectors else [])]
         wanted = asdict(self.made_by)

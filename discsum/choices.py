@@ -10,3 +10,7 @@ DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 SENTENCES = ("model", "nltk", "newline")
 # What names on the Hugging Face hub begin with; without it nothing is fetched.
 HUB = "hf:"
+# Unit vectors: pooled from the parser's one encoding of the whole text; with its states of EDUs beside them; or the
+# first token's state of each unit encoded on its own by the parser's encoder.
+CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"
+VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)

@@ -52,6 +52,15 @@ def locate(name_or_path: str | Path) -> Path:
     )
 
 
+def fingerprint(name_or_path: str | Path) -> str:
+    """Return the SHA-256 of a model's configuration, which names those of its files; nothing is loaded.
+
+    Raises:
+        WeightsError: No such model.
+    """
+    return sha256(locate(name_or_path) / CONFIG)
+
+
 def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], card: str) -> None:
     """Write a model to `folder`, its weights as float16; the configuration, which names their checksum, comes last."""
     from safetensors.torch import save

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 import discsum
-from discsum.choices import SHIPPED_PARSER
+from discsum.choices import CONTEXTUAL, SHIPPED_PARSER
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.encoder.units import CONTEXTUAL
 from discsum.errors import InputError, WeightsError
 from discsum.files import sha256
 from discsum.persistence import CARD, CONFIG, ModelFolder, locate, read_model, shipped, write_model

@@ -16,7 +16,7 @@ from torch import nn
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, locate, read_model, write_model
+from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_model, write_model
 
 KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
@@ -88,15 +88,6 @@ def load(name_or_path: str | Path) -> Loaded:
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
     return Loaded(network, _plain(tokenizer), name, fingerprint(model.path))
-
-
-def fingerprint(name_or_path: str | Path) -> str:
-    """Return the SHA-256 of a parser's configuration, which names those of its files; nothing is loaded.
-
-    Raises:
-        WeightsError: No such parser.
-    """
-    return sha256(locate(name_or_path) / CONFIG)
 
 
 def _build(config: Mapping[str, Any]) -> ParserNetwork:

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.choices import DISCOURSE, ISOLATED, VECTORS
 from discsum.document import Document
-from discsum.encoder.units import DISCOURSE, ISOLATED, VECTORS, pool
+from discsum.encoder.units import pool
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.network import layout_of
@@ -157,12 +158,7 @@ class UnitEncoder:
 
 
 def identity(name: str) -> dict[str, str]:
-    """Return what tells a Hugging Face encoder from another one of that name: commit and digest.
-
-    Nothing for the kinds of vectors that a parser's encoder makes, and for `none`.
-    """
-    if name in (*VECTORS, "none"):
-        return {}
+    """Return what tells a Hugging Face encoder from another one of that name: commit and digest."""
     pretrained = pretrained_encoder(name)
     encoder = UnitEncoder(WindowEncoder(pretrained.encoder, pretrained.special), pretrained.tokenizer)
     revision = str(getattr(pretrained.encoder.config, "_commit_hash", None) or "")

@@ -1,4 +1,4 @@
-"""One vector a unit: what kinds there are, and how those of the whole text's encoding are pooled."""
+"""One vector a unit, pooled from the encoding of the whole text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.document import Span
-
-# Pooled from the parser's one encoding of the whole text; with its states of EDUs beside them; or the first token's
-# state of each unit encoded on its own by the parser's encoder.
-CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"
-VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)
 
 
 def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from discsum.encoder.units import VECTORS
+from discsum.choices import VECTORS
 from discsum.rouge import signature
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The laboratory's speeds: preprocessing, training on kept vectors, ROUGE, and growth with the number of documents.
 
-    python tests/benchmarks/laboratory.py TABLE [--documents 200] [--growth 10000]
+    python tests/benchmarks/laboratory.py TABLE [--documents 480] [--growth 10000]
 
 TABLE has texts with summaries, as CNN/DailyMail. Ratios are those of one run, each of its sides measured in turn, so
 that they hold on a busy machine too; two workers need two free cores. Growth is measured on short texts made here.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from discsum.baselines import baseline
 from discsum.data.dataset import UnitExamples
-from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.shards import Record, schema, write_shard
 from discsum.data.summaries import read_pairs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
@@ -90,42 +90,65 @@ def stages(pairs: list[Pair], folder: Path) -> None:
         print(f"  {name:22}{1000 * value / len(pairs):8.1f} ms a document {100 * value / whole:6.1f}%")
 
 
-def workers(pairs: list[Pair], folder: Path) -> None:
-    """Print documents a second at one and two workers, loading of the parser included."""
-    rates = []
-    for count in (1, 2):
-        recipe = PreprocessRecipe(encoder="contextual", shard=16)
-        took = seconds(
-            lambda count=count, recipe=recipe: preprocess(pairs, {}, folder / str(count), recipe, workers=count)
-        )
-        rates.append(len(pairs) / took)
-    one, two = rates
-    print(f"preprocessing: {one:.1f} documents a second at 1 worker, {two:.1f} at 2: {two / one:.2f} times")
+# In a process of its own, so that nothing is loaded yet; prints its peak memory in KiB.
+PREPROCESS = """
+import sys
+from itertools import islice
+from pathlib import Path
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.summaries import read_pairs
+
+table, folder = map(Path, sys.argv[1:3])
+documents, workers, shard = map(int, sys.argv[3:])
+recipe = PreprocessRecipe(encoder="contextual", shard=shard)
+preprocess(islice(read_pairs(table), documents), {}, folder, recipe, workers=workers)
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
+"""
+
+
+def preprocessed(table: Path, folder: Path, documents: int, workers: int = 1, shard: int = 256) -> tuple[float, float]:
+    """Return the seconds of preprocessing so many documents, and the peak memory in MiB; all loading is part of it."""
+    command = [sys.executable, "-c", PREPROCESS, *map(str, (table, folder, documents, workers, shard))]
+    started = time.perf_counter()
+    one = os.environ | {"OMP_NUM_THREADS": "1"}
+    peak = int(subprocess.run(command, env=one, check=True, capture_output=True, text=True).stdout) / 1024
+    return time.perf_counter() - started, peak
+
+
+def workers(table: Path, documents: int, folder: Path) -> None:
+    """Print documents a second at one and two workers."""
+    one, two = (documents / preprocessed(table, folder / str(count), documents, count, 16)[0] for count in (1, 2))
+    print(
+        f"preprocessing, {documents} documents: {one:.1f} a second at 1 worker, {two:.1f} at 2: {two / one:.2f} times",
+        flush=True,
+    )
 
 
 def training(folder: Path) -> None:
     """Print steps a second on kept vectors and with encoding each step, batches of 32 documents."""
-    config = SynthesizerConfig("c_tree_nuc", width=384)
-    examples = list(UnitExamples(folder / "1", "sentence", config))
-    batches = [collate(examples[start : start + 32]) for start in range(0, len(examples) - 31, 32)]
     encoder = UnitEncoder.load("isolated", Parser.from_pretrained())
-    torch.manual_seed(1)
-    network = Synthesizer(config)
 
     def step(scorer: UnitScorer, batch: Batch) -> None:
         loss = torch.nn.functional.binary_cross_entropy_with_logits(scorer(batch), batch.labels)
         scorer.network.zero_grad()
         loss.backward()
 
-    kept, anew = UnitScorer(network, None, "sentence").train(), UnitScorer(network, encoder, "sentence").train()
-    step(kept, batches[0])
-    took = [seconds(lambda: step(anew, batches[0]))]
-    fast = [seconds(lambda batch=batch: step(kept, batch)) for batch in batches * 3]
-    kept_rate, anew_rate = (len(times) / sum(times) for times in (fast, took))
-    print(
-        f"training steps a second, 32 documents each: {kept_rate:.2f} on kept vectors, {anew_rate:.3f} encoding each "
-        f"step: {kept_rate / anew_rate:.0f} times"
-    )
+    for name, inner in (("the shipped summarizer's", 512), ("the paper's default", 3072)):
+        config = SynthesizerConfig("c_tree_nuc", width=384, inner=inner)
+        examples = list(islice(UnitExamples(folder / "1", "sentence", config), 192))
+        batches = [collate(examples[start : start + 32]) for start in range(0, len(examples) - 31, 32)]
+        torch.manual_seed(1)
+        network = Synthesizer(config)
+        kept, anew = UnitScorer(network, None, "sentence").train(), UnitScorer(network, encoder, "sentence").train()
+        step(kept, batches[0])
+        took = [seconds(lambda batch=batch, anew=anew: step(anew, batch)) for batch in batches[:2]]
+        fast = [seconds(lambda batch=batch, kept=kept: step(kept, batch)) for batch in batches]
+        kept_rate, anew_rate = (len(times) / sum(times) for times in (fast, took))
+        print(
+            f"training steps a second, 32 documents each, {name} network: {kept_rate:.2f} on kept vectors, "
+            f"{anew_rate:.3f} encoding each step: {kept_rate / anew_rate:.0f} times",
+            flush=True,
+        )
 
 
 def scoring(pairs: list[Pair], folder: Path) -> None:
@@ -133,7 +156,7 @@ def scoring(pairs: list[Pair], folder: Path) -> None:
     policy = Policy(Budget(units=3))
     found = [
         "\n".join(extract(example.document, baseline("lead"), policy).lines)
-        for example in UnitExamples(folder / "1", "sentence", SynthesizerConfig())
+        for example in islice(UnitExamples(folder / "1", "sentence", SynthesizerConfig()), len(pairs))
     ]
     references = [list(pair.references) for pair in pairs]
     slow = RougeScorer(list(METRICS), use_stemmer=True)
@@ -158,36 +181,25 @@ def growth(most: int, folder: Path) -> None:
             ]
             row = {"id": number, "text": " ".join(sentences), "summary": sentences[2]}
             file.write(json.dumps(row) + "\n")
-    code = (
-        "import sys, torch; torch.set_num_threads(1)\n"
-        "from pathlib import Path; from itertools import islice\n"
-        "from discsum.data.preprocess import PreprocessRecipe, preprocess\n"
-        "from discsum.data.summaries import read_pairs\n"
-        "table, out, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])\n"
-        "preprocess(islice(read_pairs(table), count), {}, out, PreprocessRecipe(encoder='contextual'))\n"
-        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])\n"
-    )
     for count in (most // 10, most):
-        started = time.perf_counter()
-        command = [sys.executable, "-c", code, str(table), str(folder / f"grown-{count}"), str(count)]
-        peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1024
-        print(f"growth: {count} short documents: {time.perf_counter() - started:.0f} s, peak memory {peak:.0f} MiB")
+        took, peak = preprocessed(table, folder / f"grown-{count}", count)
+        print(f"growth: {count} short documents: {took:.0f} s, peak memory {peak:.0f} MiB", flush=True)
 
 
 def main() -> None:
     """Print all of it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("table", type=Path)
-    options.add_argument("--documents", type=int, default=200)
+    options.add_argument("--documents", type=int, default=480, help="For workers; other figures take 192 of them.")
     options.add_argument("--growth", type=int, default=10_000)
     arguments = options.parse_args()
     torch.set_num_threads(1)
     found = (pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair))
-    pairs = [replace(pair, document=None) for pair in islice(found, arguments.documents)]
+    pairs = [replace(pair, document=None) for pair in islice(found, min(192, arguments.documents))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        workers(arguments.table, arguments.documents, folder)
         stages(pairs, folder)
-        workers(pairs, folder)
         training(folder)
         scoring(pairs, folder)
         growth(arguments.growth, folder)
