@@ -15,6 +15,8 @@ from discsum.files import replacing
 LONGEST = 48
 MOST_ROWS = 150
 KINDS = (".png", ".svg")
+# Of lines; more of them than marks are told apart by shade.
+MARKS = "os^Dvp*Xhd"
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
@@ -79,7 +81,7 @@ def curves(
     """Draw lines over the same values `across`, named by a legend; return the files.
 
     Args:
-        lines: By name; in their order the later the paler.
+        lines: By name; a few are told apart by colour and mark, more by shade in their order.
         across: Where on the horizontal axis.
         labels: Of the axes.
         title: Of the picture.
@@ -87,10 +89,14 @@ def curves(
         bottom: Where the vertical axis begins; none for just below the lines.
     """
     figure, axes = _figure(6.4, 4.2)
-    shades = np.linspace(0.9, 0.25, max(1, len(lines)))
-    for (name, line), shade in zip(lines.items(), shades, strict=True):
-        colour = (0.1, 0.3 * shade + 0.2, shade)
-        axes.plot(across, line, marker="o", markersize=3, linewidth=1.2, color=colour, label=name)
+    few = len(lines) <= len(MARKS)
+    for place, (name, line) in enumerate(lines.items()):
+        shade = 0.9 - 0.65 * place / len(lines)
+        colour = f"C{place}" if few else (0.1, 0.3 * shade + 0.2, shade)
+        mark = MARKS[place] if few else "o"
+        axes.plot(across, line, marker=mark, markersize=4, linewidth=1.2, color=colour, label=name)
+    if all(float(one).is_integer() for one in across):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
     axes.grid(alpha=0.3)
