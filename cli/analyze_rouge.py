@@ -44,8 +44,8 @@ def rouge(
     from discsum.cli.models import load_parser
     from discsum.rouge import signature
 
-    if against is not None and against not in system:
-        raise InputError(f"--against: expected one of {', '.join(system)}, got {against}")
+    if against is not None and (against not in system or len(set(system)) < 2):
+        raise InputError(f"--against: expected one of several systems, got {against} and {', '.join(system)}")
     pairs = read_table(table, documents)
     texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
     engine = load_parser(parser)

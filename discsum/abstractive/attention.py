@@ -15,8 +15,8 @@ from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector
 from discsum.abstractive.state import Observation, SparseState
 from discsum.errors import InputError
 
-# Reading a sentence that was selected costs as much as so many that are read in their place, and selecting as much as
-# reading so many of them, by measurement (tests/benchmarks/sparse_decoder.py); beyond it all are read.
+# Selecting r sentences and reading them costs a CPU as much as reading (r + SELECTING) * GATHERED of them in place, by
+# measurement (tests/benchmarks/sparse_decoder.py); a document of fewer is read whole.
 GATHERED, SELECTING = 3.0, 2
 
 
@@ -103,10 +103,8 @@ class SentenceSparseCrossAttention(nn.Module):
         # The beams of a document have the same encoder states: one of them is enough.
         own = states[::beams]
         # Each head's tokens in one stretch: by measurement what attention to all of them reads fastest.
-        keys, values = (
-            self._parted(project(own)).transpose(1, 2).contiguous()
-            for project in (self.k_proj, self.v_proj)  # type: ignore[operator]
-        )
+        projections: Any = self.k_proj, self.v_proj
+        keys, values = (self._parted(project(own)).transpose(1, 2).contiguous() for project in projections)
         summary: tuple[Tensor, ...] = ()
         if self.selector is not None and self.sparse.layout is not None:
             memo = self.sparse.shared(states)
@@ -212,7 +210,7 @@ class SentenceSparseCrossAttention(nn.Module):
             return self._dense(asked, kept, self._padding(None, layout))
         chosen = self._selected(asked, kept, layout).tolist()
         mixed = torch.empty_like(asked.queries.projected)
-        attend = partial(torch.nn.functional.scaled_dot_product_attention, scale=1.0)
+        attend: Any = partial(torch.nn.functional.scaled_dot_product_attention, scale=1.0)
         for document, groups in enumerate(chosen):
             asks, parts = asked.queries.projected[document], (kept.keys[document], kept.values[document])
             first = starts[document]

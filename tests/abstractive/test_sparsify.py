@@ -15,6 +15,7 @@ from transformers import (
 )
 
 from discsum.abstractive import SentenceLayout, densify, sentences, sparsify
+from discsum.abstractive.attention import SentenceSparseCrossAttention
 from discsum.abstractive.selectors import SELECTORS, SENTENCE_ENCODERS
 from discsum.errors import InputError
 
@@ -273,19 +274,28 @@ def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("pad", [0, 4])
 @pytest.mark.parametrize("beams", [1, 3])
-def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams):
+def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams, pad, share, monkeypatch):
     # By default: the second document has so few sentences that all of them are read, the first has not.
-    few, many = ([1] * 2 + [2] * 3, [place // 2 for place in range(22)])
-    owner = torch.tensor([many, [0] * 17 + few])
+    many = list(range(22))
+    owner = torch.tensor([many, [-1] * pad + [0] * (17 - pad) + [1] * 2 + [2] * 3])
     layout = SentenceLayout.from_owner(owner)
-    mask = torch.ones_like(inputs.mask)
-    sparsify(bart, selector="mean_key", r=2)
+    mask = (owner >= 0).long()
+    sparsify(bart, selector="mean_key", r=2, share_beams=share)
+    selected = []
+    own = SentenceSparseCrossAttention._selected
+    monkeypatch.setattr(
+        SentenceSparseCrossAttention, "_selected", lambda *arguments: selected.append(own(*arguments)) or selected[-1]
+    )
     options = {"num_beams": beams, "max_new_tokens": 8, "min_new_tokens": 8}
     both = bart.generate(input_ids=inputs.ids, attention_mask=mask, layout=layout, **options)
+    assert selected
     for row in range(2):
         alone = SentenceLayout.from_owner(owner[row : row + 1])
-        one = bart.generate(input_ids=inputs.ids[row : row + 1], attention_mask=mask[:1], layout=alone, **options)
+        ids, own_mask = inputs.ids[row : row + 1], mask[row : row + 1]
+        one = bart.generate(input_ids=ids, attention_mask=own_mask, layout=alone, **options)
         assert one[0].tolist() == both[row].tolist()
 
 

@@ -20,6 +20,7 @@ from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.noise import noised
 from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.training.scratch import Scratch, make_model, make_tokenizer
 from discsum.abstractive.training.trainer import AbstractiveTrainer
 from discsum.data.training_sets import Reading, collection
 from discsum.errors import DiscsumError, InputError, WeightsError
@@ -96,8 +97,9 @@ def test_training_learns(begun):
     assert "A note." in (begun.folder / "best" / "README.md").read_text()
 
 
-def test_denoising_learns_too(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path / "run", task="denoise", epochs=4)
+@pytest.mark.parametrize("task", ["infill", "denoise"])
+def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
+    run = trainer(data, parser_folder, tmp_path / "run", task=task, epochs=4)
     run.run(silent)
     assert run.log[-1].loss < run.log[0].loss
 
@@ -271,8 +273,6 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
         trainer(data, parser_folder, tmp_path / "run", source_tokens=500, **settings)
     with pytest.raises(InputError, match=r"target_tokens: expected at most 192, the positions of .*, got 193"):
         trainer(data, parser_folder, tmp_path / "run", target_tokens=193, **settings)
-    with pytest.raises(InputError, match=r"source_tokens: expected at most 64, the positions of the model with random"):
-        trainer(data, parser_folder, tmp_path / "run", scratch={"vocabulary": 300, "positions": 64})
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     with pytest.raises(InputError, match="--max-tokens, --min-tokens: expected at most 191, which is what"):
         model.summarize(small_documents, truncate=True, max_new_tokens=192)
@@ -321,6 +321,8 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
         ({"objective": {"lambda": 1.0}}, r"objective\.lambda: expected one of the fields"),
         ({"scratch": {"width": 30, "heads": 4}}, r"scratch\.width: expected a multiple of 4 heads, got 30"),
         ({"task": "denoise", "beta": 0.0}, "beta: expected none for the task denoise"),
+        ({"task": "infill", "beta": 0.0}, "beta: expected none for the task infill"),
+        ({"scratch": {"positions": 64}}, r"source_tokens: expected at most scratch\.positions 64, got 192"),
         (
             {"r": 0, "task": "dream"},
             "task: expected one of summarize, infill, denoise, got 'dream'; r: expected a number above",
@@ -348,6 +350,18 @@ def test_noise_shuffles_and_masks_what_it_takes(small_documents):
         seen.add(found.text)
     assert masks > 20
     assert len(seen) > 20
+
+
+def test_a_model_with_random_weights_begins_as_wide_as_it_is():
+    tokenizer = make_tokenizer(["The river rose."] * 3, 300)
+    model = make_model(Scratch(vocabulary=300, width=64, layers=1, heads=2, inner=32, positions=50), tokenizer)
+    assert model.config.max_position_embeddings == 50
+    assert model.get_encoder().layers[0].fc1.weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
+    positions = model.get_decoder().embed_positions.weight
+    assert positions.std().item() == pytest.approx(64**-0.5, rel=0.2)
+    # The same product with a neighbour everywhere.
+    products = (positions[1:] * positions[:-1]).sum(dim=1)
+    assert torch.allclose(products, products[0].expand_as(products), atol=1e-4)
 
 
 def test_noise_without_shuffling_keeps_the_order(small_documents):

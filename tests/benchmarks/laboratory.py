@@ -193,6 +193,8 @@ def main() -> None:
     options.add_argument("--documents", type=int, default=480, help="For workers; other figures take 192 of them.")
     options.add_argument("--growth", type=int, default=10_000)
     arguments = options.parse_args()
+    if arguments.documents < 64:
+        options.error("--documents: expected at least 64, two batches of training")
     torch.set_num_threads(1)
     found = (pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair))
     pairs = [replace(pair, document=None) for pair in islice(found, min(192, arguments.documents))]

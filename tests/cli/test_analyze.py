@@ -113,4 +113,4 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     assert "attention read" in result.out
     result = discsum("analyze", "rouge", table, *named, "--against", "another")
     assert result.code == 1
-    assert "--against: expected one of" in result.err
+    assert "--against: expected one of several systems, got another and " in result.err

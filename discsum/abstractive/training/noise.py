@@ -23,8 +23,7 @@ def noised(
         shuffle: Whether the sentences come in another order.
 
     Returns:
-        A document of these sentences, which holds no tree, and the text to be restored, of which a model may
-        learn to write the beginning alone.
+        A document of these sentences, which holds no tree, and the text to be restored.
     """
     texts = [" ".join(text.split()) for text in document.sentence_texts]
     lengths = np.array([len(text.split()) for text in texts])

@@ -35,7 +35,7 @@ class AbstractiveRecipe(RunRecipe):
         r: Sentences that integrated training reads, and the model by default after it.
         objective: What is minimised.
         source_tokens: Tokens of a document that are read, at most.
-        target_tokens: Tokens of a summary that are learned, at most.
+        target_tokens: Tokens of a summary that are learned, at most, or of a text that is restored: its beginning.
     """
 
     epochs: int = 1
@@ -68,6 +68,13 @@ class AbstractiveRecipe(RunRecipe):
             )
         if self.task != "summarize" and self.beta is not None:
             found.append(f"beta: expected none for the task {self.task}, whose texts have no tree")
+        if self.model is None:
+            most = self.scratch.positions
+            found += [
+                f"{name}: expected at most scratch.positions {most}, got {getattr(self, name)}"
+                for name in ("source_tokens", "target_tokens")
+                if getattr(self, name) > most
+            ]
         return found + super().problems() + self.not_above_zero(("r", "source_tokens", "target_tokens"))
 
     @classmethod

@@ -81,6 +81,8 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
     from transformers import BartConfig, BartForConditionalGeneration
 
     each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
+    # BART's own .02 is for 1,024 wide states; in narrower ones attention would begin too flat to learn from.
+    std = sizes.width**-0.5
     sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
     config = BartConfig(
         vocab_size=len(tokenizer),
@@ -89,17 +91,16 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
         max_position_embeddings=sizes.positions,
         dropout=sizes.dropout,
         activation_function="gelu",
-        # BART's own .02 is for 1,024 wide states; in narrower ones attention would begin too flat to learn from.
-        init_std=sizes.width**-0.5,
+        init_std=std,
         bos_token_id=BEGIN,
         pad_token_id=PAD,
         eos_token_id=END,
         decoder_start_token_id=END,
         forced_eos_token_id=END,
     )
-    model = BartForConditionalGeneration(config)
+    model: Any = BartForConditionalGeneration(config)
     for side in (model.get_encoder(), model.get_decoder()):
-        _begin_positions(side.embed_positions.weight, config.init_std)
+        _begin_positions(side.embed_positions.weight, std)
     return model
 
 

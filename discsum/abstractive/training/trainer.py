@@ -145,21 +145,7 @@ class AbstractiveTrainer(TrainingRun):
         recipe, device = self.recipe, str(self.accelerator.device)
         r = recipe.r if recipe.objective.selects else None
         if recipe.model is not None:
-            summarizer = self._loaded(recipe.model, r, device, report)
-        else:
-            summarizer = self._scratch(r, device)
-        for option, asked, most in (
-            ("source_tokens", recipe.source_tokens, summarizer.positions),
-            ("target_tokens", recipe.target_tokens, summarizer.target_positions),
-        ):
-            if most is not None and asked > most:
-                model = recipe.model or "the model with random weights (scratch.positions)"
-                raise InputError(f"{option}: expected at most {most}, the positions of {model}, got {asked}")
-        return summarizer
-
-    def _scratch(self, r: int | None, device: str) -> AbstractiveSummarizer:
-        """Return a model with random weights, and a tokenizer of the texts that it learns from."""
-        recipe = self.recipe
+            return self._loaded(recipe.model, r, device, report)
         texts = (self.train[index].document.text for index in range(len(self.train)))
         tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
         model = make_model(recipe.scratch, tokenizer).to(device)
@@ -184,6 +170,12 @@ class AbstractiveTrainer(TrainingRun):
         summarizer = AbstractiveSummarizer.from_pretrained(
             name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
         )
+        for option, asked, most in (
+            ("source_tokens", recipe.source_tokens, summarizer.positions),
+            ("target_tokens", recipe.target_tokens, summarizer.target_positions),
+        ):
+            if most is not None and asked > most:
+                raise InputError(f"{option}: expected at most {most}, the positions of {name}, got {asked}")
         summarizer.selector = replace(summarizer.selector, r=r)
         return summarizer
 
