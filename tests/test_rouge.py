@@ -10,7 +10,7 @@ from rouge_score.tokenize import tokenize
 
 from discsum.errors import InputError
 from discsum.rouge import MEASURES, rouge, signature
-from discsum.rouge_words import RougeWords
+from discsum.rouge_words import plain_words, stemmed_words
 
 WORDS = ("The", "river", "rose", "rises", "rising", "river's", "ÉTÉ", "3,000", "harbour.", "\n", "\u2028", "ice-cold")
 PREDICTION = "The ferries stopped running.\nIce covered the harbour."
@@ -104,4 +104,5 @@ def test_what_does_not_fit_is_named(arguments, message):
 
 @given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))
 def test_words_are_those_of_rouge_score(text):
-    assert RougeWords().tokenize(text) == tokenize(text, PorterStemmer())
+    assert stemmed_words(text) == tokenize(text, PorterStemmer())
+    assert plain_words(text) == tokenize(text, None)

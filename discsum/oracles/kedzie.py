@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles.base import TOLERANCE
-from discsum.rouge_words import plain_words, stem
+from discsum.rouge_words import plain_words, stemmed_words
 
 WORDS = 100
 
@@ -62,7 +62,9 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
 def content_words(text: str) -> list[str]:
     """Return the stemmed words of a text that are no stop words."""
-    return [stem(word) for word in plain_words(text) if word not in _stop_words()]
+    return [
+        stem for stem, word in zip(stemmed_words(text), plain_words(text), strict=True) if word not in _stop_words()
+    ]
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles.base import TOLERANCE, ngrams
-from discsum.rouge_words import RougeWords
+from discsum.rouge_words import stemmed_words
 
 
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
@@ -25,11 +25,10 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
         references: The reference summaries.
         k: At most so many units; no limit by default.
     """
-    tokenize = RougeWords().tokenize
-    tokens = [tokenize(unit) for unit in units]
+    tokens = [stemmed_words(unit) for unit in units]
     # A unit without any token changes no count: it can neither gain nor stand between two others.
     candidates = [index for index, words in enumerate(tokens) if words]
-    targets = [_Target(tokenize(text), [tokens[index] for index in candidates]) for text in references]
+    targets = [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
     lengths = np.array([len(tokens[index]) for index in candidates], dtype=np.int64)
     selected: list[int] = []
     best = 0.0
