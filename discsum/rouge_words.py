@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rouge_score_rs.tokenizers import DefaultTokenizer
+from typing import Any
 
 
 def plain_words(text: str) -> list[str]:
@@ -22,7 +19,8 @@ def stemmed_words(text: str) -> list[str]:
 
 
 @cache
-def _tokenizer(*, stemmed: bool) -> DefaultTokenizer:
-    from rouge_score_rs.tokenizers import DefaultTokenizer
+def _tokenizer(*, stemmed: bool) -> Any:
+    from rouge_score_rs import tokenizers
 
-    return DefaultTokenizer(use_stemmer=stemmed)
+    untyped: Any = tokenizers
+    return untyped.DefaultTokenizer(use_stemmer=stemmed)
