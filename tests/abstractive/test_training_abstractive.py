@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import torch
 import yaml
@@ -18,9 +17,7 @@ from transformers import AutoModelForSeq2SeqLM
 
 from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.noise import noised
 from discsum.abstractive.training.recipe import AbstractiveRecipe
-from discsum.abstractive.training.scratch import Scratch, make_model, make_tokenizer
 from discsum.abstractive.training.trainer import AbstractiveTrainer
 from discsum.data.training_sets import Reading, collection
 from discsum.errors import DiscsumError, InputError, WeightsError
@@ -334,38 +331,3 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
 def test_bad_recipes(changes, message, data, parser_folder, tmp_path):
     with pytest.raises(DiscsumError, match=message):
         trainer(data, parser_folder, tmp_path / "run", **changes)
-
-
-def test_noise_shuffles_and_masks_what_it_takes(small_documents):
-    document = small_documents[0]
-    seen, masks = set(), 0
-    for seed in range(60):
-        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed), shuffle=True)
-        assert target in " ".join(document.text.split())
-        assert len(target.split()) <= 12 + max(len(one.split()) for one in document.sentence_texts)
-        left = [word for word in found.text.split() if word != "<mask>"]
-        masks += found.text.count("<mask>")
-        assert not set(left) - set(target.split())
-        assert " ".join(found.sentence_texts) == found.text
-        seen.add(found.text)
-    assert masks > 20
-    assert len(seen) > 20
-
-
-def test_a_model_with_random_weights_begins_as_wide_as_it_is():
-    tokenizer = make_tokenizer(["The river rose."] * 3, 300)
-    model = make_model(Scratch(vocabulary=300, width=64, layers=1, heads=2, inner=32, positions=50), tokenizer)
-    assert model.config.max_position_embeddings == 50
-    assert model.get_encoder().layers[0].fc1.weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
-    positions = model.get_decoder().embed_positions.weight
-    assert positions.std().item() == pytest.approx(64**-0.5, rel=0.2)
-    # The same product with a neighbour everywhere.
-    products = (positions[1:] * positions[:-1]).sum(dim=1)
-    assert torch.allclose(products, products[0].expand_as(products), atol=1e-4)
-
-
-def test_noise_without_shuffling_keeps_the_order(small_documents):
-    for seed in range(20):
-        found, target = noised(small_documents[0], 12, "<mask>", np.random.default_rng(seed), shuffle=False)
-        words = iter(target.split())
-        assert all(word in words for word in found.text.split() if word != "<mask>")

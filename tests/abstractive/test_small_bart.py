@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+import torch
+
+from discsum.abstractive.training.noise import noised
+from discsum.abstractive.training.scratch import Scratch, make_model, make_tokenizer
+from discsum.document import Document, Span
+
+SENTENCES = (
+    "The river rose in the night.",
+    "The miller stopped the wheel because the water was high.",
+    "Nobody came to the bridge.",
+    "It rained until the morning bell.",
+    "The baker sold no bread that day.",
+)
+
+
+@pytest.fixture
+def document():
+    ends = np.cumsum([len(text) + 1 for text in SENTENCES]).tolist()
+    spans = tuple(Span(end - 1 - len(text), end - 1) for text, end in zip(SENTENCES, ends, strict=True))
+    return Document(" ".join(SENTENCES), spans)
+
+
+def test_noise_shuffles_and_masks_what_it_takes(document):
+    seen, masks = set(), 0
+    for seed in range(60):
+        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed), shuffle=True)
+        assert target in " ".join(document.text.split())
+        assert len(target.split()) <= 12 + max(len(one.split()) for one in document.sentence_texts)
+        left = [word for word in found.text.split() if word != "<mask>"]
+        masks += found.text.count("<mask>")
+        assert not set(left) - set(target.split())
+        assert " ".join(found.sentence_texts) == found.text
+        seen.add(found.text)
+    assert masks > 20
+    assert len(seen) > 20
+
+
+def test_a_model_with_random_weights_begins_as_wide_as_it_is():
+    tokenizer = make_tokenizer(["The river rose."] * 3, 300)
+    model = make_model(Scratch(vocabulary=300, width=64, layers=1, heads=2, inner=32, positions=50), tokenizer)
+    assert model.config.max_position_embeddings == 50
+    assert model.get_encoder().layers[0].fc1.weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
+    positions = model.get_decoder().embed_positions.weight
+    assert positions.std().item() == pytest.approx(64**-0.5, rel=0.2)
+    # The same product with a neighbour everywhere.
+    products = (positions[1:] * positions[:-1]).sum(dim=1)
+    assert torch.allclose(products, products[0].expand_as(products), atol=1e-4)
+
+
+def test_noise_without_shuffling_keeps_the_order(document):
+    for seed in range(20):
+        found, target = noised(document, 12, "<mask>", np.random.default_rng(seed), shuffle=False)
+        words = iter(target.split())
+        assert all(word in words for word in found.text.split() if word != "<mask>")
