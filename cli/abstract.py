@@ -9,7 +9,16 @@ import typer
 
 from discsum.choices import SENTENCES, SHIPPED_PARSER
 from discsum.cli.documents import check_choice, write_summaries
-from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn, selector_options
+from discsum.cli.options import (
+    NO_OPTIONS,
+    Encoding,
+    Inputs,
+    Output,
+    ParserName,
+    Sentences,
+    TextColumn,
+    selector_options,
+)
 from discsum.cli.progress import quiet
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -80,7 +89,7 @@ def abstract(
         beta=beta,
         share_beams=not per_beam,
         device=device,
-        **selector_options(option or []),
+        **selector_options(option or [], (*NO_OPTIONS, "beta")),
     )
     engine = load_parser(parser)
     lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}

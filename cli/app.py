@@ -61,7 +61,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        typer.echo(f"discsum: {error}", err=True)
+        known = error.filename is not None and error.strerror
+        typer.echo(f"discsum: {error.filename}: {error.strerror}" if known else f"discsum: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

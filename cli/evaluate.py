@@ -12,9 +12,12 @@ import typer
 from discsum.choices import SHIPPED_PARSER
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import ParserName
+from discsum.cli.train import HeadFiles
 from discsum.errors import InputError
 
 STYLES = ("table", "markdown", "json")
+# Options of --table, itself among them.
+OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 
 
 def evaluate(
@@ -44,6 +47,7 @@ def evaluate(
     first: Annotated[int, typer.Option(min=0, help="First row of the data, from 0.")] = 0,
     last: Annotated[int | None, typer.Option(min=0, help="First row not taken any more.")] = None,
     parser: ParserName = SHIPPED_PARSER,
+    head_files: HeadFiles = None,
     against: Annotated[
         list[str] | None,
         typer.Option(help="Models of the list that the others are compared with. Default: the first.", metavar="MODEL"),
@@ -74,8 +78,15 @@ def evaluate(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.")
     ] = None,
+    low_resource: Annotated[
+        bool,
+        typer.Option(
+            "--low-resource",
+            help="The table's rows with the fields of xiao2020/UNIT-low-resource: 1,000 training documents.",
+        ),
+    ] = False,
     draws: Annotated[
-        int, typer.Option(min=1, help="Random training sets a row of the table, with --set sample=N.")
+        int, typer.Option(min=1, help="Random training sets a row of the table, with --low-resource or --set sample=N.")
     ] = 1,
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.
@@ -89,7 +100,7 @@ def evaluate(
     if parameters:
         from discsum.cli.paper_tables import show_parameters
 
-        _check_unused(context, ("models_and_data", "parameters", "style"), "--parameters")
+        _check_unused(context, ("models_and_data", "parameters", "head_files", "style"), "--parameters")
         show_parameters([*models, data] if data else [], style)
         return
     if not data or not (models or table):
@@ -101,9 +112,9 @@ def evaluate(
 
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
-        taken = ("models_and_data", "table", "setting", "runs", "settings", "draws", "output", "style")
-        _check_unused(context, taken, "--table")
-        show_table(table, setting, Path(data), Path(runs), settings or [], draws, output, style)
+        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
+        places = Path(data), Path(runs)
+        show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
         return
     from discsum.parsers.treebank import is_treebank
 
@@ -112,10 +123,8 @@ def evaluate(
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, style)
         return
-    unused = [
-        name for name in context.params if name not in ("split", "rst_parseval", "setting", "runs", "settings", "draws")
-    ]
-    _check_unused(context, unused, "texts with summaries")
+    unused = ("split", "rst_parseval", *OF_TABLES)
+    _check_unused(context, [name for name in context.params if name not in unused], "texts with summaries")
     _evaluate_summarizers(
         models,
         Path(data),
@@ -128,7 +137,7 @@ def evaluate(
 
 def _check_unused(context: typer.Context, used: Sequence[str], what: str) -> None:
     """Check that no option was given that what is asked for does not look at."""
-    options = {"style": "--format", "settings": "--set"}
+    options = {"style": "--format", "settings": "--set", "head_files": "--head-file"}
     unused = []
     for name in context.params:
         source = context.get_parameter_source(name)

@@ -10,6 +10,7 @@ import typer
 from discsum.choices import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
+from discsum.cli.train import HeadFiles
 from discsum.data.inputs import Item, read_inputs
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def extract(
         str | None,
         typer.Option(help="A shipped parser or the folder of one, for baselines; a trained model has its own."),
     ] = None,
+    head_files: HeadFiles = None,
 ) -> None:
     """Summarize texts by their most important sentences or EDUs.
 

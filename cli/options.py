@@ -46,8 +46,16 @@ Sentences = Annotated[
 ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or the folder of one.")]
 
 
-def selector_options(given: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a selector out of `key=value` entries, the values as YAML has them."""
+# What has switches of its own.
+NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
+
+
+def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) -> dict[str, Any]:
+    """Return the options of a selector out of `key=value` entries, the values as YAML has them.
+
+    Raises:
+        InputError: An entry of another form, or one of those that are `taken`.
+    """
     import yaml
 
     found = {}
@@ -55,5 +63,7 @@ def selector_options(given: Sequence[str]) -> dict[str, Any]:
         key, equals, value = entry.partition("=")
         if not equals or not key:
             raise InputError(f"expected an option of a selector as key=value, got {entry!r}")
+        if key.strip() in taken:
+            raise InputError(f"expected an option of the selector itself, got {key.strip()!r}, which is none")
         found[key.strip()] = yaml.safe_load(value)
     return found

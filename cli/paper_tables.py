@@ -13,7 +13,7 @@ from discsum.cli.models import load_scorer
 from discsum.cli.progress import quiet
 from discsum.cli.summary_scores import HEADINGS, print_cells, write_documents
 from discsum.errors import InputError
-from discsum.recipes.tables import SETTINGS, UNIT_OF, table_rows
+from discsum.recipes.tables import SETTINGS, UNIT_OF, low_resource, table_rows
 
 if TYPE_CHECKING:
     from discsum.data.paper_tables import RowResult
@@ -58,12 +58,18 @@ def show_table(
     draws: int,
     output: str | None,
     style: str,
+    *,
+    scarce: bool,
 ) -> None:
-    """Train what is missing of a table's rows, or of those of one setting, and print ours beside the paper's."""
+    """Train what is missing of a table's rows, or of those of one setting, and print ours beside the paper's.
+
+    `scarce` gives the rows the fields of the low-resource recipe; `settings` come after these.
+    """
     from discsum.data.paper_tables import run_table
 
     quiet()
     rows = table_rows(table, [setting] if setting else SETTINGS)
+    settings = [*(low_resource(table) if scarce else []), *settings]
     results = run_table(rows, data, runs, settings, draws, lambda line: typer.echo(line, err=True))
     _print(results, table, data, settings, draws, style)
     if output is not None:

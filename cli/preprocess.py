@@ -11,7 +11,7 @@ import typer
 from discsum.choices import SHIPPED_PARSER, UNITS
 from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
 from discsum.cli.options import ParserName, TextColumn
-from discsum.cli.progress import counting
+from discsum.cli.progress import counting, quiet
 
 
 def preprocess(
@@ -59,6 +59,7 @@ def preprocess(
     from discsum.data.preprocess import preprocess as make
     from discsum.data.sources import PairSource
 
+    quiet()
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard)
@@ -66,7 +67,15 @@ def preprocess(
     # Counting the rows of a large table takes a while, and only who looks on wants to know.
     with counting("done", source.count() if sys.stderr.isatty() else None) as show:
         manifest = make(
-            source.pairs(), source.identity(), Path(folder), recipe, workers=workers, device=device, report=show
+            source.pairs(),
+            source.identity(),
+            Path(folder),
+            recipe,
+            workers=workers,
+            device=device,
+            report=show,
+            skip=show.skip,
+            warn=lambda line: typer.echo(f"discsum: {line}", err=True),
         )
     typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
     if manifest.failed:

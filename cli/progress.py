@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Counter:
+    """Shows how many documents are done, their rate, and the time gone or left, on a bar if there is one."""
+
+    def __init__(self, bar: Progress | None = None) -> None:
+        """Show it on the bar, of which the first task is the work."""
+        self.bar = bar
+        self.total = bar.tasks[0].total if bar else None
+        self.found = 0
+
+    def __call__(self, done: int) -> None:
+        """Take how many documents are done, those found done among them."""
+        if self.bar is None:
+            return
+        task = self.bar.tasks[0]
+        seconds, own = task.elapsed or 0.0, done - self.found
+        rate = f"{own / seconds:.1f}" if seconds else "?"
+        self.bar.update(task.id, completed=own, done=done, rate=rate)
+
+    def skip(self, found: int) -> None:
+        """Take how many documents an earlier run has done: they say nothing of this one's rate and time left."""
+        self.found = found
+        if self.bar is not None and self.total is not None:
+            self.bar.update(self.bar.tasks[0].id, total=max(0.0, self.total - found))
+
 
 @contextmanager
-def counting(verb: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
     """Yield a function that takes how many documents are done; it shows them, their rate, and the time gone or left.
 
     It does nothing where standard error is no terminal.
     """
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield Counter()
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -25,17 +55,12 @@ def counting(verb: str, total: int | None = None) -> Iterator[Callable[[int], No
     of = "" if total is None else f" of {total}"
     columns = (
         SpinnerColumn(),
-        TextColumn(f"{{task.completed}}{of} documents {verb}, {{task.fields[rate]}} a second"),
+        TextColumn(f"{{task.fields[done]}}{of} documents {verb}, {{task.fields[rate]}} a second"),
         TimeElapsedColumn() if total is None else TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(verb, total=total, rate="?")
-
-        def show(done: int) -> None:
-            seconds = progress.tasks[0].elapsed or 0.0
-            progress.update(task, completed=done, rate=f"{done / seconds:.1f}" if seconds else "?")
-
-        yield show
+        progress.add_task(verb, total=total, done=0, rate="?")
+        yield Counter(progress)
 
 
 def reporter() -> Callable[[str], None]:
@@ -55,6 +80,8 @@ def reporter() -> Callable[[str], None]:
 
 def quiet() -> None:
     """Keep transformers' bars and reports off standard error; what concerns the user is reported here."""
+    # Workers are processes of their own, which read these.
+    os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from discsum.recipes.sources import Rows
 
 
+def _register(files: list[str] | None) -> list[str] | None:
+    if files:
+        from discsum.encoder.heads import register_file
+
+        for file in files:
+            register_file(file)
+    return files
+
+
+# The files run as soon as the option is read, before any recipe or model asks for their heads.
+HeadFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--head-file",
+        metavar="FILE.py",
+        callback=_register,
+        help="Code that makes attention heads known: it calls discsum.encoder.heads.register, and is run as it is.",
+    ),
+]
+
+
 def train(
     recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A shipped recipe (parser-gum, ...) or a YAML file.")],
     settings: Annotated[
@@ -24,6 +45,7 @@ def train(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
     ] = None,
+    head_files: HeadFiles = None,
 ) -> None:
     """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
 
@@ -47,6 +69,7 @@ def train(
 
 
 def _train_parser(content: dict[str, Any], folder: Path) -> None:
+    from discsum.data.manifest import alone
     from discsum.parsers.training.card import parser_card
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.trainer import ParserTrainer
@@ -60,10 +83,11 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
     train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     report = reporter()
-    trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
-    trainer.run(report)
-    with replacing(folder / "best" / CARD) as path:
-        path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
+    with alone(folder):
+        trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
+        trainer.run(report)
+        with replacing(folder / "best" / CARD) as path:
+            path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
     typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
 
 

@@ -30,20 +30,24 @@ MAPPED = ".mapped"
 def load(folder: str | Path, *, check: bool = True) -> Dataset:
     """Return the documents of a dataset folder, in order, mapped from disk.
 
-    The library maps no Parquet: the first time it makes a copy that it can map, in the folder's own `.mapped`.
+    Parquet cannot be mapped: the first time a copy is made that can, in the folder's own `.mapped`, or, where nothing
+    can be written there, in `discsum` of the cache of the library datasets (`HF_DATASETS_CACHE`).
 
     Columns: those of `Document.to_json`; `references`; by unit `sentence_labels` and `edu_labels`; and if units were
     encoded `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row after row.
 
     Args:
         folder: What `discsum preprocess` made.
-        check: Whether every file is checked against its checksum first.
+        check: Whether every file is checked against its checksum first, the copy too.
 
     Raises:
-        InputError: A folder that is none or not finished, or a file that is missing or altered.
+        InputError: A folder that is none or not finished, a file that is missing or altered, or no room for the
+            copy.
     """
     try:
         import datasets
+
+        from discsum.data.mapped import mappable
     except ImportError as error:
         raise MissingExtraError(
             "Dataset folders need the library datasets. Please run: pip install datasets"
@@ -52,17 +56,11 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
     manifest = Manifest.read(folder)
     if check:
         manifest.check(folder)
-    files = [str(folder / shard.file) for shard in manifest.shards if shard.documents]
-    if not files:
+    shards = {folder / shard.file: shard.sha256 for shard in manifest.shards if shard.documents}
+    if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
-    shown = not datasets.are_progress_bars_disabled()
-    # Its bar would stand in the middle of the output; reading takes seconds.
-    datasets.disable_progress_bars()
-    try:
-        return datasets.Dataset.from_parquet(files, cache_dir=str(folder / MAPPED))
-    finally:
-        if shown:
-            datasets.enable_progress_bars()
+    places = (folder / MAPPED, Path(datasets.config.HF_DATASETS_CACHE) / "discsum")
+    return datasets.Dataset.from_file(str(mappable(shards, places, check=check)))
 
 
 class UnitExamples(torch.utils.data.Dataset[Example]):

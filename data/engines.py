@@ -11,37 +11,72 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any, TypeVar
 
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+# Takes how many steps of a task were done since it was last called.
+Step = Callable[[int], None]
+# Seconds between two looks at what the workers have done.
+LOOK = 0.5
 
 
-def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+def check_device(name: str) -> None:
+    """Check that work can be done on a device.
+
+    Raises:
+        InputError: No device of torch, or one that is not here.
+    """
+    if name == "cpu":
+        # There is always one, and torch is loaded by the processes that compute.
+        return
+    import torch
+
+    try:
+        torch.ones(1, device=name).item()
+    except (RuntimeError, AssertionError, ImportError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"--device: expected a device that torch can use here, as cpu or cuda, got {name!r} ({reason})"
+        ) from error
+
+
+def results_of(
+    work: Callable[[Task, Step], Result], tasks: Iterable[Task], workers: int, step: Step = lambda steps: None
+) -> Iterator[Result]:
     """Yield the result of each task as it is done, in any order.
 
     Tasks are taken as they are needed, so that there may be any number of them.
 
     Args:
-        work: Does one task; with several workers each has one copy of it, which keeps what it loads.
+        work: Does one task, and says of each part of it that it is done; with several workers each has one copy of it,
+            which keeps what it loads.
         tasks: What to do.
         workers: How many processes; with one it is done here.
+        step: Takes what was done, in this process.
 
     Raises:
         DiscsumError: A worker that was killed, as by the system for want of memory.
     """
     if workers == 1:
-        yield from map(work, tasks)
+        for task in tasks:
+            yield work(task, step)
         return
     # Not forked: a copy of a process that has run torch may hang.
     context = multiprocessing.get_context("spawn")
+    steps, told = context.Value("q", 0), 0
     waiting = iter(tasks)
-    with ProcessPoolExecutor(workers, context, _begin_worker, (work,)) as pool:
+    with ProcessPoolExecutor(workers, context, _begin_worker, (work, steps)) as pool:
         # One task in hand and one ready for each worker.
         running: set[Future[Result]] = {pool.submit(_done, task) for task in islice(waiting, 2 * workers)}
         try:
             while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+                done, running = wait(running, LOOK, FIRST_COMPLETED)
+                # Read without its lock, which a worker that was killed would never give back.
+                found = steps.get_obj().value
+                if found > told:
+                    step(found - told)
+                    told = found
                 for future in done:
                     yield future.result()
                 running |= {pool.submit(_done, task) for task in islice(waiting, len(done))}
@@ -59,10 +94,14 @@ def results_of(work: Callable[[Task], Result], tasks: Iterable[Task], workers: i
 _WORK: list[Callable[[Any], Any]] = []
 
 
-def _begin_worker(work: Callable[[Any], Any]) -> None:
+def _begin_worker(work: Callable[[Any, Step], Any], steps: Any) -> None:
     import torch
 
-    _WORK.append(work)
+    def step(count: int) -> None:
+        with steps:
+            steps.value += count
+
+    _WORK.append(lambda task: work(task, step))
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.tables import TABLES, Failure, decode, read_rows
+from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, read_rows
 from discsum.errors import DiscsumError, InputError
 
 if TYPE_CHECKING:
@@ -37,24 +37,38 @@ class Item:
     document: Document | None = None
 
 
+@dataclass(frozen=True)
+class _How:
+    """How files are read: encoding, text column, and what to do where these are not the file's."""
+
+    encoding: str
+    text_column: str | None
+    convert: str = NAME_IT
+    rename: str = "name one with --text-column"
+
+
 def read_inputs(
-    inputs: Sequence[str], *, encoding: str = "utf-8", text_column: str | None = None, trees: bool = True
+    inputs: Sequence[str], *, encoding: str | None = None, text_column: str | None = None, trees: bool = True
 ) -> Iterator[Item | Failure]:
     """Yield the documents of all inputs in order; what cannot be read becomes a `Failure` and the rest goes on.
 
     Args:
         inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
-        encoding: Of text and table files.
+        encoding: Of text and table files; by default UTF-8. Commands that have options for encoding and column pass it,
+            so that errors name these options.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
     """
+    how = _How(encoding, text_column) if encoding else _How("utf-8", text_column, CONVERT, "give one that name")
     for name in inputs:
         try:
             if name == "-":
-                yield Item("stdin", "standard input", decode(sys.stdin.buffer.read(), encoding, "standard input"))
+                content = sys.stdin.buffer.read()
+                text = decode(content, how.encoding, "standard input", remedy=how.convert)
+                yield Item("stdin", "standard input", text)
                 continue
             for path in _files(Path(name), trees):
-                yield from _read_file(path, encoding, text_column, trees)
+                yield from _read_file(path, how, trees)
         except (DiscsumError, OSError) as error:
             yield Failure(name, str(error))
 
@@ -71,30 +85,31 @@ def _files(path: Path, trees: bool) -> list[Path]:
     return found
 
 
-def _read_file(path: Path, encoding: str, text_column: str | None, trees: bool) -> Iterator[Item | Failure]:
+def _read_file(path: Path, how: _How, trees: bool) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
         if suffix in TREES and trees:
             from discsum.parsers.formats import read_tree
 
-            document = read_tree(path, encoding)
+            document = read_tree(path, how.encoding)
             yield Item(path.stem, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
             same_columns = suffix in (".csv", ".parquet")
-            for number, (source, row) in enumerate(read_rows(path, encoding), start=1):
+            for number, (source, row) in enumerate(read_rows(path, how.encoding, how.convert), start=1):
                 if isinstance(row, dict) and same_columns and number == 1:
                     # Without its column the table fails as a whole, once, and not row by row.
-                    _text_column(row, text_column)
-                yield row if isinstance(row, Failure) else _item(row, source, path, number, text_column)
+                    _text_column(row, how)
+                yield row if isinstance(row, Failure) else _item(row, source, path, number, how)
         else:
-            yield Item(path.stem, str(path), decode(path.read_bytes(), encoding, str(path)))
+            text = decode(path.read_bytes(), how.encoding, str(path), remedy=how.convert)
+            yield Item(path.stem, str(path), text)
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), str(error))
 
 
-def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column: str | None) -> Item | Failure:
+def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _How) -> Item | Failure:
     try:
-        column = _text_column(row, text_column)
+        column = _text_column(row, how)
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
@@ -102,7 +117,7 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column
     name = row.get("id")
     own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     document = None
-    if text_column is None and row.keys() >= PARSED:
+    if how.text_column is None and row.keys() >= PARSED:
         from discsum.parsers.formats.json import from_object
 
         try:
@@ -112,10 +127,10 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, text_column
     return Item(str(name) if name not in (None, "") else own, source, row[column], document)
 
 
-def _text_column(row: dict[str, Any], text_column: str | None) -> str:
-    wanted = (text_column,) if text_column else TEXT_COLUMNS
+def _text_column(row: dict[str, Any], how: _How) -> str:
+    wanted = (how.text_column,) if how.text_column else TEXT_COLUMNS
     for name in wanted:
         if name in row:
             return name
     found = ", ".join(str(name) for name in row if name is not None) or "none"
-    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; name one with --text-column")
+    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; {how.rename}")

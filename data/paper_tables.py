@@ -20,7 +20,8 @@ from discsum.errors import InputError
 from discsum.evaluation import ORACLE, ModelScores, compare_models
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import differences
-from discsum.recipes.tables import SETTINGS, TableRow
+from discsum.recipes.tables import LEAD, SETTINGS, UNIT_OF, TableRow
+from discsum.recipes.tables import ORACLE as ORACLE_FIGURES
 from discsum.rouge import METRICS
 from discsum.selection import usual_policy
 from discsum.significance import paired_bootstrap
@@ -42,7 +43,7 @@ class RowResult:
         label: The row's name in the paper.
         setting: `default` or `balanced`; empty for Lead and Oracle.
         draws: Its models' scores, one for each random training set.
-        paper: What the paper printed, as in `TableRow`; empty for Lead and Oracle.
+        paper: What the paper printed, as in `TableRow`; of Lead and Oracle ROUGE alone.
         parameters: Of the models that were trained here; none for Lead and Oracle.
         daggers: By metric, `†` if not significantly worse than the setting's best model with one head, `‡` if not
             than the one with eight heads (paired bootstrap, p < 0.01).
@@ -99,11 +100,20 @@ def run_table(
         InputError: Data that are no such folders.
     """
     unit = rows[0].unit
-    if draws > 1 and not any(setting.startswith("sample=") for setting in settings):
-        raise InputError(f"--draws {draws}: expected sample=N among the settings, so that draws differ")
+    sample = read_recipe(rows[0].recipe, settings).get("sample")
+    if draws > 1 and sample is None:
+        raise InputError(
+            f"--draws {draws}: expected --low-resource, or sample=N among the settings, so that draws differ"
+        )
     # Before hours of training, what they are to be measured on.
     blocks = DatasetBlocks(data / "test", unit)
     _check_alike(data)
+    there = Manifest.read(data / "train").documents
+    if draws > 1 and isinstance(sample, int) and sample >= there:
+        raise InputError(
+            f"--draws {draws}: expected more documents than sample={sample} in {data / 'train'}, so that draws differ, "
+            f"got {there}; set a smaller sample, or leave out --draws"
+        )
     folders = []
     for row in rows:
         for draw in range(1, draws + 1):
@@ -115,8 +125,9 @@ def run_table(
     models: list[tuple[str, Any]] = [("lead", baseline("lead")), (ORACLE, None)]
     models += [(str(folder), ExtractiveSummarizer.from_pretrained(folder)) for folder in folders]
     found = compare_models(blocks.blocks(), models, policy, blocks.signature)
-    results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], {}, None, {})]
-    results.append(RowResult("Oracle", "", found[1:2], {}, None, {}))
+    table = next(number for number, its in UNIT_OF.items() if its == unit)
+    results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
+    results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
     for place, row in enumerate(rows):
         count = models[2 + place * draws][1].network.parameter_count()
         scores = found[2 + place * draws : 2 + (place + 1) * draws]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER, UNITS, VECTORS
-from discsum.data.engines import results_of
-from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin
-from discsum.data.shards import Record, read_contents, schema, write_shard
+from discsum.data.engines import Step, check_device, results_of
+from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
+from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.errors import DiscsumError, InputError, WeightsError
-from discsum.files import replacing, sha256, to_line
+from discsum.files import replacing, to_line
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.persistence import fingerprint
 from discsum.training.pairs import Pair, encode_pairs
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Documents parsed together.
 BATCH = 8
+# Encoders that have no folder and are not asked of the hub.
+OWN = ("none", *VECTORS)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,10 @@ class PreprocessRecipe:
             problems.append(f"oracle: expected discobert-edu with the unit edu only, got {' and '.join(self.units)}")
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
+        # Asking the hub for what is none of its names takes it a minute to deny.
+        alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
+        if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
+            problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
         problems += [
             f"{name}: expected at least 1, got {value}"
             for name, value in (("oracle_units", self.oracle_units), ("shard", self.shard))
@@ -81,11 +88,19 @@ class ShardMaker:
     folder: Path
     device: str = "cpu"
 
-    def __call__(self, task: tuple[int, Sequence[Pair | Failure]]) -> tuple[int, int]:
-        """Write the shard of that number; return how many of its documents are in it, and how many failed."""
+    def __call__(self, task: tuple[int, Sequence[Pair | Failure]], step: Step) -> None:
+        """Write the shard of that number; `step` takes how many of its documents were done since it was called."""
         number, entries = task
         failures = [entry for entry in entries if isinstance(entry, Failure)]
-        pairs = [entry for entry in entries if isinstance(entry, Pair)]
+        pairs = []
+        for pair in (entry for entry in entries if isinstance(entry, Pair)):
+            reason = unwritable(pair)
+            if reason:
+                failures.append(Failure(pair.id, reason))
+            else:
+                pairs.append(pair)
+        if failures:
+            step(len(failures))
         records: list[Record] = []
         for batch in batches(pairs, BATCH):
             for pair, made in zip(batch, self._records(batch), strict=True):
@@ -93,9 +108,9 @@ class ShardMaker:
                     records.append(made)
                 else:
                     failures.append(Failure(pair.id, made))
+            step(len(batch))
         columns = schema(self.recipe.units, self.recipe.encoder != "none")
         write_shard(self.folder / shard_name(number), records, failures, columns)
-        return len(records), len(failures)
 
     @cached_property
     def parser(self) -> Parser:
@@ -147,11 +162,14 @@ def makers(recipe: PreprocessRecipe) -> dict[str, str]:
         WeightsError: No such parser or encoder.
     """
     made = {"discsum": version("discsum"), "parser": fingerprint(recipe.parser)}
-    if recipe.encoder in (*VECTORS, "none"):
+    if recipe.encoder in OWN:
         return made
     from discsum.parsers.unit_encoders import identity
 
-    return made | identity(recipe.encoder)
+    try:
+        return made | identity(recipe.encoder)
+    except WeightsError as error:
+        raise WeightsError(f"{error}; or one of {', '.join(OWN)}") from error
 
 
 def preprocess(
@@ -164,6 +182,8 @@ def preprocess(
     device: str = "cpu",
     wait: bool = False,
     report: Callable[[int], None] = lambda done: None,
+    skip: Callable[[int], None] = lambda found: None,
+    warn: Callable[[str], None] = lambda line: None,
 ) -> Manifest:
     """Make a dataset folder of the pairs, or the rest of one that was interrupted; return what it holds.
 
@@ -178,35 +198,54 @@ def preprocess(
         workers: Processes beside each other.
         device: Where texts are parsed and encoded; on another one the last digits of vectors differ.
         wait: Whether to wait for another run that is at work on the folder, instead of refusing.
-        report: Takes the number of documents done.
+        report: Takes the number of documents done, those of an earlier run among them.
+        skip: Takes how many of them an earlier run has done.
+        warn: Takes a line for each shard of an earlier run that is damaged, and made anew.
 
     Raises:
-        InputError: The folder holds another dataset, or another run is at work on it.
+        InputError: The folder holds another dataset, or a finished one that is damaged; another run is at work on it;
+            or there is no such device.
         WeightsError: No such parser or encoder.
     """
+    check_device(device)
     whole = asdict(recipe) | {"documents": source, "made_by": makers(recipe)}
     if (folder / MANIFEST).is_file():
-        begin(folder, whole)
-        return Manifest.read(folder)
+        return _finished(folder, whole)
     with alone(folder, wait=wait):
         if not begin(folder, whole):
-            return Manifest.read(folder)
-        count = done = 0
+            return _finished(folder, whole)
+        count = done = found = 0
 
         def pending() -> Iterator[tuple[int, Sequence[Pair | Failure]]]:
-            nonlocal count, done
+            nonlocal count, found
             for number, entries in enumerate(batches(pairs, recipe.shard)):
                 count = number + 1
-                if (folder / shard_name(number)).is_file():
-                    done += len(entries)
-                    report(done)
-                else:
-                    yield number, entries
+                path = folder / shard_name(number)
+                fault = recorded_fault(path)
+                if path.is_file() and not fault:
+                    found += len(entries)
+                    skip(found)
+                    step(len(entries))
+                    continue
+                if fault:
+                    warn(f"{fault}; made anew")
+                yield number, entries
 
-        for documents, failed in results_of(ShardMaker(recipe, folder, device), pending(), workers):
-            done += documents + failed
+        def step(documents: int) -> None:
+            nonlocal done
+            done += documents
             report(done)
+
+        for _ in results_of(ShardMaker(recipe, folder, device), pending(), workers, step):
+            pass
         return _finish(folder, count, whole)
+
+
+def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
+    begin(folder, recipe)
+    manifest = Manifest.read(folder)
+    manifest.check(folder)
+    return manifest
 
 
 def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
@@ -216,7 +255,9 @@ def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
         contents = read_contents(path)
         lines += [to_line(asdict(failure)) for failure in contents.failures]
         width = max(width, contents.width)
-        shards.append(Shard(path.name, contents.documents, len(contents.failures), sha256(path)))
+        # The checksum of what was written: damage since then is seen when the shard is read.
+        checksum = sum_file(path).read_text(encoding="utf-8")
+        shards.append(Shard(path.name, contents.documents, len(contents.failures), checksum))
     with replacing(folder / FAILURES) as partial:
         partial.write_text("".join(lines), encoding="utf-8")
     manifest = Manifest(recipe, shards, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.data.manifest import sum_file
 from discsum.data.tables import Failure
 from discsum.document import Document
-from discsum.errors import MissingExtraError
+from discsum.errors import InputError, MissingExtraError
 from discsum.files import replacing
+from discsum.training.pairs import Pair
 
 try:
     import pyarrow as pa
@@ -80,23 +83,52 @@ class Contents:
     width: int
 
 
+def unwritable(pair: Pair) -> str:
+    """Return why Parquet, which holds UTF-8, cannot hold a pair; nothing if it can."""
+    parts = {"the id": pair.id, "the text": pair.text, "a reference": "\n".join(pair.references)}
+    if pair.document is not None:
+        parts["the tree"] = json.dumps(pair.document.to_json(), ensure_ascii=False)
+    for name, part in parts.items():
+        try:
+            part.encode()
+        except UnicodeEncodeError as error:
+            half = f"U+{ord(part[error.start]):04X}"
+            return f"expected {name} as Unicode text, got {half}, half of a character, at offset {error.start}"
+    return ""
+
+
 def write_shard(path: Path, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema) -> None:
-    """Write a shard, whole or not at all; its metadata have the documents that failed, and the width of vectors."""
+    """Write a shard, whole or not at all; its metadata have the documents that failed, and the width of vectors.
+
+    Its checksum is in its place before it, so that damage on the disk is seen when an unfinished folder goes on.
+    """
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
     failed = json.dumps([asdict(failure) for failure in failures])
+    content = pa.BufferOutputStream()
+    pq.write_table(
+        table.replace_schema_metadata({"failures": failed, "width": str(width)}), content, compression="zstd"
+    )
+    whole = content.getvalue()
+    with replacing(sum_file(path)) as partial:
+        partial.write_text(hashlib.sha256(whole).hexdigest(), encoding="utf-8")
     with replacing(path) as partial:
-        pq.write_table(
-            table.replace_schema_metadata({"failures": failed, "width": str(width)}), partial, compression="zstd"
-        )
+        partial.write_bytes(whole)
 
 
 def read_contents(path: Path) -> Contents:
-    """Return what a shard holds."""
-    metadata = pq.read_metadata(path)
-    own = metadata.metadata
-    failures = [Failure(**item) for item in json.loads(own[b"failures"])]
-    return Contents(metadata.num_rows, failures, int(own[b"width"]))
+    """Return what a shard holds.
+
+    Raises:
+        InputError: A file that is no shard.
+    """
+    try:
+        metadata = pq.read_metadata(path)
+        own = metadata.metadata
+        failures = [Failure(**item) for item in json.loads(own[b"failures"])]
+        return Contents(metadata.num_rows, failures, int(own[b"width"]))
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from discsum.errors import InputError, MissingExtraError
 from discsum.files import sha256
 from discsum.training.pairs import Pair
 
+# What `save_to_disk` leaves in the folder of a dataset, and of several by their splits.
+INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
+
 
 @dataclass(frozen=True)
 class PairSource:
@@ -33,14 +36,25 @@ class PairSource:
     @property
     def is_dataset(self) -> bool:
         """Whether it is a dataset of the library `datasets`."""
-        return self.name.startswith(HUB) or (Path(self.name) / "dataset_info.json").is_file()
+        return self.name.startswith(HUB) or (Path(self.name) / INFO).is_file()
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells its documents from others."""
+        """Return what tells its documents from others.
+
+        Raises:
+            InputError: Neither a table nor a dataset; of a folder of splits the message names them.
+        """
         columns = {"text_column": self.text_column, "summary_column": self.summary_column}
         if self.is_dataset:
             return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
         path = Path(self.name)
+        if (path / SPLITS).is_file():
+            splits = sorted(info.parent.name for info in path.glob(f"*/{INFO}"))
+            example = path / ("train" if "train" in splits else "".join(splits[:1]))
+            raise InputError(
+                f"{path}: expected a dataset, got a folder of the splits {', '.join(splits) or 'none'}; "
+                f"name the folder of one, as {example}"
+            )
         if not path.is_file():
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
         return {"name": path.name, "sha256": sha256(path)} | columns

@@ -14,6 +14,7 @@ from discsum.errors import InputError
 from discsum.training.pairs import Pair
 
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
+OPTIONS = ("--text-column", "--summary-column")
 
 
 def read_pairs(
@@ -23,6 +24,7 @@ def read_pairs(
     summary_column: str | None = None,
     first: int = 0,
     last: int | None = None,
+    options: Sequence[str] | None = None,
 ) -> Iterator[Pair | Failure]:
     """Yield the pairs of a table, from row `first` to before row `last`; a row that is none becomes a `Failure`.
 
@@ -33,12 +35,13 @@ def read_pairs(
             `highlights` or `summary`.
         first: First row taken, from 0.
         last: First row not taken any more.
+        options: What errors call the two columns; by default the options of the command line.
 
     Raises:
         InputError: A file that is no table.
     """
     rows = islice(read_rows(path, "utf-8"), first, last)
-    return pairs_of(rows, path.stem, text_column, summary_column, first)
+    return pairs_of(rows, path.stem, text_column, summary_column, first, options)
 
 
 def pairs_of(
@@ -47,6 +50,7 @@ def pairs_of(
     text_column: str | None,
     summary_column: str | None,
     first: int = 0,
+    options: Sequence[str] | None = None,
 ) -> Iterator[Pair | Failure]:
     """Yield the pair of each row, each given with its source; a row that is none becomes a `Failure`.
 
@@ -56,6 +60,7 @@ def pairs_of(
     Raises:
         InputError: A first row without the columns; the message names those there are.
     """
+    for_text, for_summary = options or OPTIONS
     texts = (text_column,) if text_column else TEXT_COLUMNS
     summaries = (summary_column,) if summary_column else SUMMARY_COLUMNS
     for number, (source, row) in enumerate(rows, start=first + 1):
@@ -63,7 +68,7 @@ def pairs_of(
             yield row
             continue
         try:
-            text, references = _value(row, texts, "--text-column"), _value(row, summaries, "--summary-column")
+            text, references = _value(row, texts, for_text), _value(row, summaries, for_summary)
             id = str(row["id"]) if row.get("id") not in (None, "") else f"{name}-{number}"
             # Rows of `discsum parse --jsonl` with summaries beside them keep their trees.
             parsed = text_column is None and row.keys() >= PARSED

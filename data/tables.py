@@ -14,6 +14,8 @@ from typing import IO, Any
 from discsum.errors import InputError, MissingExtraError
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+# What to do about bytes of another encoding: for commands with an option for it, and for all others.
+NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Failure:
         return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
 
 
-def decode(content: bytes, encoding: str, source: str, offset: int = 0) -> str:
+def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
     """Return the text of a file, every character as it is; only a byte order mark is no part of it.
 
     Args:
@@ -36,6 +38,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0) -> str:
         encoding: Its encoding.
         source: The file, as errors name it.
         offset: Where in the file the bytes begin.
+        remedy: What an error says to do.
 
     Raises:
         InputError: Bytes that are not of that encoding; the message names the first one's offset.
@@ -45,17 +48,18 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0) -> str:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
-            "name the file's encoding with --encoding"
+            f"{remedy}"
         ) from error
     except LookupError as error:
         raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
     return text if offset else text.removeprefix("\ufeff")
 
 
-def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
+def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table, each with its file and line; a line that is no JSON object becomes a `Failure`.
 
-    The table is read as it goes, so that one of any size may be read.
+    The table is read as it goes, so that one of any size may be read. `remedy` is what an error about the encoding says
+    to do.
 
     Raises:
         InputError: A file that is no table, is cut off, or, if it is a CSV file, not of the encoding.
@@ -65,9 +69,9 @@ def read_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any] |
         for number, row in enumerate(_parquet_rows(path), start=1):
             yield f"{path}:{number}", row
     elif kind == ".csv":
-        yield from _csv_rows(path, encoding)
+        yield from _csv_rows(path, encoding, remedy)
     elif kind in (".jsonl", ".jsonl.gz"):
-        for number, line in enumerate(_lines(path, encoding), start=1):
+        for number, line in enumerate(_lines(path, encoding, remedy), start=1):
             source = f"{path}:{number}"
             if isinstance(line, Failure):
                 yield source, replace(line, source=source)
@@ -93,18 +97,18 @@ def count_rows(path: Path) -> int | None:
     return None
 
 
-def _lines(path: Path, encoding: str) -> Iterator[str | Failure]:
+def _lines(path: Path, encoding: str, remedy: str) -> Iterator[str | Failure]:
     """Yield the lines of a text file, compressed or not; one that is not of the encoding becomes a `Failure`."""
     with _opened(path) as file:
         try:
             if "\n".encode(encoding) != b"\n":
                 # Line ends of several bytes, as in UTF-16: the bytes cannot be parted before they are decoded.
-                yield from decode(file.read(), encoding, str(path)).split("\n")
+                yield from decode(file.read(), encoding, str(path), remedy=remedy).split("\n")
                 return
             offset = 0
             for line in file:
                 try:
-                    yield decode(line, encoding, str(path), offset).removesuffix("\n")
+                    yield decode(line, encoding, str(path), offset, remedy).removesuffix("\n")
                 except InputError as error:
                     yield Failure(str(path), str(error))
                 offset += len(line)
@@ -118,7 +122,7 @@ def _opened(path: Path) -> IO[bytes]:
     return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _csv_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(path: Path, encoding: str, remedy: str) -> Iterator[tuple[str, dict[str, Any]]]:
     csv.field_size_limit(max(csv.field_size_limit(), path.stat().st_size))
     with path.open(encoding=encoding, newline="") as file:
         reader, begins = csv.DictReader(file), 2
@@ -131,7 +135,7 @@ def _csv_rows(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]
                 begins = reader.line_num + 1
         except UnicodeDecodeError:
             # The error knows its place in what was read last only; this one knows it in the file.
-            decode(path.read_bytes(), encoding, str(path))
+            decode(path.read_bytes(), encoding, str(path), remedy=remedy)
             raise
         except csv.Error as error:
             raise InputError(f"{path}:{reader.line_num}: expected a CSV record, got: {error}") from error

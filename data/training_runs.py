@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from discsum.data.manifest import alone
 from discsum.data.training_sets import Reading, collection
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Source
@@ -27,12 +29,15 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
         report: Takes lines of progress, of the first process only.
 
     Raises:
-        DiscsumError: A recipe, data or a folder that cannot be trained with or in.
+        DiscsumError: A recipe, data or a folder that cannot be trained with or in, as one in which another run is at
+            work.
     """
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
-    train, validation, say = _documents((recipe.train, recipe.validation), data, Reading.of(recipe), folder, report)
-    SummarizerTrainer(recipe, train, validation, folder, name, notes, say).run(say)
+    with ExitStack() as held:
+        sources = (recipe.train, recipe.validation)
+        train, validation, say = _documents(sources, data, Reading.of(recipe), folder, report, held)
+        SummarizerTrainer(recipe, train, validation, folder, name, notes, say).run(say)
     say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
     return folder / BEST
 
@@ -45,17 +50,24 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     data, name, notes = common_fields(content)
     recipe = AbstractiveRecipe.from_dict(content)
     reading = Reading(recipe.parser)
-    train, validation, say = _documents((recipe.train, recipe.validation), data, reading, folder, report)
-    AbstractiveTrainer(recipe, train, validation, folder, name, notes, say).run(say)
+    with ExitStack() as held:
+        sources = (recipe.train, recipe.validation)
+        train, validation, say = _documents(sources, data, reading, folder, report, held)
+        AbstractiveTrainer(recipe, train, validation, folder, name, notes, say).run(say)
     say(f"{folder / BEST}: the weights of the best validation; use them with discsum abstract --model {folder / BEST}")
     return folder / BEST
 
 
 def _documents(
-    both: Sequence[Sequence[Source]], data: Path, reading: Reading, folder: Path, report: Report
+    both: Sequence[Sequence[Source]], data: Path, reading: Reading, folder: Path, report: Report, held: ExitStack
 ) -> tuple[Collection, Collection, Report]:
-    """Return the documents to learn from and to choose by, and what takes this process's lines of progress."""
+    """Return the documents to learn from and to choose by, and what takes this process's lines of progress.
+
+    Of the processes of a run the first one holds the run's folder, until `held` ends.
+    """
     with in_turn() as main:
+        if main:
+            held.enter_context(alone(folder))
         say: Report = report if main else lambda line: None
         train, validation = (collection(sources, data, reading, folder.parent / "datasets", say) for sources in both)
     return train, validation, say

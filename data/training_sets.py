@@ -23,6 +23,10 @@ from discsum.training.examples import Collection
 from discsum.training.recipe import SummarizerRecipe
 
 Report = Callable[[str], None]
+# What recipes call options of `discsum preprocess`, where they have another name for one.
+FIELD = {"encoder": "vectors"}
+# Where a recipe names a table's columns, as errors say it.
+COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,16 @@ class Reading:
         there = {name: examples.recipe[name] for name in names} | {"parser": examples.recipe["made_by"]["parser"]}
         changed = differences(there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.parser)})
         if changed:
-            raise InputError(f"{folder}: expected a dataset folder made as the recipe says, found another ({changed})")
+            # What the recipe would have to say to take the folder as it is.
+            named = [name for name in (*names, "parser") if examples.recipe[name] != wanted[name]]
+            values = {FIELD.get(name, name): examples.recipe[name] for name in named}
+            fields = [f"{field}={'null' if value is None else value}" for field, value in values.items()]
+            options = [f"--set {field}" for field in fields]
+            remedy = f"add {' '.join(fields)} to discsum train or {' '.join(options)} to discsum evaluate, or "
+            raise InputError(
+                f"{folder}: expected a dataset folder made as the recipe says, found another ({changed}); "
+                f"{remedy if fields else ''}preprocess as the recipe says"
+            )
 
 
 def collection(
@@ -101,6 +114,11 @@ def collection(
         if (path / MANIFEST).is_file() or (path / RECIPE).is_file():
             examples = reading.examples(path, memory, source.first, source.last)
             reading.check(path, examples)
+            if source.columns:
+                raise InputError(
+                    f"{path}: expected no {' and '.join(source.columns)} with a dataset folder, whose columns are "
+                    "chosen by discsum preprocess"
+                )
         else:
             examples = reading.examples(_prepared(path, source, reading.made_by, cache, report, workers), memory)
         report(f"{source}: {len(examples)} documents")
@@ -116,10 +134,12 @@ def _prepared(table: Path, source: Source, wanted: PreprocessRecipe, cache: Path
     if not table.is_file():
         raise InputError(f"{table}: expected a dataset folder or a table, found neither")
     identity = {"name": table.name, "sha256": sha256(table), "first": source.first, "last": source.last}
+    # Only where they are named: folders keep the names that they have.
+    identity |= source.columns
     content = [asdict(wanted), identity, makers(wanted)]
     name = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
     folder = cache / f"{table.name.split('.')[0]}-{name}"
-    pairs = read_pairs(table, first=source.first, last=source.last)
+    pairs = read_pairs(table, **source.columns, first=source.first, last=source.last, options=COLUMNS)
     manifest = preprocess(
         pairs,
         identity,

@@ -17,14 +17,27 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; it replaces `path` when the block ends without an error."""
+    """Yield a path beside `path` to write to; it replaces `path` when the block ends without an error.
+
+    The file is on the disk before it takes its place, so that a machine that stops leaves none that is empty.
+
+    Raises:
+        OSError: The file cannot be written; the error names `path`, as the system's own often does not.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+        try:
+            yield partial
+            with partial.open("rb+") as file:
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is None or str(error.filename or partial) != str(partial):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 import discsum
-from discsum.choices import CONTEXTUAL, SHIPPED_PARSER
+from discsum.choices import CONTEXTUAL, SHIPPED_PARSER, VECTORS
+from discsum.encoder.heads import head_type, origin
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
 from discsum.files import sha256
@@ -44,6 +45,7 @@ class SummarizerConfig:
         parser: Name or folder of the parser; in a saved model relative to its folder.
         units: Units a summary has unless told otherwise.
         fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
+        vectors_folder: In a saved model the folder of a Hugging Face encoder that lies in one, relative to the model's.
     """
 
     name: str
@@ -55,6 +57,7 @@ class SummarizerConfig:
     parser: str = SHIPPED_PARSER
     units: int = 3
     fingerprint: str = ""
+    vectors_folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,20 @@ class SummarizerParts:
 
 
 def write_summarizer(parts: SummarizerParts, folder: Path) -> None:
-    """Write configuration, float16 weights of what was trained, and model card; parser and encoder are named only."""
-    name = parts.config.parser
+    """Write configuration, float16 weights of what was trained, and model card; parser and encoder are named only.
+
+    Heads that are none of discsum's own are named with their code, `file.py:Class`.
+    """
+    name, vectors = parts.config.parser, parts.config.vectors
     place = name if name in shipped() else os.path.relpath(name, folder)
-    config: dict[str, Any] = {
-        "name": parts.config.name,
-        "summarizer": asdict(replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint)),
-        "synthesizer": parts.network.config.to_dict(),
-    }
+    local = vectors not in VECTORS and Path(vectors).is_dir()
+    encoder = os.path.relpath(vectors, folder) if local else ""
+    named = replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint, vectors_folder=encoder)
+    network = parts.network.config
+    config: dict[str, Any] = {"name": parts.config.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
+    code = {head: origin(head) for head in (network.head, *network.mixture) if origin(head)}
+    if code:
+        config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in parts.trained.items()}
     write_model(folder, KIND, config, parts.network.state_dict() | trained, parts.card)
 
@@ -93,6 +102,7 @@ def read_summarizer(name_or_path: str | Path) -> SummarizerParts:
     network, config = _network(model)
     beside = model.path / config.parser
     config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
+    config = replace(config, vectors=_vectors(config, model.path), vectors_folder="")
     found = sha256(locate(config.parser) / CONFIG)
     if found != config.fingerprint:
         raise WeightsError(
@@ -123,6 +133,18 @@ def load_encoder(config: SummarizerConfig, parser: Parser, trained: Mapping[str,
     return encoder
 
 
+def _vectors(config: SummarizerConfig, folder: Path) -> str:
+    """Return the name of a saved model's vectors, or the folder of their encoder where it lies now.
+
+    A name that still leads there stays as it is: dataset folders whose vectors the model can read have that name too.
+    """
+    beside = folder / config.vectors_folder
+    if not config.vectors_folder or not beside.is_dir():
+        return config.vectors
+    known = Path(config.vectors)
+    return config.vectors if known.is_dir() and known.samefile(beside) else str(beside)
+
+
 @lru_cache(maxsize=2)
 def _parser(name: str, fingerprint: str) -> Parser:
     """Return a parser, loaded once for all summarizers that have it."""
@@ -132,7 +154,9 @@ def _parser(name: str, fingerprint: str) -> Parser:
 def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     try:
         config = SummarizerConfig(**model.config["summarizer"])
-        network = Synthesizer(SynthesizerConfig(**model.config["synthesizer"]))
+        sizes = SynthesizerConfig(**model.config["synthesizer"])
+        _check_heads(model, sizes)
+        network = Synthesizer(sizes)
         network.load_state_dict({key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)})
     except (KeyError, TypeError, InputError, RuntimeError) as error:
         raise WeightsError(
@@ -140,3 +164,18 @@ def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
             f"got {type(error).__name__}: {error}"
         ) from error
     return network, config
+
+
+def _check_heads(model: ModelFolder, sizes: SynthesizerConfig) -> None:
+    """Check that the code of every head of a saved model is known.
+
+    Raises:
+        WeightsError: It is not; the message names the head, the file that it came from, and how it is made known.
+    """
+    for name in (sizes.head, *sizes.mixture):
+        try:
+            head_type(name)
+        except InputError as error:
+            code = model.config.get("heads", {}).get(name)
+            needs = f"the head {name!r}{f' of {code}' if code else ''}"
+            raise WeightsError(f"{model.path}: expected {needs}, which the model was trained with: {error}") from error

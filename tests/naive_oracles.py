@@ -1,7 +1,8 @@
-"""The oracles written from their definitions: every candidate scored from nothing, by rouge-score where it is ROUGE."""
+"""The oracles written from their definitions: every candidate scored from nothing, by rouge-score."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from nltk.stem.porter import PorterStemmer
@@ -49,8 +50,9 @@ def discobert_edu(units: Sequence[str], references: Sequence[str], k: int | None
         return {unit for choice in choices for unit in (choice, heads[choice]) if unit >= 0}
 
     def score_of(choices: list[int]) -> float:
-        chosen = [set().union(*(grams(units[unit], n) for unit in members(choices))) for n in (1, 2)]
-        return sum(set_f(own, grams(reference, n)) for n, own in enumerate(chosen, start=1))
+        # A line a unit: no bigrams across units.
+        summary = "\n".join(" ".join(units[unit].split()) for unit in sorted(members(choices)))
+        return sum(scorer.score(" ".join(reference.split()), summary)["rouge1"].fmeasure for scorer in SET_SCORERS)
 
     return sorted(members(greedy(len(units), score_of, k)))
 
@@ -76,14 +78,16 @@ class _ContentWords:
         return tokenize(" ".join(words), self.stemmer)
 
 
-def set_f(candidate: set[tuple[str, ...]], reference: set[tuple[str, ...]]) -> float:
-    overlap = len(candidate & reference)
-    if not overlap:
-        return 0.0
-    precision, recall = overlap / len(candidate), overlap / len(reference)
-    return 2 * precision * recall / (precision + recall)
+class _SetsOfGrams:
+    """Gives each different n-gram of a text's lines as one word, whose ROUGE-1 is BertSum's measure for that n."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def tokenize(self, text: str) -> list[str]:
+        lines = [re.sub("[^a-z0-9 ]", "", line.lower()).split() for line in text.split("\n")]
+        starts = ((line, start) for line in lines for start in range(len(line) - self.n + 1))
+        return list({" ".join(line[start : start + self.n]) for line, start in starts})
 
 
-def grams(text: str, n: int) -> set[tuple[str, ...]]:
-    tokens = "".join(c for c in " ".join(text.lower().split()) if c == " " or (c.isascii() and c.isalnum())).split()
-    return {tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1)}
+SET_SCORERS = [RougeScorer(["rouge1"], tokenizer=_SetsOfGrams(n)) for n in (1, 2)]

@@ -5,7 +5,7 @@ import pytest
 import torch
 from small_trees import random_tree
 
-from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree, head_type, make_head, register
+from discsum.encoder.heads import HEADS, Head, HeadConfig, UnitTree, head_type, make_head, register, register_file
 from discsum.encoder.heads.c_tree_relation import CLASSES, ROLES
 from discsum.encoder.inputs import UnitInputs, batched
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig
@@ -202,7 +202,7 @@ def test_a_mixture_names_its_heads(mixture, heads):
 
 
 def test_an_unknown_head():
-    with pytest.raises(InputError, match=r"c_tree_nuc.*got 'oak'"):
+    with pytest.raises(InputError, match=r"c_tree_nuc.*got 'oak'; .*--head-file FILE.py.*discsum\.heads"):
         make_head("oak", HeadConfig(16))
 
 
@@ -241,3 +241,43 @@ def test_a_head_of_an_installed_package(monkeypatch):
     assert head_type("first").__name__ == "FirstHead"
     with pytest.raises(InputError, match=r"expected a head among dot_product, .*, first, got 'second'"):
         head_type("second")
+
+
+@pytest.mark.usefixtures("own_heads")
+def test_an_entry_point_that_does_not_load_is_one_line(monkeypatch):
+    entry = EntryPoint("broken", "no_such_package.heads:Broken", "discsum.heads")
+    monkeypatch.setattr("discsum.encoder.heads.entry_points", lambda group: [entry])
+    with pytest.raises(InputError) as caught:
+        head_type("broken")
+    message = str(caught.value)
+    assert message.startswith(
+        "broken: expected the entry point no_such_package.heads:Broken of the group discsum.heads"
+    )
+    assert "ModuleNotFoundError: No module named 'no_such_package'" in message and "\n" not in message
+
+
+@pytest.mark.usefixtures("own_heads")
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        (
+            "gone.py",
+            None,
+            "--head-file: expected a Python file that calls discsum.encoder.heads.register, got .*gone.py",
+        ),
+        ("text.txt", "1", "--head-file: expected a Python file .*text.txt"),
+        ("none.py", "x = 1", r"none.py: expected a call of discsum.encoder.heads.register, found none"),
+        ("wrong.py", "import no_such_package", "wrong.py: expected code that runs, got ModuleNotFoundError: No module"),
+        ("bad.py", "def (", "bad.py: expected code that runs, got SyntaxError"),
+        (
+            "taken.py",
+            "from discsum.encoder.heads import Head, register\nclass A(Head): pass\nregister('dense', A)",
+            "taken.py: expected a new name for a head, got 'dense'",
+        ),
+    ],
+)
+def test_files_of_heads_that_are_none(tmp_path, name, code, message):
+    if code is not None:
+        (tmp_path / name).write_text(code)
+    with pytest.raises(InputError, match=message):
+        register_file(tmp_path / name)

@@ -8,9 +8,14 @@ from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.recipes import names, read_recipe
+from discsum.recipes.tables import low_resource
 from discsum.training.recipe import SummarizerRecipe
 
 ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
+
+
+def fields_of(content):
+    return {key: value for key, value in content.items() if key not in ("kind", "data", "name", "paper")}
 
 
 def write(path, text):
@@ -46,9 +51,7 @@ def test_every_row_of_both_tables_has_a_recipe():
     for name in ROWS:
         content = read_recipe(name)
         unit, setting, head = content["name"].split("-")[:3]
-        recipe = SummarizerRecipe.from_dict(
-            {key: value for key, value in content.items() if key not in ("kind", "data", "name", "paper")}
-        )
+        recipe = SummarizerRecipe.from_dict(fields_of(content))
         assert (recipe.unit, recipe.synthesizer.head) == (unit, head)
         assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
         assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
@@ -58,6 +61,22 @@ def test_every_row_of_both_tables_has_a_recipe():
         if setting == "balanced":
             assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
     assert len(networks) == 18
+
+
+@pytest.mark.parametrize(("table", "unit"), [(3, "sentence"), (2, "edu")])
+def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
+    # docs/tables.md says so of docs/scores.
+    run = {"vectors": "isolated", "sample": 1000, "steps": 240, "validate_every": 40}
+    run |= {"schedule": "cosine", "rate": 5e-4, "average": 0.98}
+    whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
+    row = f"xiao2020/{unit}-default-c_tree_nuc"
+    changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource(table))))
+    assert changed == whole
+    assert {name: getattr(whole, name) for name in run} == run
+    assert len(low_resource(table)) == len(run)
+    assert read_recipe(row, [*low_resource(table), "steps=3"])["steps"] == 3
+    with pytest.raises(InputError, match="--table: expected 2 or 3, got 4"):
+        low_resource(4)
 
 
 def test_lists_in_groups(tmp_path):

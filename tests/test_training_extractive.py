@@ -1,58 +1,26 @@
 import json
 import math
-import shutil
 
 import pytest
 import tiny
 import torch
-from safetensors.torch import load_file, save_file
-from small_news import write_table
+from safetensors.torch import load_file
+from small_runs import make_data, trainer
 
-from discsum.data.training_sets import Reading, collection
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import SynthesizerConfig
-from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.errors import DiscsumError, InputError
 from discsum.recipes.sources import Source
 from discsum.summarizer import ExtractiveSummarizer
 from discsum.training.examples import collate
-from discsum.training.extractive import SummarizerTrainer
 from discsum.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
 
 
-def recipe(parser_folder, **changes):
-    settings = {
-        "train": (Source("train.jsonl"),),
-        "validation": (Source("validation.jsonl"),),
-        "parser": str(parser_folder),
-        "units": 1,
-        "oracle_units": 1,
-        "epochs": 4,
-        "choose": "rouge1+rouge2",
-        "batch": 8,
-        "rate": 3e-3,
-        "synthesizer": SynthesizerConfig(inner=32, scorer=8),
-    }
-    return SummarizerRecipe(**{**settings, **changes})
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder with tables of texts to learn from and to choose by, and what is made of them once for all tests."""
-    folder = tmp_path_factory.mktemp("news")
-    write_table(folder / "train.jsonl", 0, 24)
-    write_table(folder / "validation.jsonl", 100, 108)
-    return folder
-
-
-def trainer(data, parser_folder, folder, **changes):
-    made = recipe(parser_folder, **changes)
-    silent = lambda line: None  # noqa: E731
-    train, validation = (
-        collection(sources, data, Reading.of(made), data / "datasets", silent)
-        for sources in (made.train, made.validation)
-    )
-    return SummarizerTrainer(made, train, validation, folder, "tiny-news", "A note.", silent)
+    """A folder of texts, and what is made of them once for all tests."""
+    return make_data(tmp_path_factory.mktemp("news"))
 
 
 def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
@@ -115,18 +83,6 @@ def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
         run.run(lambda line: None)
         assert [entry.steps for entry in run.log] == [3, 6, 9]
         assert run.best is run.log[0]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seed": 2}, r"another's \(seed 1 there and 2 here\)"),
-    ],
-)
-def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path, changes, message):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
-    with pytest.raises(InputError, match=message):
-        trainer(data, parser_folder, tmp_path / "run", epochs=1, **changes)
 
 
 def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
@@ -291,42 +247,3 @@ def test_a_frozen_encoder_has_its_dropout(data, parser_folder, encoder_folder, t
     assert not run.scorer(batch).equal(run.scorer(batch))
     run.scorer.eval()
     assert run.scorer(batch).equal(run.scorer(batch))
-
-
-def test_a_run_goes_on_with_its_own_documents_only(data, parser_folder, tmp_path):
-    folder = tmp_path / "news"
-    shutil.copytree(data, folder, ignore=shutil.ignore_patterns("datasets"))
-    trainer(folder, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
-    write_table(folder / "train.jsonl", 1, 25)
-    with pytest.raises(InputError, match="expected the data that the run began with"):
-        trainer(folder, parser_folder, tmp_path / "run", epochs=1)
-
-
-def test_a_damaged_checkpoint_is_named(data, parser_folder, tmp_path):
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
-    path = tmp_path / "run" / "last.safetensors"
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint, got"):
-        trainer(data, parser_folder, tmp_path / "run", epochs=1)
-
-
-def test_a_finished_run_is_left_alone(data, parser_folder, tmp_path):
-    def left():
-        return {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*") if path.is_file()}
-
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
-    before = left()
-    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
-    assert left() == before
-
-
-def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, encoder_folder, tmp_path):
-    encoder = tmp_path / "encoder"
-    shutil.copytree(encoder_folder, encoder)
-    trainer(data, parser_folder, tmp_path / "run", epochs=1, vectors=str(encoder)).run(lambda line: None)
-    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
-    assert model.summarize(tiny.ARTICLE).text
-    weights = load_file(encoder / "model.safetensors")
-    save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(WeightsError, match=r"expected the encoder .* with digest"):
-        ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").summarize(tiny.ARTICLE)

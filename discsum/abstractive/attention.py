@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from discsum.abstractive.cache import LayerDocuments, SparseCrossCache
+from discsum.abstractive.cache import SparseCrossCache
+from discsum.abstractive.costs import states_are_cheaper
+from discsum.abstractive.documents import LayerDocuments, StateDocuments
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector, Source
 from discsum.abstractive.state import Observation, SparseState
 from discsum.errors import InputError
 
-# Selecting r sentences and reading them costs a CPU as much as reading (r + SELECTING) * GATHERED of them in place, by
-# measurement (tests/benchmarks/sparse_decoder.py); a document of fewer is read whole.
-GATHERED, SELECTING = 3.0, 2
+# Of what layers share: the encoder's states, each document's once.
+OWN = "own states"
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """Queries of some rows, by document."""
+    """Queries of some rows, by document; `(documents, heads, queries, head_size)` `unscaled`, as stock attention takes.
+
+    Halves of scaled ones would be rounded once more.
+    """
 
     queries: Queries
+    unscaled: Tensor
     beams: int
     steps: int
 
@@ -35,6 +39,7 @@ class SentenceSparseCrossAttention(nn.Module):
     sparse: SparseState
     selector: Selector | None
     outputs: int
+    scaling: float
 
     def forward(
         self,
@@ -61,17 +66,20 @@ class SentenceSparseCrossAttention(nn.Module):
                 f"expected a layout of {key_value_states.shape[1]} tokens as the encoder's, got one of "
                 f"{layout.owner.shape[1]}; make it from the same encoding"
             )
-        kept = self._documents(key_value_states, cache, beams)
-        asked = _Asked(self._queries(hidden_states, documents, beams), beams, steps)
+        asked = self._asked(hidden_states, documents, beams)
         weights = None
         state = self.sparse
         looked_on = state.observer is not None or output_attentions or self._eager or state.by_attention is not None
-        if layout is None or (self._reads_all(layout) and not looked_on):
-            mixed = self._dense(asked, kept, self._padding(attention_mask, layout))
-        elif steps == 1 and not torch.is_grad_enabled() and not looked_on:
-            mixed = self._one_step(asked, kept, layout)
+        one_step = steps == 1 and not torch.is_grad_enabled() and not looked_on
+        if layout is None or (self._reads_all(layout) and not looked_on) or (one_step and all(self._whole(layout))):
+            mixed = self._dense(
+                asked, self._documents(key_value_states, cache, beams), self._padding(attention_mask, layout)
+            )
+        elif one_step:
+            few = self._reads_states(layout, beams)
+            mixed = self._one_step(asked, self._kept(key_value_states, cache, beams, few=few), layout)
         else:
-            mixed, weights = self._observed(asked, kept, layout)
+            mixed, weights = self._observed(asked, self._documents(key_value_states, cache, beams), layout)
         # (documents, heads, beams * steps, head_size) -> (rows, steps, width)
         mixed = mixed.transpose(1, 2).reshape(documents, beams, steps, width).reshape(rows, steps, width)
         output = self.out_proj(mixed)  # type: ignore[operator]
@@ -87,33 +95,60 @@ class SentenceSparseCrossAttention(nn.Module):
         """Its sizes."""
         return AttentionShape(self.embed_dim, self.num_heads, self.head_dim)  # type: ignore[arg-type]
 
-    def _queries(self, hidden: Tensor, documents: int, beams: int) -> Queries:
+    def _asked(self, hidden: Tensor, documents: int, beams: int) -> _Asked:
         steps, width = hidden.shape[1:]
         own = hidden.reshape(documents, beams * steps, width)
-        projected = self.q_proj(own) * self.scaling  # type: ignore[operator]
-        return Queries(own, self._parted(projected).transpose(1, 2))
+        unscaled = self._parted(self.q_proj(own)).transpose(1, 2)  # type: ignore[operator]
+        return _Asked(Queries(own, unscaled * self.scaling), unscaled, beams, steps)
 
     def _parted(self, states: Tensor) -> Tensor:
         return torch.unflatten(states, -1, (self.shape.heads, self.shape.head_size))
 
     def _documents(self, states: Tensor, cache: SparseCrossCache | None, beams: int) -> LayerDocuments:
+        """Return the documents' keys and values."""
+        found = self._kept(states, cache, beams, few=False)
+        assert isinstance(found, LayerDocuments)
+        return found
+
+    def _kept(
+        self, states: Tensor, cache: SparseCrossCache | None, beams: int, *, few: bool
+    ) -> LayerDocuments | StateDocuments:
+        """Return what is read of the documents: keys and values, or for a `few` of their sentences maybe states."""
         layer = int(self.layer_idx)  # type: ignore[arg-type]
-        if cache is not None and layer in cache.documents:
-            return cache.documents[layer]
-        # The beams of a document have the same encoder states: one of them is enough.
-        own = states[::beams]
-        # Each head's tokens in one stretch: by measurement what attention to all of them reads fastest.
-        projections: Any = self.k_proj, self.v_proj
-        keys, values = (self._parted(project(own)).transpose(1, 2).contiguous() for project in projections)
-        summary: tuple[Tensor, ...] = ()
-        if self.selector is not None and self.sparse.layout is not None:
-            memo = self.sparse.shared(states)
-            summary = self.selector.summarise(Source(own, keys, self.sparse.layout, memo))
-        made = LayerDocuments(keys, values, summary)
+        kept = cache.documents.get(layer) if cache is not None else None
+        layout = self.sparse.layout
+        if kept is not None and kept.layout is layout and (few or isinstance(kept, LayerDocuments)):
+            return kept
+        if layout is None:
+            own = states[::beams]
+            made: LayerDocuments | StateDocuments = LayerDocuments(None, self._keys(own), self._values(own), ())
+        else:
+            made = self._made(states, layout, beams, few=few and cache is not None)
         if cache is not None:
             cache.documents[layer] = made
             cache.is_updated[layer] = True
         return made
+
+    def _made(
+        self, states: Tensor, layout: SentenceLayout, beams: int, *, few: bool
+    ) -> LayerDocuments | StateDocuments:
+        # Layer by layer; a pass begins with the first.
+        memo = self.sparse.shared(states, anew=bool(self.layer_idx == 0))
+        if OWN not in memo:
+            # The beams of a document have the same encoder states: one of them is enough.
+            memo[OWN] = states[::beams].contiguous()
+        source = Source(memo[OWN], layout, self._keys, memo)
+        summary = self.selector.summarise(source) if self.selector is not None else ()
+        if few and not source.has_keys and _is_plain(self.k_proj) and _is_plain(self.v_proj):
+            return StateDocuments.of(layout, source.states, summary, self.shape.heads, self.k_proj, self.v_proj)
+        return LayerDocuments(layout, source.keys, self._values(source.states), summary)
+
+    def _keys(self, states: Tensor) -> Tensor:
+        # Each head's tokens in one stretch: by measurement what attention to all of them reads fastest.
+        return self._parted(self.k_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
+
+    def _values(self, states: Tensor) -> Tensor:
+        return self._parted(self.v_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
 
     def _reads_all(self, layout: SentenceLayout) -> bool:
         r = self.sparse.r
@@ -136,16 +171,11 @@ class SentenceSparseCrossAttention(nn.Module):
         """Return `(documents, heads, queries, head_size)` of attention to all tokens that the mask lets through."""
         dropout = float(self.dropout) if self.training else 0.0  # type: ignore[arg-type]
         return torch.nn.functional.scaled_dot_product_attention(
-            asked.queries.projected,
-            kept.keys,
-            kept.values,
-            attn_mask=mask,
-            dropout_p=dropout,
-            scale=1.0,
+            asked.unscaled, kept.keys, kept.values, attn_mask=mask, dropout_p=dropout, scale=float(self.scaling)
         )
 
     def _selected(
-        self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout, alpha: Tensor | None = None
+        self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout, alpha: Tensor | None = None
     ) -> Tensor:
         """Return `(documents, queries or 1 a step, r)` the sentences of the best scores, -1 where there are fewer.
 
@@ -167,7 +197,7 @@ class SentenceSparseCrossAttention(nn.Module):
 
     def _observed(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
         """Return attention to the selected sentences with all of its weights, and those, as training needs them."""
-        products = asked.queries.projected @ kept.keys.transpose(2, 3)
+        products = asked.unscaled @ kept.keys.transpose(2, 3) * self.scaling
         products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
         predicted = alpha = None
         by_attention = self.sparse.by_attention is not None
@@ -189,40 +219,53 @@ class SentenceSparseCrossAttention(nn.Module):
         by_row = torch.unflatten(weights, 2, (asked.beams, asked.steps)).transpose(1, 2)
         return mixed, by_row.reshape(rows, weights.shape[1], asked.steps, weights.shape[3])
 
-    def _read(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout, alpha: Tensor | None) -> Tensor:
+    def _read(
+        self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout, alpha: Tensor | None
+    ) -> Tensor:
         """Return `(documents, queries, sentences)`, true for the sentences that a query reads."""
         with torch.no_grad():
             selected = self._selected(asked, kept, layout, alpha)
         read = torch.zeros(*selected.shape[:2], layout.starts.shape[1] + 1, dtype=torch.bool, device=selected.device)
         # Index -1 goes to the place after the last sentence, which is cut off.
         read = read.scatter(-1, selected % (layout.starts.shape[1] + 1), value=True)[..., :-1]
+        if self.sparse.generating:
+            # As single steps do: a prompt is read as what follows it.
+            whole = torch.tensor(self._whole(layout), device=read.device)
+            read = read | (whole[:, None, None] & layout.mask[:, None, :])
         return read.repeat(1, asked.beams, 1) if self.sparse.share_beams else read
 
-    def _one_step(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> Tensor:
+    def _whole(self, layout: SentenceLayout) -> list[bool]:
+        """Return for each document whether a step reads all of it."""
+        return [self.sparse.read(len(spans)) == len(spans) for spans in layout.spans]
+
+    def _reads_states(self, layout: SentenceLayout, beams: int) -> bool:
+        """Return whether encoder states are read in place of keys and values; a GPU makes those in no time."""
+        sentences = [len(spans) for spans in layout.spans]
+        read = [self.sparse.read(count) for count in sentences]
+        return layout.owner.device.type == "cpu" and states_are_cheaper(sentences, read, self.shape.head_size, beams)
+
+    def _one_step(self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout) -> Tensor:
         """Return attention of one step of every beam to the selected sentences, whose tokens alone are read.
 
-        Documents of so few sentences that selecting would cost more are read whole, whatever stands beside them.
+        Documents of few sentences are read whole, whatever stands beside them.
         """
-        starts, lengths, counts = layout.starts.tolist(), layout.lengths.tolist(), layout.counts.tolist()
-        cost = ((self.sparse.r or 0) + SELECTING) * GATHERED
-        whole = [self.sparse.dense_where_faster and cost > count for count in counts]
-        if all(whole):
-            return self._dense(asked, kept, self._padding(None, layout))
         chosen = self._selected(asked, kept, layout).tolist()
-        mixed = torch.empty_like(asked.queries.projected)
-        attend: Any = partial(torch.nn.functional.scaled_dot_product_attention, scale=1.0)
-        for document, groups in enumerate(chosen):
-            asks, parts = asked.queries.projected[document], (kept.keys[document], kept.values[document])
-            first = starts[document]
-            after = [start + length for start, length in zip(first, lengths[document], strict=True)]
-            if whole[document]:
-                mixed[document] = attend(asks, *(part[:, first[0] : max(after)] for part in parts))
+        mixed = torch.empty_like(asked.unscaled)
+        for document, (groups, whole) in enumerate(zip(chosen, self._whole(layout), strict=True)):
+            queries = asked.unscaled[document]
+            if whole:
+                spans = layout.spans[document]
+                every = slice(spans[0][0], spans[-1][1])
+                mixed[document] = kept.attend(queries, document, every, self.scaling)
                 continue
             for place, group in enumerate(groups):
-                queries = slice(None) if self.sparse.share_beams else slice(place, place + 1)
-                spans = [torch.arange(first[one], after[one]) for one in sorted(group) if one >= 0]
-                tokens = torch.cat(spans).to(mixed.device)
-                mixed[document, :, queries] = attend(
-                    asks[:, queries], *(part.index_select(1, tokens) for part in parts)
-                )
+                own = slice(None) if self.sparse.share_beams else slice(place, place + 1)
+                tokens = layout.tokens(document, sorted(one for one in group if one >= 0))
+                mixed[document, :, own] = kept.attend(queries[:, own], document, tokens, self.scaling)
         return mixed
+
+
+def _is_plain(module: Any) -> bool:
+    """Return whether a module is a linear map and no more: nothing wraps it, looks on, or stands in for it."""
+    hooks = module._forward_hooks or module._forward_pre_hooks
+    return type(module) is nn.Linear and not hooks and "forward" not in vars(module)

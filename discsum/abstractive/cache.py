@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
-
-@dataclass(frozen=True, eq=False)
-class LayerDocuments:
-    """A layer's keys and values of the documents, and what its selector made of them.
-
-    Attributes:
-        keys: `(documents, heads, tokens, head_size)`.
-        values: The same.
-        summary: What `Selector.summarise` gave.
-    """
-
-    keys: Tensor
-    values: Tensor
-    summary: tuple[Tensor, ...]
+from discsum.abstractive.documents import LayerDocuments, StateDocuments
 
 
 class SparseCrossCache(EncoderDecoderCache):
@@ -35,14 +21,14 @@ class SparseCrossCache(EncoderDecoderCache):
         """Start an empty cache for a model of that configuration."""
         decoder = config.get_text_config(decoder=True)
         super().__init__(DynamicCache(config=decoder), DynamicCache(config=decoder))
-        self.documents: dict[int, LayerDocuments] = {}
+        self.documents: dict[int, LayerDocuments | StateDocuments] = {}
 
     @property
     def cross_bytes(self) -> int:
         """Memory of what is kept of the documents, in bytes."""
-        return sum(
-            part.nbytes for layer in self.documents.values() for part in (layer.keys, layer.values, *layer.summary)
-        )
+        # Layers may share encoder states.
+        parts = (part for layer in self.documents.values() for part in layer.tensors)
+        return sum({part.data_ptr(): part.untyped_storage().nbytes() for part in parts}.values())
 
     def reset(self) -> None:
         """Forget everything."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,20 @@ class SentenceLayout:
     def documents(self) -> int:
         """How many documents there are."""
         return len(self.counts)
+
+    @cached_property
+    def spans(self) -> list[list[tuple[int, int]]]:
+        """For each document where each sentence's tokens begin and end; plain numbers, whatever the device."""
+        columns = self.counts.tolist(), self.starts.tolist(), self.lengths.tolist()
+        return [
+            [(start, start + length) for start, length in zip(starts[:count], lengths[:count], strict=True)]
+            for count, starts, lengths in zip(*columns, strict=True)
+        ]
+
+    def tokens(self, document: int, sentences: Sequence[int]) -> Tensor:
+        """Return the places `(tokens,)` of the tokens of some sentences of a document."""
+        spans = self.spans[document]
+        return torch.cat([torch.arange(*spans[sentence]) for sentence in sentences]).to(self.owner.device)
 
     @property
     def mask(self) -> Tensor:

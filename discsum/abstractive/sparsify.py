@@ -39,7 +39,7 @@ def sparsify(
 
     Its parameters and their names stay; selectors that have some add theirs. `generate` takes `layout`, the sentences
     of its inputs, and keeps the documents' keys and values once for all their beams. Other forward passes take theirs
-    from `sentences(model, layout)`.
+    from `sentences(model, layout)`. Its classes are made as they are needed: save its weights, not the object.
 
     Args:
         model: A sequence-to-sequence model of transformers whose decoder layers have `encoder_attn`: BART, mBART,
@@ -117,21 +117,36 @@ def is_selectors(name: str) -> bool:
 
 @contextmanager
 def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
-    """Run a block's forward passes of a sparse model with the sentences of their inputs."""
+    """Run a block's forward passes of a sparse model with the sentences of their inputs.
+
+    With gradient checkpointing the backward pass belongs in the block too: it computes forward passes again.
+    """
     state = model.sparse
     before = state.layout
-    state.layout = layout.to(model.device) if layout is not None else None
+    state.layout, state.memo = layout.to(model.device) if layout is not None else None, (None, {})
     try:
         yield
     finally:
         state.layout, state.memo = before, (None, {})
 
 
+@contextmanager
+def exactly(model: Any, r: int | None) -> Iterator[None]:
+    """Let the steps of a block read `r` sentences of a sparse model's documents, even where reading all is faster."""
+    state = model.sparse
+    before = state.r, state.dense_where_faster
+    state.r, state.dense_where_faster = r, False
+    try:
+        yield
+    finally:
+        state.r, state.dense_where_faster = before
+
+
 def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None, **options: Any) -> Any:
     """Generate as `transformers` does, with the sentences of the inputs and one copy of the documents."""
     if layout is not None:
         _check_fit(layout, arguments, options)
-    if options.get("use_cache", True) and options.get("past_key_values") is None:
+    if _keeps(model, options):
         options["past_key_values"] = SparseCrossCache(model.config)
     model.sparse.generating = True
     try:
@@ -139,6 +154,16 @@ def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None,
             return type(model).generate(model, *arguments, **options)
     finally:
         model.sparse.generating = False
+
+
+def _keeps(model: Any, options: dict[str, Any]) -> bool:
+    """Return whether `generate` is to keep what it computed, and nobody said how."""
+    settings = options.get("generation_config") or model.generation_config
+
+    def of(name: str) -> Any:
+        return options[name] if name in options else getattr(settings, name, None)
+
+    return of("use_cache") is not False and of("cache_implementation") is None and of("past_key_values") is None
 
 
 def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from discsum.abstractive.costs import whole_is_cheaper
 from discsum.abstractive.layout import SentenceLayout
 
 
@@ -52,8 +53,14 @@ class SparseState:
     generating: bool = False
     memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
 
-    def shared(self, states: Tensor) -> dict[Hashable, Tensor]:
-        """Return what layers share that read the same encoder states."""
-        if self.memo[0] is not states:
+    def read(self, sentences: int) -> int:
+        """Return how many sentences a step of `generate` reads of a document that has so many."""
+        if self.r is None or self.r >= sentences or (self.dense_where_faster and whole_is_cheaper(sentences, self.r)):
+            return sentences
+        return self.r
+
+    def shared(self, states: Tensor, *, anew: bool) -> dict[Hashable, Tensor]:
+        """Return what layers share that read the same encoder states; nothing yet where a pass begins `anew`."""
+        if anew or self.memo[0] is not states:
             self.memo = (states, {})
         return self.memo[1]

@@ -18,7 +18,7 @@ from discsum.abstractive.folder import (
     write_sparse,
 )
 from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS
+from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS, check_options
 from discsum.abstractive.sparsify import set_beta, sparsify
 from discsum.choices import HUB
 from discsum.document import Document
@@ -44,8 +44,11 @@ class AbstractiveSummary:
         model: Name of the model.
         selector: Which sentences each step read.
         r: How many; none for all of them.
-        tokens: Tokens of the document that the model read.
+        sentences: How many sentences of the document the model could read.
+        read: How many of them each step read: all, where that is faster than selecting.
+        tokens: Tokens of the document that the model could read.
         cut: Whether the document had more.
+        ids: The summary's tokens as the model wrote them, from the one that it begins with to the one that ends it.
     """
 
     document: Document
@@ -53,8 +56,11 @@ class AbstractiveSummary:
     model: str
     selector: str
     r: int | None
+    sentences: int
+    read: int
     tokens: int
     cut: bool
+    ids: tuple[int, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
@@ -64,6 +70,8 @@ class AbstractiveSummary:
             "model": self.model,
             "selector": self.selector,
             "r": self.r,
+            "sentences": self.sentences,
+            "read": self.read,
             "tokens": self.tokens,
             "cut": self.cut,
         }
@@ -109,27 +117,31 @@ class AbstractiveSummarizer:
         """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+        # What a killed run left between two names is put in place here.
         own = trained_selector(name_or_path)
+        hub = name_or_path.startswith(HUB)
+        if not hub and not Path(name_or_path).is_dir():
+            raise _no_model(name_or_path, "found no such folder")
         config = _reading(name_or_path, own, SelectorConfig(selector or ALL, r, beta, share_beams, options), selector)
+        if config.selector == ALL and config.r is not None:
+            raise InputError(f"--r {config.r}: expected a selector that selects beside it, as mean_key, got {ALL}")
+        check_options(config.selector, config.options)
         trained = own is not None and own.config.selector == config.selector
         if config.selector in SENTENCE_ENCODERS and not (trained or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
             )
-        hub = name_or_path.startswith(HUB)
         place = name_or_path.removeprefix(HUB)
         try:
             tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=not hub)
             # Never a pickle.
             model = AutoModelForSeq2SeqLM.from_pretrained(place, local_files_only=not hub, use_safetensors=True)
         except (OSError, ValueError, SafetensorError) as error:
-            raise WeightsError(
-                f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME "
-                f"of one on the hub, as {', '.join(HUB + name for name in KNOWN)}; {str(error).splitlines()[0]}"
-            ) from error
+            raise _no_model(name_or_path, str(error).splitlines()[0]) from error
         try:
-            model = model.to(device)
+            # Nothing can be computed on the device of no memory.
+            model = model.to("none" if device == "meta" else device)
         except (AssertionError, RuntimeError) as error:
             raise InputError(f"--device: expected one that torch has here, as cpu, got {device!r}: {error}") from error
         settings = {"r": config.r, "selector": config.selector, "share_beams": share_beams, **config.options}
@@ -191,18 +203,35 @@ class AbstractiveSummarizer:
         with torch.inference_mode():
             found = self.model.generate(**inputs, layout=layout, **generation)
         lines = self.tokenizer.batch_decode(found, skip_special_tokens=True, clean_up_tokenization_spaces=True)
-        kept = layout.lengths.sum(dim=1).tolist()
+        pad = self.model.config.pad_token_id
         return [
             AbstractiveSummary(
-                document, line.strip(), self.name, self.selector.selector, self.model.sparse.r, count, tokens > count
+                document=document,
+                text=line.strip(),
+                model=self.name,
+                selector=self.selector.selector,
+                r=self.model.sparse.r,
+                sentences=len(spans),
+                read=self.model.sparse.read(len(spans)),
+                tokens=sum(end - start for start, end in spans),
+                cut=tokens > sum(end - start for start, end in spans),
+                ids=tuple(row[: max(place for place, token in enumerate(row) if place < 1 or token != pad) + 1]),
             )
-            for document, line, count, tokens in zip(documents, lines, kept, whole, strict=True)
+            for document, line, spans, tokens, row in zip(
+                documents, lines, layout.spans, whole, found.tolist(), strict=True
+            )
         ]
 
     def _check_lengths(self, generation: dict[str, Any]) -> None:
         most, least = generation.get("max_new_tokens"), generation.get("min_new_tokens")
         # Writing begins with one token more.
         limit = None if self.target_positions is None else self.target_positions - 1
+        own = self.model.generation_config.max_length
+        if most is None and least is not None and own is not None and least >= own:
+            raise InputError(
+                f"--min-tokens: expected fewer than {own}, where {self.name} ends by itself, got {least}; "
+                "give --max-tokens too"
+            )
         if limit is not None and max(most or 0, least or 0) > limit:
             raise InputError(
                 f"--max-tokens, --min-tokens: expected at most {limit}, which is what {self.name} writes, "
@@ -210,6 +239,13 @@ class AbstractiveSummarizer:
             )
         if most is not None and least is not None and least > most:
             raise InputError(f"--min-tokens: expected at most --max-tokens {most}, got {least}")
+
+
+def _no_model(name: str, why: str) -> WeightsError:
+    return WeightsError(
+        f"{name}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the "
+        f"hub, as {', '.join(HUB + known for known in KNOWN)}; {why}"
+    )
 
 
 def _reading(name: str, own: TrainedSelector | None, asked: SelectorConfig, selector: str | None) -> SelectorConfig:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.oracles.base import TOLERANCE, ngrams
+from discsum.oracles.base import TOLERANCE
+
+Words = NDArray[np.int64]
 
 
 def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) -> list[int]:
@@ -48,14 +51,13 @@ def _greedy(
     units: Sequence[str], references: Sequence[str], groups: Sequence[Sequence[int]], k: int | None
 ) -> list[int]:
     """Return the units of the groups that are taken one after another while one raises the sum."""
-    reference = _clean(" ".join(references))
-    texts = [_clean(unit) for unit in units]
+    *texts, reference = _words([*units, " ".join(references)])
     measures = [_Overlap(reference, texts, groups, n) for n in (1, 2)]
     selected: list[int] = []
     best = 0.0
     while len(selected) < (len(groups) if k is None else min(k, len(groups))):
         # (groups,)
-        total = np.sum([measure.f() for measure in measures], axis=0)
+        total = measures[0].f() + measures[1].f()
         total[selected] = -1.0
         if total.max() <= best + TOLERANCE:
             break
@@ -68,37 +70,46 @@ def _greedy(
 
 
 class _Overlap:
-    """How many n-grams each group would add to the selection, and how many of them the reference has."""
+    """The sets of n-grams of all groups, and which of them the selection has.
 
-    def __init__(self, reference: list[str], texts: list[list[str]], groups: Sequence[Sequence[int]], n: int) -> None:
-        self.wanted = set(ngrams(reference, n))
-        grams = [set(ngrams(text, n)) for text in texts]
-        self.groups = [set().union(*(grams[member] for member in members)) for members in groups]
-        self.having: dict[tuple[str, ...], list[int]] = {}
-        for group, own in enumerate(self.groups):
-            for gram in own:
-                self.having.setdefault(gram, []).append(group)
-        self.new = np.array([len(own) for own in self.groups], dtype=np.int64)
-        self.hits = np.array([len(own & self.wanted) for own in self.groups], dtype=np.int64)
-        self.covered: set[tuple[str, ...]] = set()
-        self.found = 0
+    A group's n-gram is a row of two arrays, in any order: the group and the n-gram's number.
+    """
+
+    def __init__(self, reference: Words, units: Sequence[Words], groups: Sequence[Sequence[int]], n: int) -> None:
+        codes = [_codes(words, n) for words in units]
+        found = [np.concatenate([codes[member] for member in group]) for group in groups]
+        owners = np.repeat(np.arange(len(groups)), [len(own) for own in found])
+        grams, numbers = np.unique(np.concatenate([reference[:0], *found]), return_inverse=True)
+        rows = np.unique(owners * len(grams) + numbers)
+        self.owners, self.grams = np.divmod(rows, max(len(grams), 1))
+        target = np.unique(_codes(reference, n))
+        self.wanted = np.isin(grams, target)
+        self.wished = len(target)
+        self.covered = np.zeros(len(grams), dtype=bool)
+        self.groups = len(groups)
 
     def f(self) -> NDArray[np.float64]:
         """Return F1 of the selection with each group added `(groups,)`."""
-        sizes = len(self.covered) + self.new + len(self.wanted)
-        scores: NDArray[np.float64] = 2.0 * (self.found + self.hits) / np.maximum(sizes, 1)
+        new = ~self.covered[self.grams]
+        hits = np.bincount(self.owners[new & self.wanted[self.grams]], minlength=self.groups)
+        sizes = np.bincount(self.owners[new], minlength=self.groups) + self.covered.sum() + self.wished
+        scores: NDArray[np.float64] = 2.0 * ((self.covered & self.wanted).sum() + hits) / np.maximum(sizes, 1)
         return scores
 
     def add(self, choice: int) -> None:
         """Add a group to the selection."""
-        for gram in self.groups[choice] - self.covered:
-            having = self.having[gram]
-            self.new[having] -= 1
-            if gram in self.wanted:
-                self.hits[having] -= 1
-                self.found += 1
-        self.covered |= self.groups[choice]
+        self.covered[self.grams[self.owners == choice]] = True
 
 
-def _clean(text: str) -> list[str]:
-    return re.sub(r"[^a-z0-9 ]", "", " ".join(text.lower().split())).split()
+def _codes(words: Words, n: int) -> NDArray[np.int64]:
+    """Return a number for each n-gram `(words - n + 1,)`, n 1 or 2."""
+    return words if n == 1 else words[:-1] << 32 | words[1:]
+
+
+def _words(texts: Sequence[str]) -> list[Words]:
+    """Return the words of each text as numbers `(words,)`, equal words by equal numbers."""
+    lines = "\n".join(" ".join(text.lower().split()) for text in texts)
+    words = [line.split() for line in re.sub(r"[^a-z0-9 \n]+", "", lines).split("\n")]
+    index = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
+    flat = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), dtype=np.int64)
+    return np.split(flat, np.cumsum([len(line) for line in words])[:-1])

@@ -35,9 +35,23 @@ class Source(Rows):
 
     Attributes:
         weight: How often its documents are drawn, relative to others.
+        text_column: Column of a table's texts; by default `article` or `text`.
+        summary_column: Column of its references; by default `references`, `highlights` or `summary`.
     """
 
     weight: float = 1.0
+    text_column: str | None = None
+    summary_column: str | None = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that it names."""
+        named = {"text_column": self.text_column, "summary_column": self.summary_column}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary; columns only where it names them, as runs knew none at first."""
+        return {"path": self.path, "first": self.first, "last": self.last, "weight": self.weight} | self.columns
 
 
 Kind = TypeVar("Kind", bound=Rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,17 @@ ROWS = {
     "c_tree": "C-Tree",
     "c_tree_nuc": "C-Tree w/Nuc",
 }
+# What the paper printed of Lead and Oracle, on the whole test set of CNN/DailyMail.
+LEAD = {
+    2: {"rouge1": 37.99, "rouge2": 15.56, "rougeLsum": 34.08},
+    3: {"rouge1": 40.30, "rouge2": 17.52, "rougeLsum": 36.54},
+}
+ORACLE = {
+    2: {"rouge1": 62.08, "rouge2": 38.20, "rougeLsum": 58.86},
+    3: {"rouge1": 56.04, "rouge2": 33.10, "rougeLsum": 52.29},
+}
+# Fields of the low-resource recipes that the rows have themselves.
+OWN = ("name", "synthesizer")
 
 
 @dataclass(frozen=True)
@@ -62,11 +74,28 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
     unknown = [setting for setting in settings if setting not in SETTINGS]
     if unknown:
         raise InputError(f"--setting: expected {' or '.join(SETTINGS)}, got {', '.join(unknown)}")
-    if table not in UNIT_OF:
-        raise InputError(f"--table: expected {' or '.join(map(str, UNIT_OF))}, got {table}")
+    _check_table(table)
     rows = []
     for setting in settings:
         for name, label in ROWS.items():
             recipe = f"xiao2020/{UNIT_OF[table]}-{setting}-{name}"
             rows.append(TableRow(recipe, UNIT_OF[table], setting, label, read_recipe(recipe)["paper"]))
     return rows
+
+
+def low_resource(table: int) -> list[str]:
+    """Return what the low-resource recipe of a table's unit changes in the rows, as `key=value` settings.
+
+    Raises:
+        InputError: Another table than 2 or 3.
+    """
+    _check_table(table)
+    unit = UNIT_OF[table]
+    usual, scarce = read_recipe(f"xiao2020/{unit}"), read_recipe(f"xiao2020/{unit}-low-resource")
+    changed = {key: value for key, value in scarce.items() if key not in OWN and usual.get(key) != value}
+    return [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changed.items()]
+
+
+def _check_table(table: int) -> None:
+    if table not in UNIT_OF:
+        raise InputError(f"--table: expected {' or '.join(map(str, UNIT_OF))}, got {table}")

@@ -8,16 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError
-from discsum.files import replaced, replacing
-from discsum.persistence import CARD
-from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
+from discsum.files import replaced, replacing, replacing_folder
+from discsum.persistence import CARD, CONFIG
+from discsum.training.board import Board
+from discsum.training.checkpoint import LAST, check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.examples import Collection
 from discsum.training.processes import accelerator
 from discsum.training.run_recipe import RunRecipe
@@ -86,7 +86,7 @@ class TrainingRun(ABC):
         Each group of the optimizer has its peak learning rate as `peak`.
 
         Raises:
-            InputError: The folder holds a run of another recipe or on other documents.
+            InputError: The folder holds a run of another recipe, on other documents, or without its best weights.
             WeightsError: A damaged checkpoint.
         """
         self.network = network
@@ -99,6 +99,12 @@ class TrainingRun(ABC):
             check_data(self.folder, state, self._data)
             load_checkpoint(self.folder, network, self.average, optimizer)
             self.log = [Round(**entry) for entry in state["log"]]
+            if not (self.folder / BEST / CONFIG).is_file():
+                # Only a round that is better would write them again.
+                raise InputError(
+                    f"{self.folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
+                    f"run in {self.folder}, found none; put them back, or delete {self.folder / LAST} to train anew"
+                )
         elif self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
             report(f"{len(self.train)} documents, {self.steps} steps, {count:,} parameters")
@@ -155,7 +161,7 @@ class TrainingRun(ABC):
     def run(self, report: Report) -> Round:
         """Train to the end; return the best round, whose weights are in `folder / 'best'`."""
         main = self.accelerator.is_main_process
-        board = _board(self.folder, self._done()) if main and not self.over else None
+        board = Board(self.folder / "tensorboard", self._done(), report) if main and not self.over else None
         while not self.over:
             first = self._done()
             after = min(self.steps, first + (self._settings.validate_every or self.batches.steps))
@@ -168,13 +174,9 @@ class TrainingRun(ABC):
             else:
                 self.log.append(entry)
             if board is not None:
-                for name, value in entry.validation.items():
-                    board.add_scalar(f"validation/{name}", value, after)
-                board.add_scalar("train/loss", entry.loss, after)
-                board.add_scalar("train/rate", self.optimizer.param_groups[0]["lr"], after)
-                board.flush()
-        if board is not None:
-            board.close()
+                figures = {f"validation/{name}": value for name, value in entry.validation.items()}
+                rate = self.optimizer.param_groups[0]["lr"]
+                board.add(figures | {"train/loss": entry.loss, "train/rate": rate}, after)
         return self.best
 
     def _shared(self, entry: Round | None) -> Round:
@@ -238,9 +240,13 @@ class TrainingRun(ABC):
         entry = Round(steps, round(loss, 4), self.validate())
         if not all(np.isfinite(value) for value in entry.validation.values()):
             raise DiscsumError(f"step {steps}: the validation gave {entry.validation}")
-        if all(self.summary(entry) > self.summary(earlier) for earlier in self.log):
-            self.save(self.folder / BEST)
+        better = all(self.summary(entry) > self.summary(earlier) for earlier in self.log)
         self.log.append(entry)
+        if better:
+            # Weights and card together, or neither.
+            with replacing_folder(self.folder / BEST) as new:
+                self.save(new)
+                (new / CARD).write_text(self.card(), encoding="utf-8")
         written = [asdict(item) for item in self.log]
         state = {"log": written, "recipe": self._settings.to_dict(), "data": self._data}
         save_checkpoint(self.folder, self.network, self.average, self.optimizer.optimizer, state)
@@ -248,12 +254,3 @@ class TrainingRun(ABC):
             path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
         with replacing(self.folder / BEST / CARD) as path:
             path.write_text(self.card(), encoding="utf-8")
-
-
-def _board(folder: Path, done: int) -> Any:
-    """Return what writes TensorBoard's log of the run from that step on; none where TensorBoard is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "tensorboard"), purge_step=done + 1)

@@ -106,4 +106,5 @@ class RunRecipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""
-        return asdict(self)
+        named = {"train": self.train, "validation": self.validation}
+        return asdict(self) | {name: tuple(source.to_dict() for source in sources) for name, sources in named.items()}

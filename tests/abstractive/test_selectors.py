@@ -8,9 +8,10 @@ import torch
 from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
-from discsum.abstractive import SentenceLayout, sentences, sparsify
+from discsum.abstractive import sentences, sparsify
 from discsum.abstractive.selectors import SELECTORS, AttentionShape, Queries, Source, make_selectors
 from discsum.abstractive.selectors.gru import GRUSentences
+from discsum.errors import InputError
 
 SHAPE = AttentionShape(32, 4, 8)
 
@@ -22,9 +23,11 @@ def asked():
     layout = Inputs().layout
     hidden = torch.randn(2, 3, 32, generator=generator)
     projected = torch.randn(2, 4, 3, 8, generator=generator)
-    keys = torch.randn(2, 4, 22, 8, generator=generator)
     states = torch.randn(2, 22, 32, generator=generator)
-    return Queries(hidden, projected), Source(states, keys, layout)
+    weight = torch.randn(32, 32, generator=generator) / 32**0.5
+    return Queries(hidden, projected), Source(
+        states, layout, lambda some: (some @ weight).unflatten(-1, (4, 8)).transpose(1, 2)
+    )
 
 
 def of(name, asked, **options):
@@ -177,10 +180,8 @@ def test_attention_over_sentences_sums_to_one():
 
 
 def test_the_prior_draws_to_central_sentences(asked):
-    layout = SentenceLayout(
-        **{**vars(asked[1].layout), "prior": torch.tensor([[0.1, 0.1, 0.6, 0.1, 0.1], [0.2, 0.7, 0.1, 0, 0]])}
-    )
-    source = Source(asked[1].states, asked[1].keys, layout)
+    layout = replace(asked[1].layout, prior=torch.tensor([[0.1, 0.1, 0.6, 0.1, 0.1], [0.2, 0.7, 0.1, 0, 0]]))
+    source = replace(asked[1], layout=layout)
     plain = make_selectors("mean_key", [SHAPE])[0][0]
     expected = plain.log_probabilities(asked[0], plain.summarise(source), layout)
     for beta in (0.0, 2.0):
@@ -189,3 +190,30 @@ def test_the_prior_draws_to_central_sentences(asked):
         shifted = expected + beta * layout.prior.log()[:, None, None]
         there = layout.mask[:, None, None].expand_as(found)
         torch.testing.assert_close(found[there], shifted[there])
+
+
+def test_the_prior_learns_in_half_precision(inputs):
+    """A sentence that a document does not have has no share, whose logarithm halves cannot hold."""
+    prior = torch.tensor([[0.1, 0.1, 0.6, 0.1, 0.1], [0.2, 0.7, 0.1, 0, 0]])
+    layout = replace(inputs.layout, prior=prior)
+    model = sparsify(make_bart(), selector="mean_key", r=2, beta=0.5)
+    found = []
+    model.sparse.observer = found.append
+    with sentences(model, layout), torch.autocast("cpu", torch.float16):
+        model(**inputs.forward)
+        mask = layout.mask[:, None, None].expand_as(found[0].predicted)
+        sum(one.predicted[mask].float().sum() for one in found).backward()
+    for layer in model.get_decoder().layers:
+        assert torch.isfinite(layer.encoder_attn.selector.beta.grad)
+
+
+@pytest.mark.parametrize("seed", ["abc", 1.5, -1, 2**70])
+def test_seeds_that_are_none(seed):
+    with pytest.raises(InputError, match="seed: expected a whole number"):
+        make_selectors("random", [SHAPE], seed=seed)
+
+
+@pytest.mark.parametrize("beta", [float("nan"), float("inf"), "much"])
+def test_weights_of_the_prior_that_are_none(beta):
+    with pytest.raises(InputError, match="beta: expected a finite number"):
+        make_selectors("mean_key", [SHAPE], beta=beta)

@@ -40,3 +40,10 @@ class Inputs:
         self.decoder[:, 0] = SPECIAL["decoder_start_token_id"]
         self.forward = {"input_ids": self.ids, "attention_mask": self.mask, "decoder_input_ids": self.decoder}
         self.generate = {"input_ids": self.ids, "attention_mask": self.mask}
+
+
+def generated(model, inputs, **options):
+    """Return the tokens that a model writes, at least six of them, the same ones when asked again."""
+    torch.manual_seed(11)
+    found = model.generate(**inputs.generate, max_new_tokens=9, min_new_tokens=6, **options)
+    return found.tolist()

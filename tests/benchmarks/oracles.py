@@ -1,4 +1,4 @@
-"""The oracles against searches that score every candidate from nothing: the same labels, and how much faster.
+"""The oracles against searches that score every candidate from nothing by rouge-score: the labels, and how much faster.
 
     python tests/benchmarks/oracles.py TABLE [--documents 200]
 
@@ -41,6 +41,7 @@ def main() -> None:
     documents = list(Parser.from_pretrained().parse_many([pair.text for pair in pairs]))
     print(f"{len(pairs)} documents of {arguments.table}")
     print(f"{'oracle':15}{'unit':>10}{'equal':>8}{'naive s':>10}{'fast s':>9}{'ratio':>8}")
+    totals = [0.0, 0.0]
     for name, limit in ORACLES.items():
         for unit in ("sentence", "edu"):
             if (name, unit) == ("discobert-edu", "sentence"):
@@ -57,6 +58,8 @@ def main() -> None:
                 slow += seconds
                 equal += labels.nonzero()[0].tolist() == chosen
             print(f"{name:15}{unit:>10}{equal:8}{slow:10.1f}{fast:9.2f}{slow / fast:8.0f}", flush=True)
+            totals = [totals[0] + slow, totals[1] + fast]
+    print(f"{'all':33}{totals[0]:10.1f}{totals[1]:9.2f}{totals[0] / totals[1]:8.0f}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def test_a_text_to_its_summary(abstract, article):
     assert (result.code, result.err) == (0, "")
     assert result.out.strip()
     data = json.loads(abstract(article, "--json", "--selector", "mean_key", "--r", 2).out)
-    assert list(data) == ["id", "summary", "model", "selector", "r", "tokens", "cut"]
+    assert list(data) == ["id", "summary", "model", "selector", "r", "sentences", "read", "tokens", "cut"]
     assert (data["selector"], data["r"], data["cut"]) == ("mean_key", 2, False)
     # All sentences, one by one or at once, are full attention.
     assert abstract(article, "--selector", "ideal", "--r", 999).out == result.out
@@ -114,3 +114,38 @@ def test_models_that_are_none(discsum, abstract, article, tmp_path):
     assert result.code == 1
     assert "selector: expected one of all, ideal" in result.err
     assert abstract(article, "--r", 0).code == 2
+
+
+def test_how_many_sentences_are_read(abstract, tmp_path):
+    text = tmp_path / "long.txt"
+    text.write_text("\n".join(f"The mill number {number} broke." for number in range(20)))
+    few, whole = (
+        json.loads(abstract(text, "--json", "--sentences", "newline", "--selector", "mean_key", "--r", r).out)
+        for r in (3, 4)
+    )
+    assert (few["sentences"], few["r"], few["read"]) == (20, 3, 3)
+    # Four of twenty cost more to select than twenty to read.
+    assert (whole["r"], whole["read"]) == (4, 20)
+
+
+@pytest.mark.parametrize(
+    "option", ["r=3", "device=cpu", "selector=ideal", "name_or_path=x", "untrained=true", "beta=1"]
+)
+def test_what_is_no_option_of_a_selector(abstract, article, option):
+    result = abstract(article, "--selector", "mean_key", "--option", option)
+    assert result.code == 1
+    assert f"expected an option of the selector itself, got '{option.split('=')[0]}'" in result.err
+
+
+def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article):
+    def err(*arguments):
+        result = discsum("abstract", article, "--model", bart_folder, "--parser", parser_folder, *arguments)
+        assert result.code == 1
+        return result.err
+
+    assert "--r 4: expected a selector that selects beside it" in err("--r", 4)
+    assert "beta: expected a finite number" in err("--selector", "mean_key", "--beta", "nan")
+    assert "expected options among none, got dense_where_faster" in err(
+        "--selector", "mean_key", "--option", "dense_where_faster=false"
+    )
+    assert "--device: expected one that torch has here" in err("--device", "meta")

@@ -76,17 +76,30 @@ def whole(folder):
     }
 
 
-def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser_folder, tmp_path):
+def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser_folder, tmp_path, monkeypatch):
     table = write_table(tmp_path / "train.jsonl", 0, 8)
     command = ("preprocess", table, "OUT", "--parser", parser_folder, "--encoder", "contextual", "--shard", 4)
     folders = [tmp_path / name for name in ("full", "free")]
     result = limited([folders[0] if part == "OUT" else part for part in command], ROOM)
     assert result.returncode == 1
-    assert result.stderr.startswith("discsum: ") and "Traceback" not in result.stderr
+    assert result.stderr == f"discsum: {folders[0] / 'shard-00000.parquet'}: File too large\n"
     assert not [path for path in folders[0].iterdir() if path.suffix in (".parquet", ".partial")]
     for folder in folders:
         assert discsum(*(folder if part == "OUT" else part for part in command)).code == 0
     assert whole(folders[0]) == whole(folders[1])
+
+    # A copy to map has no room beside the shards, nor elsewhere.
+    sizes = [path.stat().st_size for path in folders[0].glob("*.parquet")]
+    with monkeypatch.context() as patch:
+        patch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+        result = limited(("evaluate", "lead", folders[0]), max(sizes))
+    assert result.returncode == 1
+    assert result.stderr == (
+        "discsum: expected room for a copy of the dataset that can be mapped into memory, got none in "
+        f"{folders[0] / '.mapped'} (File too large) or {tmp_path / 'cache' / 'discsum'} (File too large); "
+        "make room, or set HF_DATASETS_CACHE to a folder that has some\n"
+    )
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".arrow", ".partial")]
 
     runs = [tmp_path / name / "run" for name in ("a", "b")]
     # There is room for the data and the weights, but none for a checkpoint.

@@ -42,6 +42,8 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     assert (found["documents"], found["draws"], len(rows)) == (6, draws, 20)
     assert [row["label"] for row in rows[:3]] == ["Lead3" if table == 3 else "Lead6", "Oracle", "Dot Product (8)"]
     assert "|oracle:kedzie|" in found["signature"]
+    printed = [row["rouge1"]["paper"] for row in rows[:2]]
+    assert printed == ([40.30, 56.04] if table == 3 else [37.99, 62.08])
     assert rows[1]["rouge1"]["mean"] >= rows[0]["rouge1"]["mean"] - 1e-9 or unit == "edu"
     for row in rows[2:]:
         figures = row["rouge1"]
@@ -69,7 +71,23 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
 def test_draws_need_samples(discsum, tmp_path):
     result = discsum("evaluate", "--table", 3, tmp_path, "--draws", 2)
     assert result.code == 1
-    assert "--draws 2: expected sample=N among the settings" in result.err
+    assert "--draws 2: expected --low-resource, or sample=N among the settings" in result.err
     assert "--table: expected 2 or 3, got 5" in discsum("evaluate", "--table", 5, tmp_path).err
     result = discsum("evaluate", "--table", 3, tmp_path, "--setting", "tiny")
     assert (result.code, "--setting: expected default or balanced, got tiny" in result.err) == (1, True)
+
+
+def test_folders_that_do_not_do_are_refused_with_what_does(discsum, data, parser_folder, tmp_path):
+    for name in ("train", "validation", "test"):
+        options = ("--parser", parser_folder, "--encoder", "contextual", "--oracle", "kedzie")
+        assert discsum("preprocess", data / f"{name}.jsonl", tmp_path / name, *options).code == 0
+    command = ("evaluate", "--table", 3, tmp_path, "--runs", tmp_path / "runs", f"--set=parser={parser_folder}")
+    result = discsum(*command)
+    assert result.code == 1
+    assert "add vectors=contextual to discsum train or --set vectors=contextual to discsum evaluate" in result.err
+    result = discsum(*command, "--set", "vectors=contextual", "--set", "sample=10", "--draws", 2)
+    assert result.code == 1
+    assert "--draws 2: expected more documents than sample=10 in" in result.err and "got 10;" in result.err
+    # 1,000 documents cannot be drawn of ten.
+    result = discsum(*command, "--low-resource", "--draws", 2)
+    assert "expected more documents than sample=1000" in result.err

@@ -1,6 +1,12 @@
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+from rich.progress import Progress
+
+from discsum.cli.progress import Counter
 
 ROWS = [
     {"id": f"d{number}", "article": f"Text {number}. It rained.", "highlights": "It rained."} for number in range(10)
@@ -39,9 +45,85 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
         (["--workers", 0], 2, "--workers"),
         (["--oracle", "best"], 1, "oracle: expected one of kedzie, bertsum, discobert-edu, rouge12-f, got 'best'"),
         (["--encoder", "no/such/folder"], 1, "no/such/folder: expected the folder of a Hugging Face encoder"),
+        (["--encoder", "no/such/folder"], 1, "; or one of none, contextual, discourse, isolated\n"),
+        (["--encoder", "isolate"], 1, "encoder: expected none, contextual, discourse, isolated, or a name or folder"),
+        (["--device", "foo"], 1, "discsum: --device: expected a device that torch can use here, as cpu or cuda, got"),
     ],
 )
 def test_options_that_cannot_be(preprocess, options, code, message):
     result = preprocess(*options)
     assert result.code == code
     assert message in result.err
+
+
+def test_a_folder_of_splits_is_answered_with_them(discsum, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict({"test": rows, "train": rows}).save_to_disk(tmp_path / "splits")
+    result = discsum("preprocess", tmp_path / "splits", tmp_path / "data")
+    assert result.code == 1
+    assert result.err.endswith(
+        f"splits: expected a dataset, got a folder of the splits test, train; name the folder of one, as "
+        f"{tmp_path / 'splits' / 'train'}\n"
+    )
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_folder, tmp_path, workers):
+    """Encoders are loaded without the bars and reports of the library, also by workers."""
+    preprocess("--unit", "edu")
+    options = ("--parser", parser_folder, "--encoder", encoder_folder, "--workers", workers)
+    command = ("preprocess", tmp_path / "news.jsonl", tmp_path / "encoded", *options)
+    result = subprocess.run(
+        [sys.executable, "-c", "from discsum.cli import main; main()", *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        timeout=300,
+    )
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr == f"{tmp_path / 'encoded'}: 10 documents in 1 files\n"
+
+
+def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path):
+    preprocess("--shard", 4)
+    folder = tmp_path / "data"
+    manifest, shard = json.loads((folder / "manifest.json").read_text()), folder / "shard-00001.parquet"
+    # As a run that was killed before its end leaves it.
+    (folder / "manifest.json").unlink()
+    (folder / "recipe.json").write_text(json.dumps(manifest["recipe"]))
+    for entry in manifest["shards"]:
+        (folder / f".{entry['file'].removesuffix('.parquet')}.sha256").write_text(entry["sha256"])
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-9])
+    result = preprocess("--shard", 4)
+    assert result.code == 0
+    assert result.err.startswith(f"discsum: {shard}: expected a shard with sha256 ")
+    assert "; made anew\n" in result.err
+    assert shard.read_bytes() == whole
+    assert json.loads((folder / "manifest.json").read_text()) == manifest
+
+
+def test_what_an_earlier_run_has_done_is_not_in_the_rate():
+    now = 0.0
+    bar = Progress(get_time=lambda: now)
+    bar.add_task("done", total=100, done=0, rate="?")
+    count = Counter(bar)
+    count.skip(60)
+    count(60)
+    now = 10.0
+    count(80)
+    [task] = bar.tasks
+    assert (task.completed, task.total, task.fields["done"], task.fields["rate"]) == (20, 40, 80, "2.0")
+
+
+def test_documents_are_reported_by_the_batch(parser_folder, tmp_path):
+    from small_news import write_table
+
+    from discsum.data.preprocess import PreprocessRecipe, preprocess
+    from discsum.data.sources import PairSource
+
+    source, done = PairSource(str(write_table(tmp_path / "t.jsonl", 0, 20))), []
+    recipe = PreprocessRecipe(str(parser_folder))
+    preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, report=done.append)
+    assert done == [8, 16, 20]

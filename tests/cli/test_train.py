@@ -4,6 +4,8 @@ import pytest
 import tiny
 import yaml
 
+from discsum.data.manifest import alone
+
 
 @pytest.fixture
 def recipe(tmp_path, encoder_folder, treebank):
@@ -70,3 +72,9 @@ def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--split", "test")
     assert result.code == 1
     assert result.err.endswith("expected documents of the split 'test', found train, dev\n")
+
+
+def test_a_second_run_at_once_is_refused(discsum, recipe, treebank, tmp_path):
+    with alone(tmp_path / "run"):
+        result = discsum("train", recipe, f"data={treebank}", "-o", tmp_path / "run")
+    assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)

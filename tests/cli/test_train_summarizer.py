@@ -10,6 +10,10 @@ import pytest
 import tiny
 from small_news import write_recipe, write_table
 
+from discsum.cli.models import load_scorer
+from discsum.data.manifest import alone
+from discsum.encoder.heads import HEADS
+
 
 @pytest.fixture
 def recipe(tmp_path, parser_folder):
@@ -86,3 +90,73 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
     for one, two in zip(*logs, strict=True):
         assert one["loss"] == pytest.approx(two["loss"], abs=2e-4)
         assert one["validation"] == two["validation"]
+
+
+def test_a_second_run_at_once_is_refused(discsum, recipe, tmp_path):
+    with alone(tmp_path / "run"):
+        result = discsum("train", recipe, "-o", tmp_path / "run")
+    assert result.code == 1
+    assert f"{tmp_path / 'run'}: expected no other run to be at work here, found one" in result.err
+    assert discsum("train", recipe, "epochs=1", "-o", tmp_path / "run").code == 0
+
+
+NEIGHBOURS = """
+import torch
+from discsum.encoder.heads import Head, register
+
+
+class NeighboursHead(Head):
+    def forward(self, states, prior, mask):
+        place = torch.arange(states.shape[1], device=states.device)
+        near = ((place[:, None] - place[None, :]).abs() <= 1) & mask[:, None, :]
+        return (near / near.sum(dim=-1, keepdim=True).clamp_min(1))[:, None].to(states.dtype)
+
+
+register("neighbours", NeighboursHead)
+"""
+
+
+def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monkeypatch):
+    code = tmp_path / "neighbours.py"
+    code.write_text(NEIGHBOURS)
+    run, known = tmp_path / "run", dict(HEADS)
+    command = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run)
+    result = discsum(*command)
+    assert result.code == 1
+    assert "got 'neighbours'; a head of one's own is made known with --head-file FILE.py" in result.err
+    monkeypatch.setattr("discsum.encoder.heads.HEADS", dict(known))
+    assert discsum(*command, "--head-file", code).code == 0
+    assert json.loads((run / "best" / "config.json").read_text())["heads"] == {
+        "neighbours": "neighbours.py:NeighboursHead"
+    }
+    for command in (
+        ("extract", article, "--model", run / "best"),
+        ("evaluate", run / "best", tmp_path / "validation.jsonl"),
+        ("evaluate", "--parameters", run / "best"),
+    ):
+        assert discsum(*command, "--head-file", code).code == 0
+        # As in another process.
+        with monkeypatch.context() as fresh:
+            fresh.setattr("discsum.encoder.heads.HEADS", dict(known))
+            load_scorer.cache_clear()
+            result = discsum(*command)
+        assert result.code == 1
+        assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err
+        assert "made known with --head-file FILE.py" in result.err
+        load_scorer.cache_clear()
+
+
+def test_errors_name_what_the_command_has(discsum, recipe, tmp_path):
+    rows = (tmp_path / "train.jsonl").read_text()
+    (tmp_path / "train.jsonl").write_text(rows.replace('"text":', '"document":'))
+    result = discsum("train", recipe, "-o", tmp_path / "run")
+    assert (result.code, "use text_column in the recipe's source" in result.err) == (1, True)
+    sources = f"train=[{{path: {tmp_path / 'train.jsonl'}, text_column: document}}]"
+    assert discsum("train", recipe, sources, "epochs=1", "-o", tmp_path / "run").code == 0
+    latin = tmp_path / "latin.jsonl"
+    latin.write_bytes('{"text": "Caf\u00e9.", "summary": "Caf\u00e9."}\n'.encode("latin-1"))
+    for command in (("evaluate", "lead", latin), ("preprocess", latin, tmp_path / "out")):
+        result = discsum(*command)
+        assert result.code == 1
+        said = result.err + "".join(path.read_text() for path in (tmp_path / "out").glob("failures.jsonl"))
+        assert "save the file as UTF-8 first" in said and "--encoding" not in said

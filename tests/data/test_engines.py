@@ -1,8 +1,15 @@
 import os
+import subprocess
+import sys
+import time
 import uuid
 from functools import cached_property
 
-from discsum.data.engines import results_of
+import pytest
+
+from discsum.data import engines
+from discsum.data.engines import check_device, results_of
+from discsum.errors import InputError
 
 
 class Loading:
@@ -12,12 +19,45 @@ class Loading:
     def loaded(self):
         return uuid.uuid4().hex
 
-    def __call__(self, task):
+    def __call__(self, task, step):
+        step(2)
         return task, os.getpid(), self.loaded
 
 
 def test_each_worker_loads_once():
-    done = list(results_of(Loading(), iter(range(12)), 2))
+    steps = []
+    done = list(results_of(Loading(), iter(range(12)), 2, steps.append))
     assert sorted(task for task, _, _ in done) == list(range(12))
     assert len({loaded for _, _, loaded in done}) == len({process for _, process, _ in done}) <= 2
     assert os.getpid() not in {process for _, process, _ in done}
+    # What workers have done of their tasks is told here.
+    assert sum(steps) == 24
+
+
+def slowly(task, step):
+    for _ in range(4):
+        step(1)
+        time.sleep(0.2)
+
+
+def test_steps_are_told_before_their_task_is_done(monkeypatch):
+    monkeypatch.setattr(engines, "LOOK", 0.05)
+    steps = []
+    for _ in results_of(slowly, [0, 1], 2, steps.append):
+        steps.append(None)
+    assert sum(step or 0 for step in steps) == 8
+    assert len(steps[: steps.index(None)]) > 2
+
+
+@pytest.mark.parametrize("name", ["foo", "", "meta", "cuda:99", "hpu"])
+def test_devices_that_are_not_here(name):
+    with pytest.raises(InputError, match=f"--device: expected a device that torch can use here, .*got '{name}'"):
+        check_device(name)
+
+
+def test_the_processor_needs_no_torch_to_be_there():
+    """The process that hands out work computes nothing."""
+    code = (
+        "import sys; from discsum.data.engines import check_device; check_device('cpu'); print('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -245,7 +245,7 @@ def test_a_damaged_shard_is_named(whole, tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"shard-00002\.parquet: expected sha256 \w+, got \w+"):
+    with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard with sha256 \w+, got \w+"):
         discsum.data.load(folder)
 
 

@@ -134,3 +134,16 @@ def test_a_gzip_file_that_is_cut_off_gives_what_it_has(tmp_path):
     *found, failure = read_inputs([str(path)])
     assert [item.text for item in found[:2]] == ["text 0", "text 1"]
     assert "expected a whole gzip file, got one that is cut off or damaged" in failure.reason
+
+
+def test_errors_name_options_only_where_there_are_any(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"body\ncaf\xe9\n")
+    (tmp_path / "b.txt").write_bytes(b"caf\xe9")
+    *_, encoding = read_inputs([str(path), str(tmp_path / "b.txt")], encoding="utf-8")
+    assert "name the file's encoding with --encoding" in str(encoding)
+    *_, encoding = read_inputs([str(path), str(tmp_path / "b.txt")])
+    assert "save the file as UTF-8 first" in str(encoding)
+    path.write_text("body\nrain\n")
+    assert "got the columns body; name one with --text-column" in str(next(read_inputs([str(path)], encoding="utf-8")))
+    assert "got the columns body; give one that name" in str(next(read_inputs([str(path)])))

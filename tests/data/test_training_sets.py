@@ -1,5 +1,6 @@
 """What recipes learn from."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -127,3 +128,25 @@ def test_memory_is_bounded_and_changes_nothing(data):
     assert len(free._kept) == 9
     assert 0 < len(bound._kept) < 9
     assert free[3] is free[3]
+
+
+def test_columns_of_other_names(data, parser_folder):
+    rows = [json.loads(line) for line in (data / "news.jsonl").read_text().splitlines()]
+    renamed = [{"id": row["id"], "document": row["text"], "short": row["summary"]} for row in rows]
+    (data / "renamed.jsonl").write_text("".join(json.dumps(row) + "\n" for row in renamed))
+    named = Source("renamed.jsonl", text_column="document", summary_column="short")
+    assert collect(data, parser_folder, named).texts() == collect(data, parser_folder, Source("news.jsonl")).texts()
+    with pytest.raises(InputError, match="use text_column in the recipe's source"):
+        collect(data, parser_folder, Source("renamed.jsonl"))
+    with pytest.raises(InputError, match="use summary_column in the recipe's source"):
+        collect(data, parser_folder, Source("renamed.jsonl", text_column="document"))
+    with pytest.raises(InputError, match="news: expected no summary_column with a dataset folder"):
+        collect(data, parser_folder, Source("news", summary_column="short"))
+
+
+def test_sources_without_columns_are_what_they_were():
+    # Runs and dataset folders made before sources had columns go on.
+    assert Source("a", 1, weight=2.0).to_dict() == {"path": "a", "first": 1, "last": None, "weight": 2.0}
+    assert Source("a", summary_column="short").to_dict()["summary_column"] == "short"
+    recipe = SummarizerRecipe((Source("a"),), (Source("b"),))
+    assert recipe.to_dict()["train"] == ({"path": "a", "first": 0, "last": None, "weight": 1.0},)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.sparsify import exactly, sentences
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 
@@ -69,30 +69,31 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
     Raises:
         InputError: A document that the model cannot read.
     """
-    found = summarizer.summarize([document], **generation)[0]
     model, tokenizer = summarizer.model, summarizer.tokenizer
-    encoding = tokenizer([document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions)
-    layout = SentenceLayout.from_documents([document], encoding)
-    layout = layout.with_prior([document]) if summarizer.selector.beta is not None else layout
-    written = tokenizer([found.text], return_tensors="pt")["input_ids"][0]
-    start = torch.tensor([model.config.decoder_start_token_id])
-    # Weights are given by the eager implementation alone.
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    try:
-        with sentences(model, layout):
-            output = model(
-                input_ids=encoding["input_ids"].to(model.device),
-                attention_mask=encoding["attention_mask"].to(model.device),
-                decoder_input_ids=torch.cat([start, written[:-1]])[None].to(model.device),
-                output_attentions=True,
-            )
-    finally:
-        model.set_attn_implementation(before)
+    with exactly(model, model.sparse.r):
+        found = summarizer.summarize([document], **generation)[0]
+        encoding = tokenizer(
+            [document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions
+        )
+        layout = SentenceLayout.from_documents([document], encoding)
+        layout = layout.with_prior([document]) if summarizer.selector.beta is not None else layout
+        # Weights are given by the eager implementation alone.
+        before = model.config._attn_implementation
+        model.set_attn_implementation("eager")
+        try:
+            with sentences(model, layout):
+                output = model(
+                    input_ids=encoding["input_ids"].to(model.device),
+                    attention_mask=encoding["attention_mask"].to(model.device),
+                    decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device),
+                    output_attentions=True,
+                )
+        finally:
+            model.set_attn_implementation(before)
     words = torch.stack([layer[0].float().mean(dim=0) for layer in output.cross_attentions]).cpu().numpy()
     return AttentionMaps(
         found.text,
-        [tokenizer.decode([token]).strip() for token in written.tolist()],
+        [tokenizer.decode([token]).strip() for token in found.ids[1:]],
         [tokenizer.decode([token]).strip() for token in encoding["input_ids"][0].tolist()],
         [document.sentence_texts[place] for place in layout.sentences[0]],
         layout.owner[0].numpy(),

@@ -27,7 +27,8 @@ def observed(summarizer: AbstractiveSummarizer, document: Document, reference: s
     model: Any = summarizer.model
     source, target = (limit or NO_LIMIT for limit in (summarizer.positions, summarizer.target_positions))
     prior = summarizer.selector.beta is not None
-    batch = encode(summarizer.tokenizer, [document], [reference], source, target, prior=prior).to(model.device)
+    batch = encode(model, summarizer.tokenizer, [document], [reference], source, target, prior=prior)
+    batch = batch.to(model.device)
     found: list[Observation] = []
     model.sparse.observer = found.append
     try:

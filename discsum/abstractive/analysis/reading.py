@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.abstractive.analysis.observing import observed
+from discsum.abstractive.sparsify import exactly
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.batches import batches
 from discsum.document import Document
@@ -63,18 +64,12 @@ def read_some(
         report: Takes the number of documents done.
         generation: Options of `generate`.
     """
-    state = summarizer.model.sparse
-    before = state.r, state.dense_where_faster
-    # So many and no more, even where reading all would be faster.
-    state.r, state.dense_where_faster = r, False
-    try:
-        written: list[str] = []
+    written: list[str] = []
+    with exactly(summarizer.model, r):
         for block in batches(documents, BATCH):
             written += [one.text for one in summarizer.summarize(block, truncate=True, **generation)]
             report(len(written))
         masses = [_mass(summarizer, document, own[0]) for document, own in zip(documents, references, strict=True)]
-    finally:
-        state.r, state.dense_where_faster = before
     return Reading(r, rouge(split(written), references), float(np.mean(masses)))
 
 

@@ -56,7 +56,7 @@ def check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
     Raises:
         InputError: They cannot; the message says what is missing.
     """
-    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(outputs) * len(inputs) < 4:
+    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
         raise InputError(
             "expected at least four --length M with one --tokens N, or three and more of each, "
             f"got {len(set(outputs))} and {len(set(inputs))}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -59,29 +60,38 @@ def make_selectors(
         InputError: An unknown name; the message lists the selectors. An option that the selector does not have, or a
             `beta` or option of `all`.
     """
+    check_options(name, options if beta is None else {**options, "beta": beta})
     if name == ALL:
-        if beta is not None or options:
-            raise InputError(f"selector: expected one that selects for {', '.join(['beta', *options])}, got {ALL!r}")
         return None, None
     shared: SentenceEncoder | None = None
     if name in SENTENCE_ENCODERS:
-        _check_options(name, SENTENCE_ENCODERS[name], options)
         shared = SENTENCE_ENCODERS[name](shapes[0].width, **options)
         selectors: list[Selector] = [LearnedSelector(shape, shared) for shape in shapes]
-    elif name in SELECTORS:
-        _check_options(name, SELECTORS[name], options)
-        selectors = [SELECTORS[name](shape, **options) for shape in shapes]
     else:
-        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}")
+        selectors = [SELECTORS[name](shape, **options) for shape in shapes]
     if beta is not None:
         selectors = [DiscoursePriorSelector(selector, beta) for selector in selectors]
     return selectors, shared
 
 
-def _check_options(name: str, kind: Callable[..., nn.Module], options: dict[str, Any]) -> None:
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Check that there is such a selector and that it has such options; `beta` is an option of all that select.
+
+    Raises:
+        InputError: It has not; the message lists what there is.
+    """
+    if name not in names():
+        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}")
+    if name == ALL:
+        if options:
+            raise InputError(f"selector: expected one that selects for {', '.join(options)}, got {ALL!r}")
+        return
+    beta = options.get("beta", 0.0)
+    if not (isinstance(beta, int | float) and math.isfinite(beta)):
+        raise InputError(f"beta: expected a finite number, got {beta!r}")
     # The first is the shape or the width.
-    known = list(signature(kind).parameters)[1:]
-    unknown = [option for option in options if option not in known]
+    known = list(signature((SENTENCE_ENCODERS | SELECTORS)[name]).parameters)[1:]
+    unknown = [option for option in options if option not in (*known, "beta")]
     if unknown:
         raise InputError(
             f"selector {name}: expected options among {', '.join(known) or 'none'}, got {', '.join(unknown)}"
@@ -97,6 +107,7 @@ __all__ = [
     "Selector",
     "SentenceEncoder",
     "Source",
+    "check_options",
     "make_selectors",
     "names",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -41,15 +42,25 @@ class Source:
 
     Attributes:
         states: `(documents, tokens, width)` encoder states.
-        keys: `(documents, heads, tokens, head_size)`.
         layout: Their sentences.
+        key: From `(documents, any, width)` states to their keys `(documents, heads, any, head_size)`, a linear map.
         memo: What the layers of a forward pass share, which the first that needs it makes.
     """
 
     states: Tensor
-    keys: Tensor
     layout: SentenceLayout
+    key: Callable[[Tensor], Tensor]
     memo: dict[Hashable, Tensor] = field(default_factory=dict)
+
+    @cached_property
+    def keys(self) -> Tensor:
+        """`(documents, heads, tokens, head_size)`: all keys; a selector that does without lets them be made late."""
+        return self.key(self.states)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether all keys were asked for."""
+        return "keys" in vars(self)
 
 
 class Selector(nn.Module):

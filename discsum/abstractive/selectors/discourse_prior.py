@@ -27,5 +27,6 @@ class DiscoursePriorSelector(Selector):
         """Return the sums."""
         if layout.prior is None:
             raise InputError("expected a layout with a prior; make it by layout.with_prior(documents)")
-        prior = layout.prior.to(queries.projected.dtype).clamp_min(1e-9).log()
+        # Before halves: in them 1e-9 is 0.
+        prior = layout.prior.float().clamp_min(1e-9).log().to(queries.projected.dtype)
         return self.inner.log_probabilities(queries, summary, layout) + self.beta * prior[:, None, None, :]

@@ -7,10 +7,14 @@ from torch import Tensor
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import Queries, Selector, Source
 
+MEANS = "means of states"
+
 
 def mean_keys(source: Source) -> Tensor:
-    """Return `(documents, heads, sentences, head_size)`: the mean of each sentence's keys."""
-    return means(source.keys, source.layout).to(source.keys.dtype)
+    """Return `(documents, heads, sentences, head_size)`: a sentence's mean key is its mean state's key."""
+    if MEANS not in source.memo:
+        source.memo[MEANS] = means(source.states[:, None], source.layout)[:, 0].to(source.states.dtype)
+    return source.key(source.memo[MEANS])
 
 
 def means(values: Tensor, layout: SentenceLayout) -> Tensor:

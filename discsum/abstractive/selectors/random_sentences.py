@@ -7,6 +7,7 @@ from torch import Tensor
 
 from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.errors import InputError
 
 
 class RandomSelector(Selector):
@@ -15,6 +16,8 @@ class RandomSelector(Selector):
     def __init__(self, shape: AttentionShape, seed: int = 0) -> None:
         """Draw with the seed, in each layer otherwise."""
         super().__init__(shape)
+        if not (isinstance(seed, int) and 0 <= seed < 2**32):
+            raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
         self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
 
     def summarise(self, source: Source) -> tuple[Tensor, ...]:

@@ -19,7 +19,8 @@ class TextBatch:
     """Encoded documents and summaries.
 
     Attributes:
-        inputs: `input_ids`, `attention_mask` and `labels`, which are `IGNORED` where padded.
+        inputs: `input_ids`, `attention_mask`, `decoder_input_ids` and `labels`, which are `IGNORED` where padded and
+            where a summary that is cut would end.
         layout: The documents' sentences.
     """
 
@@ -32,12 +33,20 @@ class TextBatch:
 
 
 def encode(
-    tokenizer: Any, documents: Sequence[Document], targets: Sequence[str], source: int, target: int, *, prior: bool
+    model: Any,
+    tokenizer: Any,
+    documents: Sequence[Document],
+    targets: Sequence[str],
+    source: int,
+    target: int,
+    *,
+    prior: bool,
 ) -> TextBatch:
     """Return a batch.
 
     Args:
-        tokenizer: A fast one.
+        model: Which it is for: it knows how its summaries begin.
+        tokenizer: Its own, a fast one.
         documents: With sentences, and with trees where there is a prior.
         targets: What is to be written of each.
         source: Tokens of a document, at most.
@@ -53,4 +62,15 @@ def encode(
     layout = SentenceLayout.from_documents(documents, encoding)
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
     inputs["labels"] = written["input_ids"].masked_fill(written["attention_mask"] == 0, IGNORED)
+    # Of whole labels: some models begin with what a summary ends with.
+    inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(inputs["labels"])
+    for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):
+        if encoded.overflowing:
+            _open_end(labels, encoded.special_tokens_mask)
     return TextBatch(inputs, layout.with_prior(documents) if prior else layout)
+
+
+def _open_end(labels: Tensor, special: Sequence[int]) -> None:
+    """Ignore the special tokens that end a cut summary: it would teach the model to stop in the middle."""
+    text = [position for position, mark in enumerate(special) if not mark]
+    labels[text[-1] + 1 if text else 0 :] = IGNORED

@@ -85,7 +85,7 @@ def step_loss(
 
     Args:
         model: Sparse; its state's `r` is set here.
-        inputs: `input_ids`, `attention_mask` and `labels`, which are `IGNORED` where padded.
+        inputs: What the model takes; `labels` are `IGNORED` where nothing is learned.
         layout: The documents' sentences.
         objective: What is minimised.
         r: Sentences that integrated training reads.

@@ -16,6 +16,8 @@ from discsum.training.run_recipe import RunRecipe
 
 # What is written: summaries, or the text that was masked (infill), or masked and shuffled (denoise).
 TASKS = ("summarize", "infill", "denoise")
+# What begins and ends a summary, and some words.
+SHORTEST = 8
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,9 @@ class AbstractiveRecipe(RunRecipe):
                 for name in ("source_tokens", "target_tokens")
                 if getattr(self, name) > most
             ]
-        return found + super().problems() + self.not_above_zero(("r", "source_tokens", "target_tokens"))
+        if self.target_tokens < SHORTEST:
+            found.append(f"target_tokens: expected at least {SHORTEST}, got {self.target_tokens}")
+        return found + super().problems() + self.not_above_zero(("r", "source_tokens"))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AbstractiveRecipe:

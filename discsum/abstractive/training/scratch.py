@@ -99,6 +99,8 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
         forced_eos_token_id=END,
     )
     model: Any = BartForConditionalGeneration(config)
+    # It writes until it ends or its positions do, and not the 20 tokens of models that say nothing.
+    model.generation_config.max_length = sizes.positions
     for side in (model.get_encoder(), model.get_decoder()):
         _begin_positions(side.embed_positions.weight, std)
     return model

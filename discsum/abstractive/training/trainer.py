@@ -195,7 +195,8 @@ class AbstractiveTrainer(TrainingRun):
             ]
         documents, targets = zip(*pairs, strict=True)
         prior = self.summarizer.selector.beta is not None
-        return encode(tokenizer, documents, targets, recipe.source_tokens, recipe.target_tokens, prior=prior)
+        lengths = recipe.source_tokens, recipe.target_tokens
+        return encode(self.summarizer.model, tokenizer, documents, targets, *lengths, prior=prior)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:

@@ -1,0 +1,52 @@
+"""TensorBoard's log of a run."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+class Board:
+    """TensorBoard's log of a run, written as it comes; a log that cannot be written ends, and the run goes on.
+
+    Not torch's `SummaryWriter`: its thread ends in a traceback, and the run with it, where the disk is full.
+    """
+
+    def __init__(self, folder: Path, done: int, report: Callable[[str], None]) -> None:
+        """Write to a new file in `folder`, on from step `done`; to none where TensorBoard is not installed."""
+        self._folder, self._report = folder, report
+        self._path: Path | None = None
+        try:
+            self._events: Any = import_module("tensorboard.compat.proto.event_pb2")
+            self._figures: Any = import_module("tensorboard.compat.proto.summary_pb2")
+            self._records: Any = import_module("tensorboard.summary.writer.record_writer")
+        except ImportError:
+            return
+        self._path = folder / f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
+        # What a killed run wrote of later steps counts no more.
+        start = self._events.SessionLog(status=self._events.SessionLog.START)
+        self._write({"file_version": "brain.Event:2"}, {"session_log": start}, step=done + 1)
+
+    def add(self, figures: dict[str, float], step: int) -> None:
+        """Write the figures of a step, by name."""
+        if self._path is None:
+            return
+        values = [self._figures.Summary.Value(tag=name, simple_value=value) for name, value in figures.items()]
+        self._write({"summary": self._figures.Summary(value=values)}, step=step)
+
+    def _write(self, *events: dict[str, Any], step: int) -> None:
+        assert self._path is not None, "there is a file to write to"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                for event in events:
+                    whole = self._events.Event(wall_time=time.time(), step=step, **event)
+                    self._records.RecordWriter(file).write(whole.SerializeToString())
+        except OSError as error:
+            self._report(f"{self._path}: expected to write TensorBoard's log, got {error}; the run goes on without it")
+            self._path = None

@@ -1,0 +1,156 @@
+"""Dataset folders that were damaged, before they were finished or after."""
+
+import json
+
+import pytest
+from small_news import write_table
+
+import discsum.data
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.sources import PairSource
+from discsum.errors import InputError
+
+
+class StoppedError(Exception):
+    """The run was stopped."""
+
+
+def make(table, folder, parser_folder, **options):
+    recipe = PreprocessRecipe(str(parser_folder), shard=3)
+    source = PairSource(str(table))
+    return preprocess(source.pairs(), source.identity(), folder, recipe, **options)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("tables") / "news.jsonl", 0, 10)
+
+
+@pytest.fixture(scope="module")
+def whole(table, parser_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("datasets") / "whole"
+    make(table, folder, parser_folder)
+    return contents(folder)
+
+
+@pytest.fixture
+def begun(table, parser_folder, tmp_path):
+    """A folder with the first two of its four shards."""
+
+    def stop(done):
+        if done > 6:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        make(table, tmp_path / "set", parser_folder, report=stop)
+    assert len(list((tmp_path / "set").glob("*.parquet"))) == 2
+    return tmp_path / "set"
+
+
+@pytest.fixture
+def finished(table, parser_folder, tmp_path):
+    make(table, tmp_path / "set", parser_folder)
+    return tmp_path / "set"
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [flip, lambda path: path.write_bytes(path.read_bytes()[:-100]), lambda path: path.write_bytes(b"")],
+    ids=["altered", "cut", "empty"],
+)
+def test_a_damaged_shard_of_an_unfinished_folder_is_made_anew(whole, table, parser_folder, begun, damage):
+    damage(begun / "shard-00001.parquet")
+    lines = []
+    make(table, begun, parser_folder, warn=lines.append)
+    assert [line.split(": ")[0] for line in lines] == [str(begun / "shard-00001.parquet")]
+    assert lines[0].endswith("; made anew")
+    assert contents(begun) == whole
+
+
+def test_a_shard_without_a_checksum_is_made_anew(whole, table, parser_folder, begun):
+    (begun / ".shard-00000.sha256").unlink()
+    lines = []
+    make(table, begun, parser_folder, warn=lines.append)
+    assert len(lines) == 1
+    assert contents(begun) == whole
+
+
+def test_what_is_whole_is_kept_and_told_apart(whole, table, parser_folder, begun):
+    lines, found, done = [], [], []
+    make(table, begun, parser_folder, warn=lines.append, skip=found.append, report=done.append)
+    assert (lines, found, done) == ([], [3, 6], [3, 6, 9, 10])
+    assert contents(begun) == whole
+
+
+def test_a_damaged_recipe_is_named(table, parser_folder, begun):
+    (begun / "recipe.json").write_text('{"parser": ')
+    with pytest.raises(
+        InputError, match=r"recipe\.json: expected a JSON object, got .*; delete the folder and make it"
+    ):
+        make(table, begun, parser_folder)
+
+
+def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, finished):
+    (finished / ".shard-00000.sha256").write_text("0")
+    (finished / "recipe.json").write_text("{}")
+    make(table, finished, parser_folder)
+    assert contents(finished) == whole
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [(flip, r"got \w+"), (lambda path: path.unlink(), "found no such file")],
+    ids=["altered", "gone"],
+)
+def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, finished, damage, found):
+    damage(finished / "shard-00001.parquet")
+    message = rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; delete the folder and make it anew"
+    with pytest.raises(InputError, match=message):
+        make(table, finished, parser_folder)
+    with pytest.raises(InputError, match=message):
+        discsum.data.load(finished)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 1, "recipe": [1], "shards": [], "width": 0}'])
+def test_a_damaged_manifest_says_what_helps(table, parser_folder, finished, content):
+    (finished / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=r"manifest\.json: expected .*; delete the folder and make it anew"):
+        make(table, finished, parser_folder)
+
+
+def test_only_what_differs_of_other_documents_is_named(parser_folder, finished, tmp_path):
+    (tmp_path / "other").mkdir()
+    table = write_table(tmp_path / "other" / "news.jsonl", 1, 11)
+    with pytest.raises(InputError, match=r"others \(documents sha256 '\w+' there and '\w+' here\)$"):
+        make(table, finished, parser_folder)
+
+
+def test_half_characters_fail_alone(parser_folder, tmp_path):
+    table = write_table(tmp_path / "news.jsonl", 0, 8)
+    rows = [json.loads(line) for line in table.read_text().splitlines()]
+    rows = [row | {"id": f"d{number}"} for number, row in enumerate(rows)]
+    rows[1]["text"], rows[3]["id"], rows[4]["summary"] = "A man \ud800 went.", "d\udfff", ["Rain.", "\ud801"]
+    tree = {"sentences": [{"start": 0, "end": 4}], "edus": [{"start": 0, "end": 4, "sentence": 0}], "nodes": []}
+    rows[6] = {"id": "d6", "text": "Rain", "summary": "Rain", "parser": "\ud802"} | tree
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for workers in (1, 2):
+        manifest = make(table, tmp_path / f"set{workers}", parser_folder, workers=workers)
+        assert (manifest.documents, manifest.failed) == (4, 4)
+    assert contents(tmp_path / "set1") == contents(tmp_path / "set2")
+    failures = [json.loads(line) for line in (tmp_path / "set1" / "failures.jsonl").read_text().splitlines()]
+    assert [failure["source"] for failure in failures] == ["d1", "d\udfff", "d4", "d6"]
+    for failure, (name, half) in zip(
+        failures, [("the text", "D800"), ("the id", "DFFF"), ("a reference", "D801"), ("the tree", "D802")], strict=True
+    ):
+        assert f"expected {name} as Unicode text, got U+{half}, half of a character" in failure["reason"]
+    assert [row["id"] for row in discsum.data.load(tmp_path / "set1")] == ["d0", "d2", "d5", "d7"]

@@ -1,0 +1,44 @@
+"""Small runs of the extractive summarizer."""
+
+from small_news import write_table
+
+from discsum.data.training_sets import Reading, collection
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.recipes.sources import Source
+from discsum.training.extractive import SummarizerTrainer
+from discsum.training.recipe import SummarizerRecipe
+
+
+def recipe(parser_folder, **changes):
+    """Return a recipe of a small run, with changes."""
+    settings = {
+        "train": (Source("train.jsonl"),),
+        "validation": (Source("validation.jsonl"),),
+        "parser": str(parser_folder),
+        "units": 1,
+        "oracle_units": 1,
+        "epochs": 4,
+        "choose": "rouge1+rouge2",
+        "batch": 8,
+        "rate": 3e-3,
+        "synthesizer": SynthesizerConfig(inner=32, scorer=8),
+    }
+    return SummarizerRecipe(**{**settings, **changes})
+
+
+def make_data(folder):
+    """Fill a folder with tables of texts to learn from and to choose by; return it."""
+    write_table(folder / "train.jsonl", 0, 24)
+    write_table(folder / "validation.jsonl", 100, 108)
+    return folder
+
+
+def trainer(data, parser_folder, folder, **changes):
+    """Return what trains such a recipe in a folder."""
+    made = recipe(parser_folder, **changes)
+    silent = lambda line: None  # noqa: E731
+    train, validation = (
+        collection(sources, data, Reading.of(made), data / "datasets", silent)
+        for sources in (made.train, made.validation)
+    )
+    return SummarizerTrainer(made, train, validation, folder, "tiny-news", "A note.", silent)
