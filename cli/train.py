@@ -65,7 +65,12 @@ def train(
     if kind not in TRAINERS:
         raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
     folder = Path(output or f"runs/{Path(recipe).stem}")
-    TRAINERS[kind](content, folder)
+    from discsum.training.processes import part
+
+    try:
+        TRAINERS[kind](content, folder)
+    finally:
+        part()
 
 
 def _train_parser(content: dict[str, Any], folder: Path) -> None:

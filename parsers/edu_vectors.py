@@ -11,15 +11,17 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class EDULayout:
-    """What the text's layout says of its EDUs.
+    """What the text says of its EDUs beside vectors.
 
     Attributes:
         starts: `(edus,)` first subword of each EDU; one without a subword of its own shares its successor's.
         openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
+        bags: `(edus, width)` which words are in each EDU, as `lexical_bags` has them.
     """
 
     starts: Tensor
     openings: Tensor
+    bags: Tensor
 
 
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)

@@ -17,6 +17,7 @@ from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
 from discsum.parsers.structure import SplitScorer
+from discsum.parsers.structure.cohesion import lexical_bags
 from discsum.parsers.subwords import Subwords
 
 
@@ -33,6 +34,7 @@ class NetworkConfig:
         layers: LSTM layers across EDUs.
         rank: Size of the split scorer's factors.
         label_inner: Inner size of the label scorer.
+        cohesion: Inner size of what rates spans by words and layout; 0 for none.
         dropout: Dropout of everything above the encoder.
         edu_threshold: Probability above which a subword begins an EDU.
         sentence_threshold: Probability above which it begins a sentence.
@@ -46,6 +48,7 @@ class NetworkConfig:
     layers: int = 2
     rank: int = 128
     label_inner: int = 384
+    cohesion: int = 0
     dropout: float = 0.2
     edu_threshold: float = 0.5
     sentence_threshold: float = 0.5
@@ -82,7 +85,7 @@ class ParserNetwork(nn.Module):
         width = self.encoder.width
         self.tagger = BoundaryTagger(width, config.tagger_hidden, dropout=config.dropout)
         self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout)
-        self.splits = SplitScorer(config.hidden, config.rank, config.dropout)
+        self.splits = SplitScorer(config.hidden, config.rank, config.dropout, config.cohesion)
         self.labels = LabelScorer(labels, config.hidden, config.label_inner, config.dropout)
 
     @property
@@ -104,4 +107,5 @@ def layout_of(
     """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
     opens = np.isin(edu_starts, sentence_starts)
     openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
-    return EDULayout(torch.from_numpy(edu_starts).to(device), torch.from_numpy(openings).to(device))
+    bags = lexical_bags(subwords.ids, edu_starts)
+    return EDULayout(*(torch.from_numpy(array).to(device) for array in (edu_starts, openings, bags)))

@@ -163,7 +163,7 @@ class Parser:
             return trees
         states = self.network.edus([vectors[index] for index in wanted], layouts)
         for index, state, layout in zip(wanted, states, layouts, strict=True):
-            bracketing = design(self.network.config.design).decode(self.network.splits(state, layout.openings))
+            bracketing = design(self.network.config.design).decode(self.network.splits(state, layout))
             trees[index] = self._label(state, layout.openings, bracketing)
         return trees
 

@@ -54,6 +54,15 @@ def accelerator(bf16: bool) -> Accelerator:
     return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None)
 
 
+def part() -> None:
+    """End the group of processes, if there is one; whoever trains in it again finds none.
+
+    Left to the interpreter's end, its threads outlive what they stand on, and now and then abort the process.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
 def _cpu() -> bool:
     # Unless told, accelerate takes several processes without a GPU for one each.
     return not torch.accelerator.is_available()

@@ -11,6 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.parsers.edu_vectors import EDULayout
+from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
+
 Matrix = NDArray[np.floating[Any]]
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
 
@@ -33,6 +36,7 @@ class SplitScores:
         totals: `(edus + 1, rank)` sums of the first EDUs' topics, so that a span's mean is a difference.
         left_topics: `(edus - 1, rank)` what each border expects of the mean topic of a left child.
         right_topics: `(edus - 1, rank)` what each border expects of the mean topic of a right child.
+        cohesion: What else rates spans, by their words and layout, if anything does.
     """
 
     starts: Tensor
@@ -45,6 +49,7 @@ class SplitScores:
     totals: Tensor
     left_topics: Tensor
     right_topics: Tensor
+    cohesion: Cohesion | None = None
 
     def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
@@ -53,7 +58,8 @@ class SplitScores:
         topics = self.left_topics[borders].to(self.totals.dtype)
         whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
         means = (whole / (before + 1).clamp_min(1)).to(scores.dtype)
-        return scores + self.left_sizes[_buckets(before)] + means
+        scores = scores + self.left_sizes[_buckets(before)] + means
+        return scores if self.cohesion is None else scores + self.cohesion.left(firsts, borders)
 
     def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
         """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
@@ -62,7 +68,8 @@ class SplitScores:
         topics = self.right_topics[borders].to(self.totals.dtype)
         whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
         means = (whole / (after + 1).clamp_min(1)).to(scores.dtype)
-        return scores + self.right_sizes[_buckets(after)] + means
+        scores = scores + self.right_sizes[_buckets(after)] + means
+        return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
 
 
 def _buckets(distances: Tensor) -> Tensor:
@@ -70,10 +77,10 @@ def _buckets(distances: Tensor) -> Tensor:
 
 
 class SplitScorer(nn.Module):
-    """Computes `SplitScores` from EDU states."""
+    """Computes `SplitScores` from EDU states, and, if asked, from the EDUs' words."""
 
-    def __init__(self, hidden: int, rank: int = 128, dropout: float = 0.2) -> None:
-        """Build a scorer of EDU states of size `hidden`."""
+    def __init__(self, hidden: int, rank: int = 128, dropout: float = 0.2, cohesion: int = 0) -> None:
+        """Build a scorer of EDU states of size `hidden`, with `cohesion` hidden units for words and layout."""
         super().__init__()
         self.rank = rank
         self.outer = nn.Sequential(
@@ -85,9 +92,10 @@ class SplitScorer(nn.Module):
         self.opening = nn.Embedding(4, 1)
         self.left_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
         self.right_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
+        self.cohesion = CohesionScorer(cohesion) if cohesion else None
 
-    def forward(self, states: Tensor, openings: Tensor) -> SplitScores:
-        """Return the scores of a document of EDU states `(edus, hidden)` with `openings` `(edus,)`."""
+    def forward(self, states: Tensor, layout: EDULayout) -> SplitScores:
+        """Return the scores of a document of EDU states `(edus, hidden)`."""
         scale = self.rank**-0.5
         starts, ends, topics = self.outer(states).split(self.rank, dim=-1)
         # In float64: the difference of two sums over a long document keeps its digits.
@@ -95,7 +103,7 @@ class SplitScorer(nn.Module):
         totals = torch.cat([topics.new_zeros(1, self.rank), topics.cumsum(dim=0)])
         borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
         left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
-        strength = (strength + self.opening(openings[1:])).squeeze(-1)
+        strength = (strength + self.opening(layout.openings[1:])).squeeze(-1)
         return SplitScores(
             starts * scale,
             ends * scale,
@@ -107,6 +115,7 @@ class SplitScorer(nn.Module):
             totals,
             left_topics,
             right_topics,
+            None if self.cohesion is None else self.cohesion(layout.bags, layout.openings),
         )
 
 

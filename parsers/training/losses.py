@@ -69,7 +69,7 @@ def batch_losses(
     for state, layout, target in zip(states, layouts, targets, strict=True):
         if not len(target.nodes):
             continue
-        split_losses.append(_split_loss(network.splits(state, layout.openings), target, recipe) * len(target.nodes))
+        split_losses.append(_split_loss(network.splits(state, layout), target, recipe) * len(target.nodes))
         logits_of_nodes = network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device))
         label_losses.append(
             torch.nn.functional.cross_entropy(

@@ -106,7 +106,7 @@ class Teachers:
             return _NOTHING
         layout = layout_of(words, edus, sentences, network.device)
         state = network.edus(vectors, [layout])[0]
-        view = posterior_of(network.splits(state, layout.openings))
+        view = posterior_of(network.splits(state, layout))
         nodes = best_tree(view.spans) if first is None else first["nodes"]
         logits = network.labels(state, layout.openings, torch.from_numpy(nodes).to(network.device))
         return {

@@ -1,12 +1,14 @@
 """Every pass over all trees against the enumeration of all trees."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from discsum.errors import InputError
+from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.structure import (
     DESIGNS,
     SplitScorer,
@@ -17,6 +19,7 @@ from discsum.parsers.structure import (
     inside_outside,
     top_down,
 )
+from discsum.parsers.structure.cohesion import CohesionScorer
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.tree import Node, RSTTree
 
@@ -108,8 +111,11 @@ def test_chart_sums_over_every_tree(edus, seed):
     np.testing.assert_allclose(found.spans, spans, atol=1e-12)
 
 
-def gradients(loss, scores):
-    return torch.autograd.grad(loss, list(vars(scores).values()), allow_unused=True)
+def assert_same_gradients(found, expected, scores, **tolerance):
+    factors = {name: value for name, value in vars(scores).items() if torch.is_tensor(value)}
+    ours, theirs = (torch.autograd.grad(loss, list(factors.values()), allow_unused=True) for loss in (found, expected))
+    for name, one, other in zip(factors, ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, msg=name, **tolerance)
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
@@ -121,8 +127,42 @@ def test_chart_loss_and_gradients(edus):
         expected = (torch.logsumexp(values, 0) - tree_score(scores, gold)) / len(gold)
         found = chart.loss(scores, np.array(gold))
         assert found.item() == pytest.approx(expected.item())
-        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
-            torch.testing.assert_close(ours, theirs, msg=name)
+        assert_same_gradients(found, expected, scores)
+
+
+def cohesion_of(edus, seed):
+    """A cohesion whose scores are no small matter, and its scorer."""
+    torch.manual_seed(seed)
+    scorer = CohesionScorer(4)
+    for parameter in scorer.parameters():
+        torch.nn.init.normal_(parameter)
+    return scorer(torch.nn.functional.normalize(torch.randn(edus, 8)), torch.randint(0, 4, (edus,))), scorer
+
+
+@pytest.mark.parametrize("edus", range(2, 7))
+@pytest.mark.parametrize("seed", range(3))
+def test_cohesion_counts_in_every_tree(edus, seed):
+    cohesion, scorer = cohesion_of(edus, seed)
+    scores = replace(random_scores(edus, seed), cohesion=cohesion)
+
+    def with_cohesion(nodes):
+        spans = [(cohesion.left, first, split) for first, _, split in nodes]
+        spans += [(cohesion.right, split + 1, last) for _, last, split in nodes]
+        return tree_score(scores, nodes) + sum(
+            rated(torch.tensor([a]), torch.tensor([b])).squeeze() for rated, a, b in spans
+        )
+
+    every = trees(0, edus - 1)
+    values = torch.stack([with_cohesion(nodes) for nodes in every])
+    gold = every[seed % len(every)]
+    expected = (torch.logsumexp(values, 0) - with_cohesion(gold)) / len(gold)
+    found = chart.loss(scores, np.array(gold))
+    assert found.item() == pytest.approx(expected.item(), rel=1e-4, abs=1e-4)
+    parameters = list(scorer.parameters())
+    for ours, theirs in zip(
+        torch.autograd.grad(found, parameters), torch.autograd.grad(expected, parameters), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
@@ -135,8 +175,7 @@ def test_chart_learns_a_distribution_over_trees(edus):
         expected = -(chances * torch.log_softmax(values, 0)).sum() / (edus - 1)
         found = chart.soft_loss(scores, chart.posterior_of(teacher))
         assert found.item() == pytest.approx(expected.item())
-        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
-            torch.testing.assert_close(ours, theirs, msg=name)
+        assert_same_gradients(found, expected, scores)
 
 
 @pytest.mark.parametrize("edus", range(3, 7))
@@ -152,8 +191,7 @@ def test_chart_loss_of_some_nodes_sums_over_the_trees_that_hold_them(edus):
         expected = (torch.logsumexp(values, 0) - torch.logsumexp(values[holds], 0)) / len(kept)
         found = chart.loss(scores, np.array(kept))
         assert found.item() == pytest.approx(expected.item(), abs=1e-9)
-        for name, ours, theirs in zip(vars(scores), gradients(found, scores), gradients(expected, scores), strict=True):
-            torch.testing.assert_close(ours, theirs, msg=name, atol=1e-9, rtol=1e-6)
+        assert_same_gradients(found, expected, scores, atol=1e-9, rtol=1e-6)
 
 
 @pytest.mark.parametrize("edus", range(1, 7))
@@ -249,9 +287,10 @@ def test_sections_are_cut_at_strong_borders(monkeypatch):
 @pytest.mark.parametrize("edus", [1, 2, 3, 500, 3000])
 def test_every_design_at_every_length(name, edus):
     torch.manual_seed(edus)
-    scorer = SplitScorer(8, rank=4)
+    scorer = SplitScorer(8, rank=4, cohesion=3)
+    layout = EDULayout(torch.arange(edus), torch.randint(0, 4, (edus,)), torch.randn(edus, 5))
     with torch.no_grad():
-        scores = scorer(torch.randn(edus, 8), torch.randint(0, 4, (edus,)))
+        scores = scorer(torch.randn(edus, 8), layout)
         found = design(name).decode(scores)
     to_tree(edus, found)
     assert found.probabilities.shape == (edus - 1,)

@@ -1,0 +1,134 @@
+"""What a span's words and layout say, against definitions written out."""
+
+from collections import Counter
+from itertools import product
+from math import log
+
+import numpy as np
+import pytest
+import torch
+
+from discsum.parsers.structure.cohesion import CONTEXTS, FEATURES, REACHES, SCALE, WIDTH, CohesionScorer, lexical_bags
+
+# Far more than the 1/16 that a product is off by on average.
+NEAR = 5 / 16
+
+
+def a_document(edus, seed, words=30):
+    random = np.random.default_rng(seed)
+    starts = np.concatenate([[0], random.integers(1, 9, size=edus - 1).cumsum()]).astype(np.int64)
+    ids = random.zipf(1.4, size=starts[-1] + 5) % words
+    return ids.astype(np.int64), starts
+
+
+def cohesion_of(bags, openings, inner=4):
+    torch.manual_seed(0)
+    scorer = CohesionScorer(inner)
+    for parameter in scorer.parameters():
+        torch.nn.init.normal_(parameter)
+    return scorer(torch.from_numpy(bags), torch.as_tensor(openings))
+
+
+def test_products_are_those_of_bags_of_rare_words():
+    ids, starts = a_document(40, seed=1)
+    texts = [set(part.tolist()) for part in np.split(ids, starts[1:])]
+    shares = Counter(word for text in texts for word in text)
+    weights = {word: log(len(texts) / count) + 1e-3 for word, count in shares.items()}
+
+    def size(text):
+        return sum(weights[word] ** 2 for word in text) ** 0.5
+
+    exact = np.array(
+        [[sum(weights[word] ** 2 for word in a & b) / size(a) / size(b) for b in texts] for a in texts],
+    )
+    bags = lexical_bags(ids, starts)
+    off = np.abs(bags @ bags.T - exact)
+    assert bags.shape == (40, WIDTH)
+    assert off.max() < NEAR
+    assert off[~np.eye(40, dtype=bool)].mean() < WIDTH**-0.5
+    np.testing.assert_allclose(np.diag(bags @ bags.T), 1.0, rtol=1e-5)
+
+
+def test_a_word_has_one_direction_in_all_documents():
+    alone = lexical_bags(np.array([7, 9]), np.array([0, 1]))
+    among_others = lexical_bags(np.array([5, 9, 7, 11, 12]), np.array([0, 1, 2, 3, 4]))
+    np.testing.assert_allclose(alone[0], among_others[2], rtol=1e-5)
+    assert abs(alone[0] @ alone[1]) < NEAR
+    assert sorted(np.unique(np.sign(alone))) == [-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "starts"),
+    [([4], [0]), ([4, 4, 4], [0, 1, 2]), ([4, 5], [0, 1, 1]), ([4, 5], [0, 2]), ([3, 4, 5], [1, 2])],
+    ids=["one EDU", "one word in all", "a shared subword", "one after the last subword", "a subword before the first"],
+)
+def test_every_edu_has_a_vector(ids, starts):
+    ids = np.array([*ids, 0], dtype=np.int64) if starts[-1] == len(ids) else np.array(ids, dtype=np.int64)
+    bags = lexical_bags(ids, np.array(starts))
+    np.testing.assert_allclose(np.linalg.norm(bags, axis=1), 1.0, rtol=1e-5)
+
+
+def mean_product(bags, some, others):
+    pairs = [bags[a] @ bags[b] for a, b in product(some, others) if a != b]
+    return sum(pairs) / len(pairs) if pairs else 0.0
+
+
+def features_of(bags, openings, first, last):
+    edus = len(bags)
+    span, end = range(first, last + 1), last + 1
+    found = [mean_product(bags, span, span)]
+    for context in (*CONTEXTS, edus):
+        found.append(mean_product(bags, span, range(end, min(edus, end + context))))
+        found.append(mean_product(bags, range(max(0, first - context), first), span))
+    for reach in REACHES:
+        for border in (end, first):
+            before, after = range(max(0, border - reach), border), range(border, min(edus, border + reach))
+            found.append(mean_product(bags, before, after))
+    everywhere = mean_product(bags, range(edus), range(edus))
+    inside = openings[first + 1 : end]
+    counts = [sum(opening >= 1 for opening in inside), sum(opening >= 2 for opening in inside)]
+    lengths = [log(len(span)) / SCALE, *(log(1 + count) for count in counts)]
+    return [(value - everywhere) * SCALE for value in found] + lengths
+
+
+@pytest.mark.parametrize("edus", [1, 2, 3, 17])
+def test_features_and_layout_of_every_span(edus):
+    openings = np.random.default_rng(edus).integers(0, 4, size=edus)
+    bags = lexical_bags(*a_document(edus, seed=edus)).astype(np.float32)
+    cohesion = cohesion_of(bags, openings)
+    every = torch.arange(edus)
+    features, layout = cohesion._features(every, every), cohesion._layout(every, every)
+    assert features.shape == (edus, edus, FEATURES)
+    after = [*openings[1:], 3]
+    for first, last in product(range(edus), repeat=2):
+        if first <= last:
+            expected = features_of(bags, openings.tolist(), first, last)
+            np.testing.assert_allclose(features[first, last], expected, atol=1e-3)
+            strongest = max(openings[first + 1 : last + 1], default=0)
+            assert layout[first, last] == openings[first] * 16 + after[last] * 4 + strongest
+
+
+def test_some_spans_of_a_long_document_alone():
+    edus = 3000
+    openings = np.random.default_rng(0).integers(0, 4, size=edus)
+    bags = lexical_bags(*a_document(edus, seed=3, words=500))
+    cohesion = cohesion_of(bags, openings)
+    firsts, lasts = torch.arange(2900, 2990), torch.arange(2905, 2995)
+    values = cohesion.left(firsts, lasts)
+    for first, last in [(2900, 2905), (2910, 2994), (2989, 2989)]:
+        a, b = torch.tensor([first]), torch.tensor([last])
+        torch.testing.assert_close(values[first - 2900, last - 2905], cohesion.left(a, b)[0, 0], atol=1e-3, rtol=1e-3)
+    expected = features_of(bags, openings.tolist(), 2950, 2960)
+    np.testing.assert_allclose(cohesion._features(firsts, lasts)[50, 55], expected, atol=2e-3)
+
+
+def test_it_begins_at_nothing_and_learns():
+    bags, openings = lexical_bags(*a_document(8, seed=5)), torch.tensor([3, 0, 1, 0, 2, 1, 0, 3])
+    scorer = CohesionScorer(4)
+    cohesion = scorer(torch.from_numpy(bags), openings)
+    every = torch.arange(8)
+    left, right = cohesion.left(every, every), cohesion.right(every, every)
+    assert not left.any()
+    assert not right.any()
+    (left.sum() + 2 * right.sum()).backward()
+    assert all(child.output.weight.grad.any() and child.layout.weight.grad.any() for child in cohesion.children)
