@@ -148,6 +148,7 @@ def _prepared(table: Path, source: Source, wanted: PreprocessRecipe, cache: Path
         workers=workers,
         wait=True,
         report=lambda done: report(f"{source}: parsed {done}\r"),
+        warn=report,
     )
     if manifest.failed:
         report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")

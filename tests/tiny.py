@@ -38,7 +38,16 @@ LABELS = (
     ("SN", "context-background"),
     ("SN", "attribution-positive"),
 )
-SIZES = {"window": 32, "overlap": 8, "tagger_hidden": 16, "hidden": 16, "layers": 1, "rank": 8, "label_inner": 16}
+SIZES = {
+    "window": 32,
+    "overlap": 8,
+    "tagger_hidden": 16,
+    "hidden": 16,
+    "layers": 1,
+    "rank": 8,
+    "label_inner": 16,
+    "cohesion": 4,
+}
 
 ARTICLE = """\
 The mill by the old bridge
@@ -62,11 +71,11 @@ def make_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def make_encoder(seed: int = 0) -> BertModel:
+def make_encoder(seed: int = 0, width: int = 32) -> BertModel:
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(dict.fromkeys(VOCABULARY)),
-        hidden_size=32,
+        hidden_size=width,
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=64,
@@ -93,6 +102,9 @@ def make_parser(design: str = "chart", seed: int = 0, **sizes: int) -> Parser:
         output.bias.copy_(torch.tensor([2.5, 1.0, -1.5]) - scale * (logits.mean(dim=0) - output.bias))
         output.weight.mul_(scale[:, None])
         network.splits.border[-1].weight.mul_(4.0)
+        if network.splits.cohesion is not None:
+            for parameter in network.splits.cohesion.parameters():
+                torch.nn.init.normal_(parameter)
         for value in network.state_dict().values():
             if value.is_floating_point():
                 value.copy_(value.half().float())

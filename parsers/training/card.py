@@ -33,6 +33,8 @@ def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]
     if recipe.teachers:
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
+    if recipe.start:
+        data += f"\nIt began with layers of another parser, {recipe.start}.\n"
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---

@@ -26,6 +26,7 @@ from discsum.parsers.training.examples import Example, label_set, make_example
 from discsum.parsers.training.losses import batch_losses
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
+from discsum.parsers.training.start import begin_with
 from discsum.parsers.training.teachers import Teachers
 from discsum.training.checkpoint import check_data, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.schedule import rate_factor, update_average
@@ -58,8 +59,8 @@ class ParserTrainer:
             report: Takes lines of progress.
 
         Raises:
-            InputError: The folder holds a run of another recipe or with other teachers, or teachers and texts
-                are none to learn from.
+            InputError: The folder holds a run of another recipe or with other teachers, teachers and texts
+                are none to learn from, or `start` is no parser to begin with.
             WeightsError: A damaged checkpoint or teacher.
         """
         self.recipe, self.dev, self.folder, self.name = recipe, dev, folder, name
@@ -70,6 +71,8 @@ class ParserTrainer:
         labels = label_set(train)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         self.network = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network).to(device)
+        if recipe.start and state is None:
+            report(f"begins with the {', '.join(begin_with(self.network, recipe.start))} of {recipe.start}")
         # Word vectors hold half of the parameters; a few hundred documents only blur them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)

@@ -8,6 +8,7 @@ import torch
 from small_news import write_table
 
 from discsum.data.dataset import UnitExamples
+from discsum.data.manifest import MANIFEST
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
 from discsum.data.training_sets import Reading, collection
@@ -72,6 +73,20 @@ def test_a_table_is_parsed_once(data, parser_folder):
     assert {path: path.stat().st_mtime_ns for path in (data / "cache").rglob("*.parquet")} == made
     collect(data, parser_folder, Source("news.jsonl"), vectors="isolated")
     assert len(list((data / "cache").rglob("*.parquet"))) > len(made)
+
+
+def test_a_shard_without_its_checksum_is_made_anew_and_told(data, parser_folder, tmp_path):
+    def read(lines):
+        settings = Reading.of(recipe(parser_folder))
+        return collection([Source("news.jsonl", 0, 3)], data, settings, tmp_path, lines.append).digest
+
+    lines = []
+    whole = read(lines)
+    assert not any("anew" in line for line in lines)
+    (manifest,) = tmp_path.rglob(MANIFEST)
+    manifest.unlink()
+    assert read(lines) == whole
+    assert any("expected its checksum" in line and line.endswith("; made anew") for line in lines)
 
 
 def test_a_sample_is_drawn_once(data, parser_folder):

@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 import tiny
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
@@ -13,6 +14,7 @@ from small_trees import document_of, random_tree
 
 from discsum.document import Document, Span
 from discsum.errors import InputError, WeightsError
+from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set, make_example, over_predicted
@@ -94,7 +96,8 @@ def train(recipe, treebank, folder, kill_at="never"):
         if line.startswith(kill_at):
             raise KilledError
 
-    trainer = ParserTrainer(recipe, read_gum(treebank, "train"), read_gum(treebank, "dev"), folder, "tiny-gum")
+    documents = (read_gum(treebank, split) for split in ("train", "dev"))
+    trainer = ParserTrainer(recipe, *documents, folder, "tiny-gum", report=report)
     trainer.run(report)
     return trainer, lines
 
@@ -114,6 +117,29 @@ def test_the_loss_falls_and_the_best_weights_are_kept(undisturbed):
     assert set(parser.network.labels.labels) == set(label_set([gold("mill"), gold("bread")]))
     assert parser.parse(tiny.ARTICLE).tree is not None
     assert sorted(path.name for path in undisturbed.folder.iterdir()) == ["best", "last.safetensors", "log.json"]
+
+
+def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_folder, treebank, tmp_path):
+    first = undisturbed.folder / "best"
+    network = {**tiny.SIZES, "rank": 6}
+    settings = {"start": str(first), "network": network, "encoder_rate": 1e-9, "rate": 1e-9, "epochs": 1}
+    trainer, lines = train(recipe(encoder_folder, **settings), treebank, tmp_path / "run")
+    assert f"begins with the encoder, tagger, edus, labels of {first}" in lines
+    theirs, ours = (Parser.from_pretrained(folder).network.state_dict() for folder in (first, trainer.folder / "best"))
+    for name in theirs:
+        if not name.startswith("splits."):
+            torch.testing.assert_close(ours[name], theirs[name], atol=1e-3, rtol=1e-3)
+    assert f"It began with layers of another parser, {first}." in parser_card("tiny", trainer.recipe, trainer.log, "")
+    with pytest.raises(InputError, match="start: expected the folder of a trained parser, found no gone"):
+        train(recipe(encoder_folder, start="gone"), treebank, tmp_path / "other")
+
+
+def test_a_start_that_shares_nothing(encoder_folder, undisturbed, treebank, tmp_path):
+    sizes = {**tiny.SIZES, "hidden": 8, "rank": 4}
+    network = ParserNetwork(tiny.make_encoder(width=16), tiny.special_indices(), tiny.LABELS, NetworkConfig(**sizes))
+    Parser(network, tiny.make_tokenizer(), "other").save_pretrained(tmp_path / "other")
+    with pytest.raises(InputError, match="start: expected a parser that shares layers with this recipe's"):
+        train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
 
 
 def test_the_card_has_data_figures_and_recipe(undisturbed):
