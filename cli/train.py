@@ -65,12 +65,11 @@ def train(
     if kind not in TRAINERS:
         raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
     folder = Path(output or f"runs/{Path(recipe).stem}")
-    from discsum.training.processes import part
+    TRAINERS[kind](content, folder)
+    from discsum.training.processes import leave_group
 
-    try:
-        TRAINERS[kind](content, folder)
-    finally:
-        part()
+    # Not after an error: the others may wait for this process, which must end at once for their launcher to see it.
+    leave_group()
 
 
 def _train_parser(content: dict[str, Any], folder: Path) -> None:

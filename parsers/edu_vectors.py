@@ -16,12 +16,12 @@ class EDULayout:
     Attributes:
         starts: `(edus,)` first subword of each EDU; one without a subword of its own shares its successor's.
         openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
-        bags: `(edus, width)` which words are in each EDU, as `lexical_bags` has them.
+        bags: `(edus, width)` which subwords are in each EDU, as `lexical_bags` has them, if trees are scored by them.
     """
 
     starts: Tensor
     openings: Tensor
-    bags: Tensor
+    bags: Tensor | None = None
 
 
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)

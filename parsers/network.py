@@ -34,7 +34,7 @@ class NetworkConfig:
         layers: LSTM layers across EDUs.
         rank: Size of the split scorer's factors.
         label_inner: Inner size of the label scorer.
-        cohesion: Inner size of what rates spans by words and layout; 0 for none.
+        cohesion: Inner size of what rates spans by words and layout; 0 for none. `distance` rates no spans.
         dropout: Dropout of everything above the encoder.
         edu_threshold: Probability above which a subword begins an EDU.
         sentence_threshold: Probability above which it begins a sentence.
@@ -61,6 +61,8 @@ class NetworkConfig:
         for name in ("window", "tagger_hidden", "hidden", "layers", "rank", "label_inner"):
             if getattr(self, name) < 1:
                 raise InputError(f"network.{name}: expected at least 1, got {getattr(self, name)}")
+        if self.cohesion < 0:
+            raise InputError(f"network.cohesion: expected 0 for none, or more, got {self.cohesion}")
         if not 0 <= 2 * self.overlap <= self.window - 4:
             raise InputError(
                 f"network.overlap: expected 0 to {max(0, self.window // 2 - 2)} subwords with network.window "
@@ -100,12 +102,13 @@ class ParserNetwork(nn.Module):
         logits: list[Tensor] = self.tagger(vectors, gaps, cases)
         return logits
 
-
-def layout_of(
-    subwords: Subwords, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64], device: torch.device
-) -> EDULayout:
-    """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
-    opens = np.isin(edu_starts, sentence_starts)
-    openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
-    bags = lexical_bags(subwords.ids, edu_starts)
-    return EDULayout(*(torch.from_numpy(array).to(device) for array in (edu_starts, openings, bags)))
+    def layout(
+        self, subwords: Subwords, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]
+    ) -> EDULayout:
+        """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
+        opens = np.isin(edu_starts, sentence_starts)
+        openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
+        starts, levels = (torch.from_numpy(array).to(self.device) for array in (edu_starts, openings))
+        if not self.config.cohesion:
+            return EDULayout(starts, levels)
+        return EDULayout(starts, levels, torch.from_numpy(lexical_bags(subwords.ids, edu_starts)).to(self.device))

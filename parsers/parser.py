@@ -17,7 +17,7 @@ from discsum.batches import batches
 from discsum.choices import SHIPPED_PARSER
 from discsum.document import Document, Span
 from discsum.parsers.labels import choose
-from discsum.parsers.network import ParserNetwork, layout_of
+from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, starts_from
 from discsum.parsers.sentences import split_sentences
 from discsum.parsers.structure import Bracketing, design
@@ -154,9 +154,7 @@ class Parser:
         wanted = [index for index, spans in enumerate(edus) if len(spans) > 1]
         starts = {index: first_subwords(subwords[index], edus[index]) for index in wanted}
         layouts = [
-            layout_of(
-                subwords[index], starts[index], first_subwords(subwords[index], sentences[index]), self.network.device
-            )
+            self.network.layout(subwords[index], starts[index], first_subwords(subwords[index], sentences[index]))
             for index in wanted
         ]
         if not wanted:

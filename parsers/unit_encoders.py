@@ -17,7 +17,6 @@ from discsum.document import Document
 from discsum.encoder.units import pool
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
-from discsum.parsers.network import layout_of
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
@@ -145,7 +144,7 @@ class UnitEncoder:
             return pooled
         network = self.parser.network
         starts = first_subwords(words, document.edus), first_subwords(words, document.sentences)
-        states = network.edus([vectors], [layout_of(words, *starts, vectors.device)])[0]
+        states = network.edus([vectors], [network.layout(words, *starts)])[0]
         if unit == "sentence":
             # The mean over the EDUs that begin in a sentence; zeros where none does.
             owner = torch.from_numpy(document.edu_to_sentence).to(states.device)

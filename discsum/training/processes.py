@@ -54,8 +54,8 @@ def accelerator(bf16: bool) -> Accelerator:
     return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None)
 
 
-def part() -> None:
-    """End the group of processes, if there is one; whoever trains in it again finds none.
+def leave_group() -> None:
+    """End the group of processes, if there is one; nothing in this process can train in it again.
 
     Left to the interpreter's end, its threads outlive what they stand on, and now and then abort the process.
     """

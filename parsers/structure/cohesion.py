@@ -20,16 +20,18 @@ CONTEXTS = (1, 3, 12)
 # EDUs on both sides of a span's first and last border that are compared with each other.
 REACHES = (1, 2, 4, 12)
 FEATURES = 1 + 2 * (len(CONTEXTS) + 1) + 2 * len(REACHES) + 3
-# Similarities are small numbers.
+# Products are small numbers.
 SCALE = 5.0
+# EDUs over which sums of bags are added up in single precision.
+NEAR = 512
 
 
 def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return `(edus, WIDTH)` unit vectors whose products tell how many words two EDUs share.
+    """Return `(edus, WIDTH)` unit vectors whose products tell how much of their words two EDUs share.
 
-    Each subword of an EDU counts by how few EDUs of the document have it (inverse document frequency) and in a random
-    direction of its own, so that products are those of the bags themselves but for some 1/16 (Johnson and
-    Lindenstrauss 1984), and their sums over spans are differences of running sums.
+    Words are subwords here. Each of an EDU's counts by how few EDUs of the document have it (inverse document
+    frequency) and in a random direction of its own, so that products are those of the bags themselves but for some
+    1/16 (Johnson and Lindenstrauss 1984), and their sums over spans are differences of running sums.
 
     Args:
         ids: `(subwords,)` vocabulary indices.
@@ -64,72 +66,83 @@ def _directions(words: NDArray[np.int64]) -> NDArray[np.float32]:
 class Cohesion:
     """What rates spans as children by their words and layout; linear in the number of EDUs.
 
+    The `FEATURES` of a span: the mean product of two of its EDUs; of one of them with one of those after it and
+    one before it, for each of `CONTEXTS` and for all; of the EDUs on both sides of its last and of its first border,
+    for each of `REACHES`; then how many EDUs it has and how many sentences and lines begin in it, as logarithms.
+    Means are those beyond the document's own; what has no pairs, as before the first EDU, counts as sharing no word.
+
     Attributes:
         totals: `(edus + 1, WIDTH)` sums of the first EDUs' bags, in float64.
+        across: `(edus + 1, len(REACHES))` mean product of the EDUs on both sides of each border.
+        mean: `()` mean product of two EDUs of the document.
         cuts: `(edus + 1, 3)` how many of the first EDUs begin a sentence, a line and a paragraph.
         openings: `(edus + 1,)` as in `EDULayout`, and the text's end.
         children: What rates a span as a left and as a right child, from features and layout.
     """
 
     totals: Tensor
+    across: Tensor
+    mean: Tensor
     cuts: Tensor
     openings: Tensor
     children: tuple[ChildScorer, ChildScorer]
 
     def left(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: scores of the EDUs from each first to each last one as a left child."""
-        return self.children[0](self._features(firsts, lasts), self._layout(firsts, lasts))
+        return self._rated(self.children[0], firsts, lasts)
 
     def right(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: the same as a right child."""
-        return self.children[1](self._features(firsts, lasts), self._layout(firsts, lasts))
+        return self._rated(self.children[1], firsts, lasts)
+
+    def _rated(self, child: ChildScorer, firsts: Tensor, lasts: Tensor) -> Tensor:
+        if not len(firsts) or not len(lasts):
+            return self.across.new_zeros(len(firsts), len(lasts))
+        # `(firsts, lasts, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it.
+        cut = (self.cuts[lasts + 1][None] - self.cuts[firsts + 1][:, None]).clamp_min(0)
+        # How a span opens, how what follows it does, and the strongest opening inside.
+        layout = self.openings[firsts][:, None] * 16 + self.openings[lasts + 1][None] * 4 + (cut > 0).sum(-1)
+        return child(self._features(firsts, lasts, cut), layout)
 
     @torch.no_grad()
-    def _features(self, firsts: Tensor, lasts: Tensor) -> Tensor:
-        """Return `(firsts, lasts, FEATURES)`: mean products of a span's EDUs with others, and how long it is."""
+    def _features(self, firsts: Tensor, lasts: Tensor, cut: Tensor) -> Tensor:
+        """Return `(firsts, lasts, FEATURES)`."""
         edus = len(self.totals) - 1
         begins, ends = firsts, lasts + 1
-        # Sums are taken from the first span's beginning on, where they are small enough for single precision.
-        base = self.totals[begins.min()]
+        # Sums begin with the first span. Near it they are small enough for single precision, which is twice as fast.
+        base, near = self.totals[begins.min()], int(ends.max() - begins.min()) <= NEAR
 
         def total(places: Tensor) -> Tensor:
-            return (self.totals[places] - base).float()
+            sums = self.totals[places] - base
+            return sums.float() if near else sums
 
         before, whole = total(begins), total(ends)
         sizes = (ends[None, :] - begins[:, None]).clamp_min(1)
         # A span's sum is `whole - before`; each EDU's product with itself is 1.
         squares = (whole * whole).sum(1)[None, :] + (before * before).sum(1)[:, None] - 2 * before @ whole.T
-        features = [(squares - sizes) / (sizes * (sizes - 1)).clamp_min(1)]
+        products = [(squares - sizes) / (sizes * (sizes - 1)).clamp_min(1)]
         for context in (*CONTEXTS, edus):
             stop, start = (ends + context).clamp_max(edus), (begins - context).clamp_min(0)
             after, earlier = total(stop) - whole, before - total(start)
             counts = (stop - ends).clamp_min(1)[None, :], (begins - start).clamp_min(1)[:, None]
-            features.append(((whole * after).sum(1)[None, :] - before @ after.T) / (sizes * counts[0]))
-            features.append((earlier @ whole.T - (earlier * before).sum(1)[:, None]) / (sizes * counts[1]))
-        for reach in REACHES:
-            features.append(self._across(ends, reach)[None, :].expand_as(sizes))
-            features.append(self._across(begins, reach)[:, None].expand_as(sizes))
-        everything = self.totals[-1] - self.totals[0]
-        mean = ((everything @ everything - edus) / max(1, edus * (edus - 1))).float()
-        cut = self._cut(firsts, lasts)
-        lengths = [torch.log(sizes) / SCALE, torch.log1p(cut[..., 0]), torch.log1p(cut[..., 1])]
-        return torch.cat([(torch.stack(features, -1) - mean) * SCALE, torch.stack(lengths, -1)], -1)
+            products.append(((whole * after).sum(1)[None, :] - before @ after.T) / (sizes * counts[0]))
+            products.append((earlier @ whole.T - (earlier * before).sum(1)[:, None]) / (sizes * counts[1]))
+        shape = (*sizes.shape, len(REACHES))
+        borders = torch.stack([self.across[ends][None].expand(shape), self.across[begins][:, None].expand(shape)], -1)
+        means = torch.cat([torch.stack(products, -1).float(), borders.flatten(2)], -1)
+        lengths = torch.stack([torch.log(sizes) / 5, torch.log1p(cut[..., 0]), torch.log1p(cut[..., 1])], -1)
+        return torch.cat([(means - self.mean) * SCALE, lengths], -1)
 
-    def _across(self, borders: Tensor, reach: int) -> Tensor:
-        """Return `(borders,)`: the mean product of EDUs on both sides, `reach` of them or as many as there are."""
-        stop, start = (borders + reach).clamp_max(len(self.totals) - 1), (borders - reach).clamp_min(0)
-        after, before = self.totals[stop] - self.totals[borders], self.totals[borders] - self.totals[start]
+
+def _across(totals: Tensor) -> Tensor:
+    """Return `(edus + 1, len(REACHES))`: what `Cohesion.across` is, from its totals."""
+    borders = torch.arange(len(totals), device=totals.device)
+    found = []
+    for reach in REACHES:
+        stop, start = (borders + reach).clamp_max(len(totals) - 1), (borders - reach).clamp_min(0)
         pairs = ((stop - borders) * (borders - start)).clamp_min(1)
-        return ((after * before).sum(1) / pairs).float()
-
-    def _cut(self, firsts: Tensor, lasts: Tensor) -> Tensor:
-        """Return `(firsts, lasts, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it."""
-        return (self.cuts[lasts + 1][None] - self.cuts[firsts + 1][:, None]).clamp_min(0)
-
-    def _layout(self, firsts: Tensor, lasts: Tensor) -> Tensor:
-        """Return `(firsts, lasts)`: how a span opens, how what follows it does, and the strongest opening inside."""
-        strongest = (self._cut(firsts, lasts) > 0).sum(-1)
-        return self.openings[firsts][:, None] * 16 + self.openings[lasts + 1][None, :] * 4 + strongest
+        found.append(((totals[stop] - totals) * (totals - totals[start])).sum(1) / pairs)
+    return torch.stack(found, -1).float()
 
 
 class ChildScorer(nn.Module):
@@ -162,6 +175,9 @@ class CohesionScorer(nn.Module):
     def forward(self, bags: Tensor, openings: Tensor) -> Cohesion:
         """Return what rates spans of a document with `bags` `(edus, WIDTH)` and `openings` `(edus,)`."""
         totals = torch.cat([bags.new_zeros(1, bags.shape[1]), bags]).double().cumsum(dim=0)
+        edus, whole = len(bags), totals[-1]
+        mean = ((whole @ whole - edus) / max(1, edus * (edus - 1))).float()
         begins = openings[:, None] >= torch.arange(1, 4, device=openings.device)
         cuts = torch.cat([begins.new_zeros(1, 3), begins]).long().cumsum(dim=0)
-        return Cohesion(totals, cuts, torch.cat([openings, openings.new_tensor([3])]), (self.left, self.right))
+        ends = torch.cat([openings, openings.new_tensor([3])])
+        return Cohesion(totals, _across(totals), mean, cuts, ends, (self.left, self.right))

@@ -103,6 +103,10 @@ class SplitScorer(nn.Module):
         totals = torch.cat([topics.new_zeros(1, self.rank), topics.cumsum(dim=0)])
         borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
         left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
+        cohesion = None
+        if self.cohesion is not None:
+            assert layout.bags is not None, "a network with cohesion makes bags"
+            cohesion = self.cohesion(layout.bags, layout.openings)
         strength = (strength + self.opening(layout.openings[1:])).squeeze(-1)
         return SplitScores(
             starts * scale,
@@ -115,7 +119,7 @@ class SplitScorer(nn.Module):
             totals,
             left_topics,
             right_topics,
-            None if self.cohesion is None else self.cohesion(layout.bags, layout.openings),
+            cohesion,
         )
 
 

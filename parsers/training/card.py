@@ -34,7 +34,7 @@ def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     if recipe.start:
-        data += f"\nIt began with layers of another parser, {recipe.start}.\n"
+        data += f"\nIt began with the layers that fit of another parser, {recipe.start}.\n"
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---
@@ -51,7 +51,7 @@ Sentences, elementary discourse units and an RST tree from raw English text; use
 ## Data
 
 {data}
-The encoder it starts from, {recipe.encoder}, is under its own licence.
+The encoder it goes back to, {recipe.encoder}, is under its own licence.
 
 ## Figures on GUM dev
 

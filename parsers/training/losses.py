@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discsum.parsers.network import ParserNetwork, layout_of
+from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
 from discsum.parsers.structure import SplitScores, design
 from discsum.parsers.training.augment import pruned, relaid
@@ -61,7 +61,7 @@ def batch_losses(
         if predict and random.random() < recipe.predicted:
             targets[place] = _predicted(example, logits[place], network)
     layouts = [
-        layout_of(words, target.edu_starts, target.sentence_starts, network.device)
+        network.layout(words, target.edu_starts, target.sentence_starts)
         for words, target in zip(inputs, targets, strict=True)
     ]
     states = network.edus(vectors, layouts)

@@ -18,8 +18,8 @@ class ParserRecipe:
 
     Attributes:
         encoder: Hugging Face name or folder of the encoder to start from.
-        start: Folder of a trained parser whose encoder and layers this one begins with, where they have the same
-            weights; relative to where training runs. Nothing for none.
+        start: Folder of a trained parser whose layers this one begins with, those that fit; relative to where
+            training runs. None to begin with the encoder alone.
         network: Sizes and design of what stands on it.
         epochs: Passes over the training documents.
         batch: Documents a step.
@@ -45,7 +45,7 @@ class ParserRecipe:
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
-    start: str = ""
+    start: str | None = None
     network: NetworkConfig = field(default_factory=NetworkConfig)
     epochs: int = 7
     batch: int = 2

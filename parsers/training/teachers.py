@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from discsum.errors import InputError
 from discsum.parsers.labels import Label
-from discsum.parsers.network import layout_of
 from discsum.parsers.parser import Parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
 from discsum.parsers.structure.chart import LIMIT, posterior_of
@@ -104,7 +103,7 @@ class Teachers:
             edus, sentences = first["edu_starts"], first["sentence_starts"]
         if not 2 <= len(edus) <= LIMIT:
             return _NOTHING
-        layout = layout_of(words, edus, sentences, network.device)
+        layout = network.layout(words, edus, sentences)
         state = network.edus(vectors, [layout])[0]
         view = posterior_of(network.splits(state, layout))
         nodes = best_tree(view.spans) if first is None else first["nodes"]

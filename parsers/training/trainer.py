@@ -72,7 +72,8 @@ class ParserTrainer:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         self.network = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network).to(device)
         if recipe.start and state is None:
-            report(f"begins with the {', '.join(begin_with(self.network, recipe.start))} of {recipe.start}")
+            taken = begin_with(self.network, self.tokenizer, recipe.start)
+            report(f"begins with the {', '.join(taken)} of {recipe.start}")
         # Word vectors hold half of the parameters; a few hundred documents only blur them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)

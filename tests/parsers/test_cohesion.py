@@ -1,6 +1,7 @@
 """What a span's words and layout say, against definitions written out."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from math import log
 
@@ -59,13 +60,18 @@ def test_a_word_has_one_direction_in_all_documents():
 
 @pytest.mark.parametrize(
     ("ids", "starts"),
-    [([4], [0]), ([4, 4, 4], [0, 1, 2]), ([4, 5], [0, 1, 1]), ([4, 5], [0, 2]), ([3, 4, 5], [1, 2])],
-    ids=["one EDU", "one word in all", "a shared subword", "one after the last subword", "a subword before the first"],
+    [([4], [0]), ([4, 4, 4], [0, 1, 2]), ([4, 5], [0, 1, 1]), ([3, 4, 5], [1, 2])],
+    ids=["one EDU", "one word in all", "a shared subword", "a subword before the first"],
 )
 def test_every_edu_has_a_vector(ids, starts):
-    ids = np.array([*ids, 0], dtype=np.int64) if starts[-1] == len(ids) else np.array(ids, dtype=np.int64)
-    bags = lexical_bags(ids, np.array(starts))
+    bags = lexical_bags(np.array(ids), np.array(starts))
     np.testing.assert_allclose(np.linalg.norm(bags, axis=1), 1.0, rtol=1e-5)
+
+
+def seen(cohesion, firsts, lasts):
+    """What a child's scorer is given: features and layout."""
+    given = replace(cohesion, children=(lambda *arguments: arguments, None))
+    return given.left(torch.as_tensor(firsts), torch.as_tensor(lasts))
 
 
 def mean_product(bags, some, others):
@@ -97,7 +103,7 @@ def test_features_and_layout_of_every_span(edus):
     bags = lexical_bags(*a_document(edus, seed=edus)).astype(np.float32)
     cohesion = cohesion_of(bags, openings)
     every = torch.arange(edus)
-    features, layout = cohesion._features(every, every), cohesion._layout(every, every)
+    features, layout = seen(cohesion, every, every)
     assert features.shape == (edus, edus, FEATURES)
     after = [*openings[1:], 3]
     for first, last in product(range(edus), repeat=2):
@@ -108,18 +114,35 @@ def test_features_and_layout_of_every_span(edus):
             assert layout[first, last] == openings[first] * 16 + after[last] * 4 + strongest
 
 
-def test_some_spans_of_a_long_document_alone():
-    edus = 3000
-    openings = np.random.default_rng(0).integers(0, 4, size=edus)
-    bags = lexical_bags(*a_document(edus, seed=3, words=500))
+@pytest.mark.parametrize(
+    ("firsts", "lasts"),
+    [
+        (range(2900, 2990), range(2905, 2995)),
+        ([0, *range(200, 3000, 200), 2999], [*range(199, 3000, 200), 2998, 2999]),
+        ([2700, 2998, 2999], [2999]),
+    ],
+    ids=["neighbours", "sections and a last EDU", "right children of the whole"],
+)
+def test_spans_of_a_long_document(firsts, lasts):
+    openings = np.random.default_rng(0).integers(0, 4, size=3000)
+    bags = lexical_bags(*a_document(3000, seed=3, words=500))
     cohesion = cohesion_of(bags, openings)
-    firsts, lasts = torch.arange(2900, 2990), torch.arange(2905, 2995)
-    values = cohesion.left(firsts, lasts)
-    for first, last in [(2900, 2905), (2910, 2994), (2989, 2989)]:
-        a, b = torch.tensor([first]), torch.tensor([last])
-        torch.testing.assert_close(values[first - 2900, last - 2905], cohesion.left(a, b)[0, 0], atol=1e-3, rtol=1e-3)
-    expected = features_of(bags, openings.tolist(), 2950, 2960)
-    np.testing.assert_allclose(cohesion._features(firsts, lasts)[50, 55], expected, atol=2e-3)
+    features, layout = seen(cohesion, [*firsts], [*lasts])
+    for row, first in enumerate(firsts):
+        for column, last in enumerate(lasts):
+            if first <= last:
+                alone, opened = seen(cohesion, [first], [last])
+                torch.testing.assert_close(features[row, column], alone[0, 0], atol=1e-2, rtol=1e-3)
+                assert layout[row, column] == opened[0, 0]
+    alone, _ = seen(cohesion, [2950], [2960])
+    np.testing.assert_allclose(alone[0, 0], features_of(bags, openings.tolist(), 2950, 2960), atol=2e-3)
+
+
+def test_no_spans_at_all():
+    cohesion = cohesion_of(lexical_bags(np.array([4]), np.array([0])), [3])
+    none, one = torch.arange(0), torch.arange(1)
+    assert cohesion.right(none, one).shape == (0, 1)
+    assert cohesion.left(one, none).shape == (1, 0)
 
 
 def test_it_begins_at_nothing_and_learns():

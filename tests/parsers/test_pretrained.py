@@ -11,7 +11,7 @@ from discsum.errors import WeightsError
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
-from discsum.persistence import locate
+from discsum.persistence import CONFIG, locate
 from discsum.summarizer import ExtractiveSummarizer
 
 
@@ -31,6 +31,17 @@ def test_round_trip(parser, parser_folder):
     assert again.parse(tiny.ARTICLE) == parser.parse(tiny.ARTICLE)
     for key, value in parser.network.state_dict().items():
         assert torch.equal(again.network.state_dict()[key], value), key
+
+
+def test_parsers_of_before_have_no_cohesion(tmp_path):
+    older = tiny.make_parser(cohesion=0)
+    older.save_pretrained(tmp_path)
+    content = json.loads((tmp_path / CONFIG).read_text())
+    assert content["network"].pop("cohesion") == 0
+    (tmp_path / CONFIG).write_text(json.dumps(content))
+    loaded = Parser.from_pretrained(tmp_path)
+    assert loaded.parse(tiny.ARTICLE).tree == older.parse(tiny.ARTICLE).tree
+    assert not any("cohesion" in name for name in loaded.network.state_dict())
 
 
 def test_saving_again_writes_the_same_bytes(parser, parser_folder, tmp_path):

@@ -129,9 +129,31 @@ def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_fold
     for name in theirs:
         if not name.startswith("splits."):
             torch.testing.assert_close(ours[name], theirs[name], atol=1e-3, rtol=1e-3)
-    assert f"It began with layers of another parser, {first}." in parser_card("tiny", trainer.recipe, trainer.log, "")
+    assert f"layers that fit of another parser, {first}." in parser_card("tiny", trainer.recipe, trainer.log, "")
+
+
+def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder, treebank, tmp_path):
+    first = shutil.copytree(undisturbed.folder / "best", tmp_path / "first")
+    settings = recipe(encoder_folder, start=str(first), epochs=2)
+    whole, _ = train(settings, treebank, tmp_path / "whole")
+    with pytest.raises(KilledError):
+        train(settings, treebank, tmp_path / "killed", kill_at="epoch 2 step 1")
+    shutil.rmtree(first)
+    rest, _ = train(settings, treebank, tmp_path / "killed")
+    assert [entry["losses"] for entry in rest.log] == [entry["losses"] for entry in whole.log]
+
+
+def test_a_start_that_is_none(encoder_folder, treebank, tmp_path):
     with pytest.raises(InputError, match="start: expected the folder of a trained parser, found no gone"):
-        train(recipe(encoder_folder, start="gone"), treebank, tmp_path / "other")
+        train(recipe(encoder_folder, start="gone"), treebank, tmp_path / "run")
+
+
+def test_a_start_of_another_vocabulary(encoder_folder, undisturbed, treebank, tmp_path):
+    tokenizer = tiny.make_tokenizer()
+    tokenizer.add_tokens(["unheard"])
+    Parser(undisturbed.network, tokenizer, "other").save_pretrained(tmp_path / "other")
+    with pytest.raises(InputError, match="start: expected a parser with the vocabulary of the recipe's encoder"):
+        train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
 
 
 def test_a_start_that_shares_nothing(encoder_folder, undisturbed, treebank, tmp_path):
