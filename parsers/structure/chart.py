@@ -64,7 +64,7 @@ def posterior_of(scores: SplitScores) -> Posterior:
 def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix]:
     """Return the scores by border, which carry gradients, and by width, which do not."""
     index = torch.arange(len(scores.starts), device=scores.strength.device)
-    left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
+    left, right = scores.chart(index, index)
     return left, right, *by_width(_matrix(left), _matrix(right))
 
 
@@ -101,7 +101,7 @@ def _decode_units(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     first, last = torch.from_numpy(firsts), torch.from_numpy(lasts)
     first, last = first.to(scores.strength.device), last.to(scores.strength.device)
-    left, right = scores.left(first, last[:-1]), scores.right(last[:-1], last)
+    left, right = scores.chart(first, last)
     # Single precision is enough to choose by, and its exponential takes a quarter of the time.
     lefts, rights = by_width(_matrix(left).astype(np.float32), _matrix(right).astype(np.float32))
     spans = posterior(lefts, rights).spans

@@ -7,6 +7,7 @@ so it is counted here, and with it which sentences and paragraphs a span cuts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,49 +90,67 @@ class Cohesion:
 
     def left(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: scores of the EDUs from each first to each last one as a left child."""
-        return self._rated(self.children[0], firsts, lasts)
+        return self._rated(firsts, lasts, self.children[:1])[0]
 
     def right(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: the same as a right child."""
-        return self._rated(self.children[1], firsts, lasts)
+        return self._rated(firsts, lasts, self.children[1:])[0]
 
-    def _rated(self, child: ChildScorer, firsts: Tensor, lasts: Tensor) -> Tensor:
-        if not len(firsts) or not len(lasts):
-            return self.across.new_zeros(len(firsts), len(lasts))
-        # `(firsts, lasts, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it.
-        cut = (self.cuts[lasts + 1][None] - self.cuts[firsts + 1][:, None]).clamp_min(0)
+    def both(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what `left` and `right` do for the same spans, whose features are computed once."""
+        left, right = self._rated(firsts, lasts, self.children)
+        return left, right
+
+    def _rated(self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer]) -> list[Tensor]:
+        # What ends before it begins is no span: its score is 0.
+        row, column = torch.nonzero(firsts[:, None] <= lasts[None, :], as_tuple=True)
+        none = self.across.new_zeros(len(firsts), len(lasts))
+        if not len(row):
+            return [none for _ in children]
+        first, last = firsts[row], lasts[column]
+        # `(spans, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it.
+        cut = self.cuts[last + 1] - self.cuts[first + 1]
         # How a span opens, how what follows it does, and the strongest opening inside.
-        layout = self.openings[firsts][:, None] * 16 + self.openings[lasts + 1][None] * 4 + (cut > 0).sum(-1)
-        return child(self._features(firsts, lasts, cut), layout)
+        layout = self.openings[first] * 16 + self.openings[last + 1] * 4 + (cut > 0).sum(-1)
+        with torch.no_grad():
+            means = self._means(firsts, lasts, row, column)
+            borders = torch.stack([self.across[last + 1], self.across[first]], -1).flatten(1)
+            lengths = torch.log((last - first + 1)[:, None]) / 5, torch.log1p(cut[:, :2])
+            features = torch.cat([(torch.cat([means, borders], -1) - self.mean) * SCALE, *lengths], -1)
+        return [none.index_put((row, column), child(features, layout)) for child in children]
 
-    @torch.no_grad()
-    def _features(self, firsts: Tensor, lasts: Tensor, cut: Tensor) -> Tensor:
-        """Return `(firsts, lasts, FEATURES)`."""
+    def _means(self, firsts: Tensor, lasts: Tensor, row: Tensor, column: Tensor) -> Tensor:
+        """Return `(spans, 1 + 2 * (len(CONTEXTS) + 1))` mean products of the spans `firsts[row]..lasts[column]`."""
         edus = len(self.totals) - 1
-        begins, ends = firsts, lasts + 1
-        # Sums begin with the first span. Near it they are small enough for single precision, which is twice as fast.
-        base, near = self.totals[begins.min()], int(ends.max() - begins.min()) <= NEAR
+        # Where spans begin and what is before them, where they end and what is after: places in the running sums.
+        begins = [firsts, *((firsts - context).clamp_min(0) for context in (*CONTEXTS, edus))]
+        ends = [lasts + 1, *((lasts + 1 + context).clamp_max(edus) for context in (*CONTEXTS, edus))]
+        rows, row_of = torch.cat(begins).unique(return_inverse=True)
+        columns, column_of = torch.cat(ends).unique(return_inverse=True)
+        # Counted from the first span; near it sums are small enough for single precision, which is twice as fast.
+        left, right = (self.totals[places] - self.totals[firsts.min()] for places in (rows, columns))
+        if int(lasts.max() - firsts.min()) <= NEAR:
+            left, right = left.float(), right.float()
+        products = left @ right.T
+        begin_of, *before_of = row_of.split(len(firsts))
+        end_of, *after_of = column_of.split(len(lasts))
 
-        def total(places: Tensor) -> Tensor:
-            sums = self.totals[places] - base
-            return sums.float() if near else sums
+        def product(place_of_first: Tensor, place_of_last: Tensor) -> Tensor:
+            return products[place_of_first[row], place_of_last[column]]
 
-        before, whole = total(begins), total(ends)
-        sizes = (ends[None, :] - begins[:, None]).clamp_min(1)
-        # A span's sum is `whole - before`; each EDU's product with itself is 1.
-        squares = (whole * whole).sum(1)[None, :] + (before * before).sum(1)[:, None] - 2 * before @ whole.T
-        products = [(squares - sizes) / (sizes * (sizes - 1)).clamp_min(1)]
-        for context in (*CONTEXTS, edus):
-            stop, start = (ends + context).clamp_max(edus), (begins - context).clamp_min(0)
-            after, earlier = total(stop) - whole, before - total(start)
-            counts = (stop - ends).clamp_min(1)[None, :], (begins - start).clamp_min(1)[:, None]
-            products.append(((whole * after).sum(1)[None, :] - before @ after.T) / (sizes * counts[0]))
-            products.append((earlier @ whole.T - (earlier * before).sum(1)[:, None]) / (sizes * counts[1]))
-        shape = (*sizes.shape, len(REACHES))
-        borders = torch.stack([self.across[ends][None].expand(shape), self.across[begins][:, None].expand(shape)], -1)
-        means = torch.cat([torch.stack(products, -1).float(), borders.flatten(2)], -1)
-        lengths = torch.stack([torch.log(sizes) / 5, torch.log1p(cut[..., 0]), torch.log1p(cut[..., 1])], -1)
-        return torch.cat([(means - self.mean) * SCALE, lengths], -1)
+        # A span's sum is `end - begin`. An EDU's product with itself is 1.
+        begin, end = left[begin_of], right[end_of]
+        begin_begin, end_end, begin_end = (begin * begin).sum(1), (end * end).sum(1), product(begin_of, end_of)
+        size = lasts[column] - firsts[row] + 1
+        inside = end_end[column] + begin_begin[row] - 2 * begin_end
+        means = [(inside - size) / (size * (size - 1)).clamp_min(1)]
+        for start_of, stop_of in zip(before_of, after_of, strict=True):
+            start, stop = left[start_of], right[stop_of]
+            after = ((end * stop).sum(1) - end_end)[column] - product(begin_of, stop_of) + begin_end
+            before = begin_end - product(start_of, end_of) - (begin_begin - (start * begin).sum(1))[row]
+            later, earlier = columns[stop_of] - columns[end_of], rows[begin_of] - rows[start_of]
+            means += [after / (size * later.clamp_min(1)[column]), before / (size * earlier.clamp_min(1)[row])]
+        return torch.stack(means, -1).float()
 
 
 def _across(totals: Tensor) -> Tensor:

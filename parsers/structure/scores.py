@@ -53,23 +53,47 @@ class SplitScores:
 
     def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
+        scores = self._left(firsts, borders)
+        return scores if self.cohesion is None else scores + self.cohesion.left(firsts, borders)
+
+    def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
+        """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
+        scores = self._right(borders, lasts)
+        return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
+
+    def chart(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the scores of all children among units that follow each other.
+
+        Args:
+            firsts: `(units,)` first EDU of each.
+            lasts: `(units,)` last EDU of each.
+
+        Returns:
+            `(units, units - 1)` left children by unit and border, and `(units - 1, units)` right ones by border and
+            unit.
+        """
+        borders = lasts[:-1]
+        left, right = self._left(firsts, borders), self._right(borders, lasts)
+        if self.cohesion is None or not len(borders):
+            return left, right
+        left_cohesion, right_cohesion = self.cohesion.both(firsts, lasts)
+        return left + left_cohesion[:, :-1], right + right_cohesion[1:]
+
+    def _left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         before = borders[None, :] - firsts[:, None]
         scores = self.starts[firsts] @ self.left_borders[borders].T + self.strength[borders]
         topics = self.left_topics[borders].to(self.totals.dtype)
         whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
         means = (whole / (before + 1).clamp_min(1)).to(scores.dtype)
-        scores = scores + self.left_sizes[_buckets(before)] + means
-        return scores if self.cohesion is None else scores + self.cohesion.left(firsts, borders)
+        return scores + self.left_sizes[_buckets(before)] + means
 
-    def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
-        """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
+    def _right(self, borders: Tensor, lasts: Tensor) -> Tensor:
         after = lasts[None, :] - borders[:, None] - 1
         scores = self.right_borders[borders] @ self.ends[lasts].T
         topics = self.right_topics[borders].to(self.totals.dtype)
         whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
         means = (whole / (after + 1).clamp_min(1)).to(scores.dtype)
-        scores = scores + self.right_sizes[_buckets(after)] + means
-        return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
+        return scores + self.right_sizes[_buckets(after)] + means
 
 
 def _buckets(distances: Tensor) -> Tensor:

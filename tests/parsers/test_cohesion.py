@@ -69,9 +69,19 @@ def test_every_edu_has_a_vector(ids, starts):
 
 
 def seen(cohesion, firsts, lasts):
-    """What a child's scorer is given: features and layout."""
-    given = replace(cohesion, children=(lambda *arguments: arguments, None))
-    return given.left(torch.as_tensor(firsts), torch.as_tensor(lasts))
+    """What a child's scorer is given, by first and last EDU: features and layout."""
+    firsts, lasts, found = torch.as_tensor(firsts), torch.as_tensor(lasts), []
+
+    def child(*arguments):
+        found.extend(arguments)
+        return torch.zeros(len(arguments[0]))
+
+    replace(cohesion, children=(child, child)).left(firsts, lasts)
+    spans = (firsts[:, None] <= lasts[None]).nonzero(as_tuple=True)
+    return [
+        torch.zeros(len(firsts), len(lasts), *value.shape[1:], dtype=value.dtype).index_put(spans, value)
+        for value in found
+    ]
 
 
 def mean_product(bags, some, others):
@@ -136,6 +146,17 @@ def test_spans_of_a_long_document(firsts, lasts):
                 assert layout[row, column] == opened[0, 0]
     alone, _ = seen(cohesion, [2950], [2960])
     np.testing.assert_allclose(alone[0, 0], features_of(bags, openings.tolist(), 2950, 2960), atol=2e-3)
+
+
+def test_both_children_at_once():
+    bags, openings = lexical_bags(*a_document(12, seed=9)), np.random.default_rng(9).integers(0, 4, size=12)
+    cohesion = cohesion_of(bags, openings)
+    firsts, lasts = torch.tensor([0, 1, 4, 9]), torch.tensor([0, 3, 8, 11])
+    left, right = cohesion.both(firsts, lasts)
+    torch.testing.assert_close(left, cohesion.left(firsts, lasts))
+    torch.testing.assert_close(right, cohesion.right(firsts, lasts))
+    assert not left.tril(-1).any()
+    assert left.diagonal().all()
 
 
 def test_no_spans_at_all():
