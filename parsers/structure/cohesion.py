@@ -113,14 +113,17 @@ class Cohesion:
         # How a span opens, how what follows it does, and the strongest opening inside.
         layout = self.openings[first] * 16 + self.openings[last + 1] * 4 + (cut > 0).sum(-1)
         with torch.no_grad():
-            means = self._means(firsts, lasts, row, column)
+            means = self._means(firsts, lasts)[row, column]
             borders = torch.stack([self.across[last + 1], self.across[first]], -1).flatten(1)
             lengths = torch.log((last - first + 1)[:, None]) / 5, torch.log1p(cut[:, :2])
             features = torch.cat([(torch.cat([means, borders], -1) - self.mean) * SCALE, *lengths], -1)
         return [none.index_put((row, column), child(features, layout)) for child in children]
 
-    def _means(self, firsts: Tensor, lasts: Tensor, row: Tensor, column: Tensor) -> Tensor:
-        """Return `(spans, 1 + 2 * (len(CONTEXTS) + 1))` mean products of the spans `firsts[row]..lasts[column]`."""
+    def _means(self, firsts: Tensor, lasts: Tensor) -> Tensor:
+        """Return the mean products inside spans and with what is around them, anything for what is no span.
+
+        That is `(firsts, lasts, 1 + 2 * (len(CONTEXTS) + 1))`.
+        """
         edus = len(self.totals) - 1
         # Where spans begin and what is before them, where they end and what is after: places in the running sums.
         begins = [firsts, *((firsts - context).clamp_min(0) for context in (*CONTEXTS, edus))]
@@ -134,22 +137,18 @@ class Cohesion:
         products = left @ right.T
         begin_of, *before_of = row_of.split(len(firsts))
         end_of, *after_of = column_of.split(len(lasts))
-
-        def product(place_of_first: Tensor, place_of_last: Tensor) -> Tensor:
-            return products[place_of_first[row], place_of_last[column]]
-
         # A span's sum is `end - begin`. An EDU's product with itself is 1.
         begin, end = left[begin_of], right[end_of]
-        begin_begin, end_end, begin_end = (begin * begin).sum(1), (end * end).sum(1), product(begin_of, end_of)
-        size = lasts[column] - firsts[row] + 1
-        inside = end_end[column] + begin_begin[row] - 2 * begin_end
-        means = [(inside - size) / (size * (size - 1)).clamp_min(1)]
+        by_begin = products[begin_of]
+        begin_begin, end_end, begin_end = (begin * begin).sum(1)[:, None], (end * end).sum(1), by_begin[:, end_of]
+        size = (lasts[None, :] - firsts[:, None] + 1).clamp_min(1)
+        means = [(end_end + begin_begin - 2 * begin_end - size) / (size * (size - 1)).clamp_min(1)]
         for start_of, stop_of in zip(before_of, after_of, strict=True):
             start, stop = left[start_of], right[stop_of]
-            after = ((end * stop).sum(1) - end_end)[column] - product(begin_of, stop_of) + begin_end
-            before = begin_end - product(start_of, end_of) - (begin_begin - (start * begin).sum(1))[row]
+            after = (end * stop).sum(1) - end_end - by_begin[:, stop_of] + begin_end
+            before = begin_end - products[start_of][:, end_of] - begin_begin + (start * begin).sum(1)[:, None]
             later, earlier = columns[stop_of] - columns[end_of], rows[begin_of] - rows[start_of]
-            means += [after / (size * later.clamp_min(1)[column]), before / (size * earlier.clamp_min(1)[row])]
+            means += [after / (size * later.clamp_min(1)), before / (size * earlier.clamp_min(1)[:, None])]
         return torch.stack(means, -1).float()
 
 
