@@ -50,7 +50,8 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
     weights = np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3
     counts = csr_array((weights[word].astype(np.float32), (held, word)), shape=(edus, len(words)))
     bags: NDArray[np.float32] = counts @ _directions(words)
-    return bags / np.maximum(np.linalg.norm(bags, axis=1, keepdims=True), 1e-9)
+    bags /= np.maximum(np.linalg.norm(bags, axis=1, keepdims=True), 1e-9)
+    return bags
 
 
 def _directions(words: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -128,8 +129,8 @@ class Cohesion:
         # Where spans begin and what is before them, where they end and what is after: places in the running sums.
         begins = [firsts, *((firsts - context).clamp_min(0) for context in (*CONTEXTS, edus))]
         ends = [lasts + 1, *((lasts + 1 + context).clamp_max(edus) for context in (*CONTEXTS, edus))]
-        rows, row_of = torch.cat(begins).unique(return_inverse=True)
-        columns, column_of = torch.cat(ends).unique(return_inverse=True)
+        rows, row_of = torch.cat(begins).unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        columns, column_of = torch.cat(ends).unique(return_inverse=True)  # type: ignore[no-untyped-call]
         # Counted from the first span; near it sums are small enough for single precision, which is twice as fast.
         left, right = (self.totals[places] - self.totals[firsts.min()] for places in (rows, columns))
         if int(lasts.max() - firsts.min()) <= NEAR:
