@@ -49,8 +49,8 @@ def train(
 ) -> None:
     """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
 
-    Shipped recipes: parser-gum-large, parser-gum-first, parser-gum (parsers on a folder of GUM); news-sentence,
-    news-edu (summarizers on tables of texts with summaries or on folders that discsum preprocess made);
+    Shipped recipes: parser-gum-large, parser-gum-first, parser-gum-second, parser-gum (parsers on a folder of GUM);
+    news-sentence, news-edu (summarizers on tables of texts with summaries or on folders that discsum preprocess made);
     xiao2020/UNIT-SETTING-HEAD, the rows of that paper's tables, as xiao2020/sentence-default-c_tree, and
     xiao2020/UNIT-low-resource; manakul2021/MODE, sparse abstractive decoders from bart-large-cnn, and small-bart/MODE,
     the same for a small one that begins at small-bart/infill. What runs can share, parsed and encoded texts, is kept in

@@ -178,7 +178,7 @@ class ChildScorer(nn.Module):
 
     def forward(self, features: Tensor, layout: Tensor) -> Tensor:
         """Return a score for each of the last dimension of `features`."""
-        scores: Tensor = self.output(torch.nn.functional.gelu(self.hidden(features))) + self.layout(layout)
+        scores: Tensor = self.output(torch.relu(self.hidden(features))) + self.layout(layout)
         return scores.squeeze(-1)
 
 

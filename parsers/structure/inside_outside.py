@@ -62,46 +62,57 @@ def posterior(lefts: Matrix, rights: Matrix, forbidden: NDArray[np.bool_] | None
     `forbidden[i, w]` excludes `i..i+w` as a constituent.
     """
     units = len(lefts)
-    as_left, as_right = lefts.copy(), rights.copy()
-    total = 0.0
+    as_left, as_right = lefts.copy(), np.ascontiguousarray(rights[:, ::-1])
+    inside = np.zeros_like(lefts)
     for width in range(1, units):
-        terms = as_left[: units - width, :width] + as_right[width:, :width][:, ::-1]
+        terms = _terms(as_left, as_right, width)
         top = terms.max(axis=1)
-        inside = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
+        terms -= top[:, None]
+        sums = top + np.log(np.exp(terms, out=terms).sum(axis=1))
+        inside[: units - width, width] = sums
         if forbidden is not None:
-            inside = np.where(forbidden[: units - width, width], -1e9, inside)
-        as_left[: units - width, width] += inside
-        as_right[width:, width] += inside
-        total = float(inside[0])
-    left, right, spans = np.zeros_like(lefts), np.zeros_like(rights), np.zeros_like(lefts)
+            sums = np.where(forbidden[: units - width, width], -1e9, sums)
+        as_left[: units - width, width] += sums
+        as_right[width:, units - 1 - width] += sums
+    left, right, spans = np.zeros_like(lefts), np.zeros_like(lefts), np.zeros_like(lefts)
     spans[:, 0] = 1.0
     spans[0, units - 1] = 1.0
     for width in range(units - 1, 0, -1):
         if width < units - 1:
-            spans[: units - width, width] = left[: units - width, width] + right[width:, width]
-        terms = as_left[: units - width, :width] + as_right[width:, :width][:, ::-1]
-        terms = np.exp(terms - terms.max(axis=1)[:, None])
+            spans[: units - width, width] = left[: units - width, width] + right[width:, units - 1 - width]
+        terms = _terms(as_left, as_right, width)
+        terms -= inside[: units - width, width, None]
+        np.exp(terms, out=terms)
+        # Divided by their own sum, which is 1 but for rounding: it would add up over the levels of a tree.
         terms *= (spans[: units - width, width] / terms.sum(axis=1))[:, None]
         left[: units - width, :width] += terms
-        right[width:, :width] += terms[:, ::-1]
-    return Posterior(left, right, total, spans)
+        right[width:, units - width :] += terms
+    return Posterior(left, np.ascontiguousarray(right[:, ::-1]), float(inside[0, units - 1]), spans)
+
+
+def _terms(as_left: Matrix, as_right: Matrix, width: int) -> Matrix:
+    """Return `(units - width, width)`: for each span of the width and each split of it, the sum of both children.
+
+    Right children come with the widest first, so that both are read forwards, which is faster.
+    """
+    units = len(as_left)
+    return as_left[: units - width, :width] + as_right[width:, units - width :]
 
 
 def best_tree(spans: Matrix) -> NDArray[np.int64]:
     """Return `(units - 1, 3)` nodes of the tree with the largest sum of `spans[i, w]` over its spans `i..i+w`."""
     units = len(spans)
-    ending = np.zeros_like(spans)
+    as_left, as_right = spans.copy(), np.zeros_like(spans)
     for width in range(units):
-        ending[width:, width] = spans[: units - width, width]
-    as_left, as_right = spans.copy(), ending
+        as_right[width:, units - 1 - width] = spans[: units - width, width]
     splits = np.zeros((units, units), dtype=np.int64)
     for width in range(1, units):
-        terms = as_left[: units - width, :width] + as_right[width:, :width][:, ::-1]
+        terms = _terms(as_left, as_right, width)
         choice = terms.argmax(axis=1)
-        value = np.take_along_axis(terms, choice[:, None], axis=1)[:, 0]
+        value = terms[np.arange(len(terms)), choice]
         splits[: units - width, width] = choice
         as_left[: units - width, width] += value
-        as_right[width:, width] += value
+        as_right[width:, units - 1 - width] += value
     nodes, open_spans = [], [(0, units - 1)] if units > 1 else []
     while open_spans:
         first, last = open_spans.pop()
