@@ -56,7 +56,7 @@ def train(
     the same for a small one that begins at small-bart/infill. What runs can share, parsed and encoded texts, is kept in
     folders beside theirs. On several GPUs: accelerate launch -m discsum.cli train.
 
-    Example: discsum train parser-gum data=gum seed=2 -o runs/parser-gum-2
+    Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """
     from discsum.recipes import read_recipe
 
@@ -74,8 +74,9 @@ def train(
 
 def _train_parser(content: dict[str, Any], folder: Path) -> None:
     from discsum.data.manifest import alone
-    from discsum.parsers.training.card import parser_card
+    from discsum.parsers.training.card import mean_card, parser_card
     from discsum.parsers.training.recipe import ParserRecipe
+    from discsum.parsers.training.seeds import train_seeds
     from discsum.parsers.training.trainer import ParserTrainer
     from discsum.parsers.treebank import read_gum
     from discsum.persistence import CARD
@@ -88,11 +89,16 @@ def _train_parser(content: dict[str, Any], folder: Path) -> None:
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     report = reporter()
     with alone(folder):
-        trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
-        trainer.run(report)
+        if recipe.seeds:
+            runs, scores = train_seeds(recipe, train_documents, dev_documents, folder, name, texts, report)
+            card, kept = mean_card(name, recipe, runs, scores, notes), "the mean of the runs' best weights"
+        else:
+            trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
+            trainer.run(report)
+            card, kept = parser_card(name, recipe, trainer.log, notes), "the weights of the best epoch"
         with replacing(folder / "best" / CARD) as path:
-            path.write_text(parser_card(name, recipe, trainer.log, notes), encoding="utf-8")
-    typer.echo(f"{folder / 'best'}: the weights of the best epoch; use them with --parser {folder / 'best'}")
+            path.write_text(card, encoding="utf-8")
+    typer.echo(f"{folder / 'best'}: {kept}; use them with --parser {folder / 'best'}")
 
 
 def _texts(data: Path, rows: Rows) -> list[str]:

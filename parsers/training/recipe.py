@@ -21,7 +21,8 @@ class ParserRecipe:
         start: Folder of a trained parser whose layers this one begins with, those that fit; relative to where
             training runs. None to begin with the encoder alone.
         network: Sizes and design of what stands on it.
-        epochs: Passes over the training documents.
+        epochs: Passes over the training documents, in which the learning rates rise and fall.
+        stop: Epochs after which the run ends, before its rates have fallen; 0 for all of them.
         batch: Documents a step.
         encoder_rate: Peak learning rate of the encoder.
         rate: Peak learning rate of everything above it.
@@ -42,12 +43,15 @@ class ParserRecipe:
         smoothing: Label smoothing of the label loss.
         bf16: Whether the encoder trains in bfloat16 (weights stay float32); half as fast on CPUs without AMX.
         seed: Seed of everything random.
+        seeds: Seeds of several runs that begin with the same parser (`start`), of whose weights the mean is kept; none
+            for one run, with `seed`.
     """
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     start: str | None = None
     network: NetworkConfig = field(default_factory=NetworkConfig)
     epochs: int = 7
+    stop: int = 0
     batch: int = 2
     encoder_rate: float = 1e-4
     rate: float = 1e-3
@@ -68,6 +72,7 @@ class ParserRecipe:
     smoothing: float = 0.05
     bf16: bool = True
     seed: int = 1
+    seeds: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields together and report every problem at once."""
@@ -85,6 +90,12 @@ class ParserRecipe:
             problems.append(f"network.design: expected one of {', '.join(DESIGNS)}, got {self.network.design!r}")
         elif self.teachers and DESIGNS[self.network.design].soft_loss is None:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
+        if not 0 <= self.stop <= self.epochs:
+            problems.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
+        if self.seeds and self.start is None:
+            problems.append("seeds: expected start beside them, got none; only parsers that begin alike have a mean")
+        if len(set(self.seeds)) < len(self.seeds):
+            problems.append(f"seeds: expected each once, got {', '.join(map(str, self.seeds))}")
         if bool(self.teachers) != bool(self.texts):
             there, missing = ("teachers", "texts") if self.teachers else ("texts", "teachers")
             problems.append(f"{missing}: expected some beside {there}, got none; say {there}=[] to do without")
@@ -101,10 +112,13 @@ class ParserRecipe:
         settings = dict(data)
         network = settings.pop("network", {})
         teachers = settings.pop("teachers", [])
+        seeds = settings.pop("seeds", [])
         texts, wrong = sources("texts", settings.pop("texts", []), Rows)
         if not isinstance(teachers, list | tuple) or not all(isinstance(folder, str) for folder in teachers):
             wrong.append(f"teachers: expected a list of folders, got {teachers!r}")
-        problems = mistaken(cls, settings, groups=("network", "teachers", "texts"))
+        if not isinstance(seeds, list | tuple) or not all(type(seed) is int for seed in seeds):
+            wrong.append(f"seeds: expected a list of whole numbers, got {seeds!r}")
+        problems = mistaken(cls, settings, groups=("network", "teachers", "texts", "seeds"))
         if isinstance(network, dict):
             problems += mistaken(NetworkConfig, network, "network.")
         else:
@@ -112,4 +126,6 @@ class ParserRecipe:
         problems += wrong
         if problems:
             raise InputError("; ".join(problems))
-        return cls(network=NetworkConfig(**network), teachers=tuple(teachers), texts=texts, **settings)
+        return cls(
+            network=NetworkConfig(**network), teachers=tuple(teachers), texts=texts, seeds=tuple(seeds), **settings
+        )

@@ -79,7 +79,7 @@ class ParserTrainer:
             parameter.requires_grad_(False)
         self.examples: list[Example] = [make_example(document, self.tokenizer, labels) for document in train]
         self.silver: list[Example] = []
-        if recipe.teachers and (state is None or state["epoch"] < recipe.epochs):
+        if recipe.teachers and (state is None or state["epoch"] < self.last):
             teachers = Teachers.load(recipe.teachers, labels, device, recipe.bf16)
             parts = [with_paragraphs(shortened(text, recipe.longest)) for text in texts]
             self.silver = taught(parts, teachers, self.tokenizer, folder.parent / "silver", report)
@@ -93,7 +93,7 @@ class ParserTrainer:
 
     def run(self, report: Report) -> None:
         """Train to the last epoch; the weights that scored best are in `folder / 'best'`."""
-        while self.epoch < self.recipe.epochs:
+        while self.epoch < self.last:
             started = time.monotonic()
             losses = self._train_epoch(report)
             parser = self._averaged_parser()
@@ -111,7 +111,17 @@ class ParserTrainer:
                 }
             )
             self._save()
-            report(f"epoch {self.epoch}/{self.recipe.epochs} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
+            report(f"epoch {self.epoch}/{self.last} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
+
+    @property
+    def last(self) -> int:
+        """The epoch after which the run is done."""
+        return self.recipe.stop or self.recipe.epochs
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """What the log says of the epoch whose weights are kept."""
+        return max(self.log, key=lambda entry: entry["summary"])
 
     def _train_epoch(self, report: Report) -> list[float]:
         self._seed(self.epoch + 1)
@@ -185,7 +195,7 @@ class ParserTrainer:
             path.write_text(json.dumps(self.log, indent=1) + "\n", encoding="utf-8")
 
     def _resume(self, state: dict[str, Any]) -> None:
-        if state["epoch"] < self.recipe.epochs:
+        if state["epoch"] < self.last:
             check_data(self.folder, state, self._data)
         load_checkpoint(self.folder, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]

@@ -1,5 +1,6 @@
 """A whole training run on a treebank of three texts."""
 
+import json
 import shutil
 
 import numpy as np
@@ -16,9 +17,10 @@ from discsum.document import Document, Span
 from discsum.errors import InputError, WeightsError
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.training.card import parser_card
+from discsum.parsers.training.card import mean_card, parser_card
 from discsum.parsers.training.examples import label_set, make_example, over_predicted
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.seeds import train_seeds
 from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import place, read_gum
 from discsum.recipes import names, read_recipe
@@ -132,6 +134,31 @@ def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_fold
     assert f"layers that fit of another parser, {first}." in parser_card("tiny", trainer.recipe, trainer.log, "")
 
 
+def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder, treebank, tmp_path):
+    start = str(undisturbed.folder / "best")
+    asked = recipe(encoder_folder, start=start, epochs=3, stop=1, seeds=[5, 6])
+    lines = []
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    runs, scores = train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)
+    assert [(run.seed, run.epoch) for run in runs] == [(5, 1), (6, 1)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best", "seed-5", "seed-6"]
+    assert [line[:9] for line in lines if line.startswith("epoch 1/")].count("epoch 1/1") == 2
+    first, second, mean = (
+        Parser.from_pretrained(tmp_path / folder / "best").network.state_dict() for folder in ("seed-5", "seed-6", "")
+    )
+    assert any(not torch.equal(first[key], second[key]) for key in mean)
+    for key, value in mean.items():
+        torch.testing.assert_close(value, (first[key] + second[key]) / 2, atol=1e-3, rtol=1e-3)
+    # A seed's run is the run of that seed alone.
+    alone, _ = train(recipe(encoder_folder, start=start, epochs=3, stop=1, seed=6), treebank, tmp_path / "alone")
+    assert alone.log[0]["losses"] == json.loads((tmp_path / "seed-6" / "log.json").read_text())[0]["losses"]
+    card = mean_card("mean", asked, runs, scores, notes="")
+    for part in ("the mean of those of 2 runs", "| seed 6, epoch 1 | ", "| *their standard deviation* | ", "- 6\n"):
+        assert part in card
+    # Done already: nothing is trained again.
+    assert train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)[1] == scores
+
+
 def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder, treebank, tmp_path):
     first = shutil.copytree(undisturbed.folder / "best", tmp_path / "first")
     settings = recipe(encoder_folder, start=str(first), epochs=2)
@@ -242,10 +269,17 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         "network.wings: expected one of the fields design, ",
     ):
         assert part in message
+    with pytest.raises(InputError, match="seeds: expected a list of whole numbers, got 3"):
+        ParserRecipe.from_dict({"seeds": 3})
     with pytest.raises(InputError) as raised:
-        ParserRecipe.from_dict({"epochs": 0, "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}})
+        ParserRecipe.from_dict(
+            {"epochs": 0, "stop": 9, "seeds": [1, 1], "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}}
+        )
     message = str(raised.value)
     for part in (
+        "stop: expected 0 to 0 epochs, got 9",
+        "seeds: expected start beside them, got none",
+        "seeds: expected each once, got 1, 1",
         "epochs: expected a number above 0, got 0",
         "rate: ",
         "smoothing: ",
