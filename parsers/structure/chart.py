@@ -56,7 +56,7 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
 
 
 def posterior_of(scores: SplitScores) -> Posterior:
-    """Return the span probabilities under some scores. Memory is quadratic in the EDUs."""
+    """Return the span probabilities under some scores, all of the document's in one chart."""
     _, _, lefts, rights = _score_matrices(scores)
     return posterior(lefts, rights)
 

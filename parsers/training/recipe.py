@@ -26,11 +26,11 @@ class ParserRecipe:
         batch: Documents a step.
         encoder_rate: Peak learning rate of the encoder.
         rate: Peak learning rate of everything above it.
-        warmup: Share of the steps in which the rates rise; they fall to zero along a cosine after it.
+        warmup: Share of the steps of all `epochs` in which the rates rise; they fall to zero along a cosine after it.
         decay: Weight decay.
         average: Decay of the running average of the weights, which is what is kept.
         predicted: Share of documents a step whose tree is learned over predicted EDUs, once `predicted_from` is past.
-        predicted_from: Share of the steps after which predicted EDUs are used.
+        predicted_from: Share of the steps of all `epochs` after which predicted EDUs are used.
         section: Share of documents a step of which one constituent stands for the whole.
         drop: Share of satellites left out of a document a step.
         teachers: Folders of trained parsers to learn from, beside gold; relative to where training runs.
@@ -94,6 +94,8 @@ class ParserRecipe:
             problems.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
         if self.seeds and self.start is None:
             problems.append("seeds: expected start beside them, got none; only parsers that begin alike have a mean")
+        if min([self.seed, *self.seeds]) < 0:
+            problems.append(f"seed: expected 0 or more, got {min([self.seed, *self.seeds])}")
         if len(set(self.seeds)) < len(self.seeds):
             problems.append(f"seeds: expected each once, got {', '.join(map(str, self.seeds))}")
         if bool(self.teachers) != bool(self.texts):
@@ -118,6 +120,10 @@ class ParserRecipe:
             wrong.append(f"teachers: expected a list of folders, got {teachers!r}")
         if not isinstance(seeds, list | tuple) or not all(type(seed) is int for seed in seeds):
             wrong.append(f"seeds: expected a list of whole numbers, got {seeds!r}")
+        if seeds and settings.get("seed", 1) != 1:
+            wrong.append(
+                f"seed: expected none beside seeds {seeds}; say seeds=[] for one run, or seeds=[...] for others"
+            )
         problems = mistaken(cls, settings, groups=("network", "teachers", "texts", "seeds"))
         if isinstance(network, dict):
             problems += mistaken(NetworkConfig, network, "network.")

@@ -15,10 +15,12 @@ from pathlib import Path
 import torch
 
 from discsum.document import Document
+from discsum.errors import InputError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.trainer import ParserTrainer, Report
+from discsum.training.checkpoint import LAST, earlier_state
 
 
 @dataclass(frozen=True)
@@ -37,26 +39,37 @@ def train_seeds(
     folder: Path,
     name: str,
     texts: Sequence[str],
-    report: Report,
+    report: Report = lambda line: None,
 ) -> tuple[list[SeedRun], ParserScores]:
     """Train a parser with each of the recipe's seeds; keep the mean of their best weights in `folder / 'best'`.
 
-    Each run is in `folder / 'seed-N'` and resumes as any other; arguments and errors are those of `ParserTrainer`.
+    Each run is in `folder / 'seed-N'` and resumes as any other; arguments are those of `ParserTrainer`.
 
     Returns:
         The runs, and the scores of the mean.
+
+    Raises:
+        InputError: As for `ParserTrainer`; or a single run is in the folder, or runs there learned from other examples.
+        WeightsError: As for `ParserTrainer`.
     """
-    runs, parsers = [], []
+    if (folder / LAST).is_file():
+        raise InputError(f"{folder}: expected a folder for runs of several seeds, found a single run there")
+    runs, parsers, learned = [], [], {}
     for seed in recipe.seeds:
         report(f"seed {seed}")
-        place = folder / f"seed-{seed}"
-        trainer = ParserTrainer(replace(recipe, seed=seed, seeds=()), train, dev, place, name, texts, report)
+        place, alone = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
+        trainer = ParserTrainer(alone, train, dev, place, name, texts, report, folder.parent / "silver")
         trainer.run(report)
-        parsers.append(Parser.from_pretrained(place / "best"))
+        state = earlier_state(place, alone.to_dict())
+        assert state is not None, "a run that is done has a checkpoint"
+        learned[seed] = state["data"]
+        parsers.append(Parser.from_pretrained(place / "best", device=trainer.network.device.type))
         runs.append(SeedRun(seed, trainer.best["epoch"], evaluate_parser(parsers[-1], dev)))
+    if len(set(learned.values())) > 1:
+        raise InputError(f"{folder}: expected runs that learned from the same examples, found others ({learned})")
     mean_parser(parsers, name).save_pretrained(folder / "best")
     # What is saved is in half precision, and that is what is measured.
-    scores = evaluate_parser(Parser.from_pretrained(folder / "best"), dev)
+    scores = evaluate_parser(Parser.from_pretrained(folder / "best", device=parsers[0].network.device.type), dev)
     report(f"mean of {len(runs)} parsers' weights {scores}")
     return runs, scores
 

@@ -46,6 +46,7 @@ class ParserTrainer:
         name: str,
         texts: Sequence[str] = (),
         report: Report = lambda line: None,
+        cache: Path | None = None,
     ) -> None:
         """Prepare a run in `folder`, or the rest of one that was interrupted there.
 
@@ -57,6 +58,7 @@ class ParserTrainer:
             name: The parser's name.
             texts: Texts without trees, to learn from the recipe's teachers.
             report: Takes lines of progress.
+            cache: Folder of the teachers' answers; by default `silver` beside the run's, which runs there share.
 
         Raises:
             InputError: The folder holds a run of another recipe or with other teachers, teachers and texts
@@ -79,10 +81,10 @@ class ParserTrainer:
             parameter.requires_grad_(False)
         self.examples: list[Example] = [make_example(document, self.tokenizer, labels) for document in train]
         self.silver: list[Example] = []
-        if recipe.teachers and (state is None or state["epoch"] < self.last):
+        if recipe.teachers and (state is None or state["epoch"] < self.end):
             teachers = Teachers.load(recipe.teachers, labels, device, recipe.bf16)
             parts = [with_paragraphs(shortened(text, recipe.longest)) for text in texts]
-            self.silver = taught(parts, teachers, self.tokenizer, folder.parent / "silver", report)
+            self.silver = taught(parts, teachers, self.tokenizer, cache or folder.parent / "silver", report)
         self.steps_an_epoch = math.ceil(len(self.examples) / recipe.batch)
         self.optimizer = self._optimizer()
         self.average = {key: value.detach().clone() for key, value in self.network.state_dict().items()}
@@ -93,7 +95,7 @@ class ParserTrainer:
 
     def run(self, report: Report) -> None:
         """Train to the last epoch; the weights that scored best are in `folder / 'best'`."""
-        while self.epoch < self.last:
+        while self.epoch < self.end:
             started = time.monotonic()
             losses = self._train_epoch(report)
             parser = self._averaged_parser()
@@ -111,10 +113,10 @@ class ParserTrainer:
                 }
             )
             self._save()
-            report(f"epoch {self.epoch}/{self.last} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
+            report(f"epoch {self.epoch}/{self.end} {scores} ({self.log[-1]['seconds']} s) losses {losses}")
 
     @property
-    def last(self) -> int:
+    def end(self) -> int:
         """The epoch after which the run is done."""
         return self.recipe.stop or self.recipe.epochs
 
@@ -195,7 +197,7 @@ class ParserTrainer:
             path.write_text(json.dumps(self.log, indent=1) + "\n", encoding="utf-8")
 
     def _resume(self, state: dict[str, Any]) -> None:
-        if state["epoch"] < self.last:
+        if state["epoch"] < self.end:
             check_data(self.folder, state, self._data)
         load_checkpoint(self.folder, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]

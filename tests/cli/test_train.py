@@ -68,6 +68,18 @@ def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp
     assert "texts: " in result.err and "unseen.jsonl:2: " in result.err
 
 
+def test_the_mean_of_two_seeds(discsum, recipe, article, tmp_path):
+    run = tmp_path / "mean"
+    assert discsum("train", recipe, "epochs=1", "-o", tmp_path / "start").code == 0
+    settings = [f"start={tmp_path / 'start' / 'best'}", "stop=1", "seeds=[1, 2]"]
+    result = discsum("train", recipe, *settings, "-o", run)
+    assert (result.code, result.err) == (0, "")
+    assert [line for line in result.out.splitlines() if line.startswith("seed ")] == ["seed 1", "seed 2"]
+    assert f"{run / 'best'}: the mean of the runs' best weights" in result.out
+    assert "| seed 2, epoch 1 |" in (run / "best" / "README.md").read_text()
+    assert json.loads(discsum("parse", article, "--parser", run / "best", "-f", "json").out)["parser"] == "tiny-gum"
+
+
 def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--split", "test")
     assert result.code == 1

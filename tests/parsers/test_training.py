@@ -142,7 +142,7 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     runs, scores = train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)
     assert [(run.seed, run.epoch) for run in runs] == [(5, 1), (6, 1)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best", "seed-5", "seed-6"]
-    assert [line[:9] for line in lines if line.startswith("epoch 1/")].count("epoch 1/1") == 2
+    assert sum(line.startswith("epoch 1/1 ") for line in lines) == 2
     first, second, mean = (
         Parser.from_pretrained(tmp_path / folder / "best").network.state_dict() for folder in ("seed-5", "seed-6", "")
     )
@@ -157,6 +157,13 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
         assert part in card
     # Done already: nothing is trained again.
     assert train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)[1] == scores
+    assert sum(line.startswith("epoch 1/1 ") for line in lines) == 2
+    with pytest.raises(InputError, match="expected a folder for runs of several seeds, found a single run there"):
+        train_seeds(asked, *documents, tmp_path / "seed-5", "mean", [])
+    # One of the runs learned from other documents than the rest.
+    shutil.rmtree(tmp_path / "seed-6")
+    with pytest.raises(InputError, match="expected runs that learned from the same examples"):
+        train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", [])
 
 
 def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder, treebank, tmp_path):
@@ -271,6 +278,10 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         assert part in message
     with pytest.raises(InputError, match="seeds: expected a list of whole numbers, got 3"):
         ParserRecipe.from_dict({"seeds": 3})
+    with pytest.raises(InputError, match=r"seed: expected none beside seeds \[1, 2\]; say seeds=\[\]"):
+        ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
+    with pytest.raises(InputError, match="seed: expected 0 or more, got -1"):
+        ParserRecipe.from_dict({"seed": -1})
     with pytest.raises(InputError) as raised:
         ParserRecipe.from_dict(
             {"epochs": 0, "stop": 9, "seeds": [1, 1], "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}}
@@ -301,7 +312,9 @@ def test_recipes_come_back_from_their_own_dictionary(encoder_folder):
 
 def test_the_shipped_recipe_loads_with_changes():
     assert "parser-gum" in names()
-    content = read_recipe("parser-gum", ["seed=5", "network.design=distance", "rate=1e-4", "teachers=[]", "texts=[]"])
+    content = read_recipe(
+        "parser-gum", ["seed=5", "seeds=[]", "network.design=distance", "rate=1e-4", "teachers=[]", "texts=[]"]
+    )
     for field in ("kind", "data", "name"):
         content.pop(field)
     found = ParserRecipe.from_dict(content)
