@@ -24,6 +24,8 @@ class EDULayout:
     bags: Tensor | None = None
 
 
+# EDUs that are pooled together.
+PIECE = 128
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
 
 
@@ -62,13 +64,19 @@ class EDUEncoder(nn.Module):
         owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
         # The EDUs' subwords one after another: all in order, a shared one once for each of its EDUs.
         index = torch.arange(len(owner), device=vectors.device) - (sizes.cumsum(0) - sizes - starts)[owner]
-        inside = vectors.index_select(0, index)
         # Attention within each EDU; one shift for all keeps the exponentials finite.
-        scores = self.attention(inside).squeeze(-1)
+        scores = self.attention(vectors).squeeze(-1)[index]
         weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
-        total = vectors.new_zeros(count).index_add(0, owner, weights)
-        mean = vectors.new_zeros(count, vectors.shape[1]).index_add(0, owner, inside * weights[:, None])
-        mean = mean / total[:, None]
+        weights = weights / vectors.new_zeros(count).index_add(0, owner, weights)[owner]
+        # Some EDUs at a time: the products of a long document's vectors are as large as these.
+        means, first = [], 0
+        for some in sizes.split(PIECE):
+            rows = slice(first, first + int(some.sum()))
+            place = owner[rows] - len(means) * PIECE
+            products = vectors.index_select(0, index[rows]) * weights[rows, None]
+            means.append(vectors.new_zeros(len(some), vectors.shape[1]).index_add(0, place, products))
+            first = rows.stop
+        mean = torch.cat(means)
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))
         closings = torch.cat([layout.openings[1:], layout.openings.new_tensor([3])])
         lengths = self.length(torch.bucketize(sizes, self.get_buffer("buckets")))
