@@ -53,19 +53,17 @@ class WindowEncoder(nn.Module):
         lengths = [len(document) for document in documents]
         windows = cut_windows(lengths, self.window - 2, self.overlap, shifts)
         windows.sort(key=lambda window: window.end - window.start)
-        pieces: dict[tuple[int, int], Tensor] = {}
+        # Filled window by window: those of a long text would otherwise pile up beside what is made of them.
+        weights = next(self.encoder.parameters())
+        found = [weights.new_empty((length, self.width), dtype=torch.float32) for length in lengths]
         for first in range(0, len(windows), self.windows_per_pass):
             batch = windows[first : first + self.windows_per_pass]
             states = self._encode(documents, batch)
             for row, window in enumerate(batch):
                 # Row 0 of the states is the special token before the window.
                 kept = slice(1 + window.keep_start - window.start, 1 + window.keep_end - window.start)
-                pieces[window.document, window.keep_start] = states[row, kept]
-        empty = next(self.encoder.parameters()).new_zeros((0, self.width))
-        grouped: list[list[Tensor]] = [[] for _ in documents]
-        for document, start in sorted(pieces):
-            grouped[document].append(pieces[document, start])
-        return [torch.cat(group) if group else empty for group in grouped]
+                found[window.document][window.keep_start : window.keep_end] = states[row, kept]
+        return found
 
     def first_tokens(self, units: Sequence[Subwords]) -> Tensor:
         """Return `(units, width)`: the state of the token before each unit, each encoded on its own."""

@@ -326,7 +326,7 @@ def test_the_shipped_recipe_loads_with_changes():
     [
         (["seed"], "expected key=value, got 'seed'"),
         (["seed=["], r"seed=\[: expected a YAML value"),
-        (["seed.deep=1"], "expected seed to be a group of fields"),
+        (["epochs.deep=1"], "expected epochs to be a group of fields"),
     ],
 )
 def test_changes_that_are_none(overrides, message):
