@@ -69,8 +69,9 @@ class EDUEncoder(nn.Module):
         weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
         weights = weights / vectors.new_zeros(count).index_add(0, owner, weights)[owner]
         # Some EDUs at a time: the products of a long document's vectors are as large as these.
-        means, first = [], 0
-        for some in sizes.split(PIECE):
+        means: list[Tensor] = []
+        first = 0
+        for some in torch.split(sizes, PIECE):
             rows = slice(first, first + int(some.sum()))
             place = owner[rows] - len(means) * PIECE
             products = vectors.index_select(0, index[rows]) * weights[rows, None]
