@@ -22,55 +22,8 @@ from discsum.parsers.training.examples import label_set, make_example, over_pred
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.seeds import train_seeds
 from discsum.parsers.training.trainer import ParserTrainer
-from discsum.parsers.treebank import place, read_gum
+from discsum.parsers.treebank import read_gum
 from discsum.recipes import names, read_recipe
-
-
-def test_the_treebank_is_read(treebank):
-    documents = read_gum(treebank, "train")
-    assert [document.id for document in documents] == ["mill", "bread"]
-    for document in documents:
-        expected = gold(document.id)
-        assert document.edu_texts == expected.edu_texts
-        assert document.sentence_texts == expected.sentence_texts
-        assert document.tree.spans.tolist() == expected.tree.spans.tolist()
-        assert {node.relation for node in document.tree.nodes} == {node.relation for node in expected.tree.nodes}
-        assert (document.parser, document.text.count("\n\n")) == ("gold", 1)
-
-
-def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
-    with pytest.raises(InputError, match=r"splits\.md: expected the treebank's list"):
-        read_gum(tmp_path, "dev")
-    with pytest.raises(InputError, match="documents of the split 'test', found train, dev"):
-        read_gum(treebank, "test")
-    (tmp_path / "splits.tsv").write_text("mill\tdev\n\nbread dev\n")
-    with pytest.raises(InputError, match=r"splits\.tsv:3: expected a name, a tab and a split, got 'bread dev'"):
-        read_gum(tmp_path, "dev")
-    (tmp_path / "splits.tsv").write_text("mill\tdev\n")
-    with pytest.raises(InputError, match=r"mill\.dis: expected a file to read"):
-        read_gum(tmp_path, "dev")
-
-
-def test_a_checkout_of_gum_as_it_is_published(treebank, tmp_path):
-    folder = tmp_path / "gum"
-    shutil.copytree(treebank, folder)
-    (folder / "splits.tsv").unlink()
-    (folder / "splits.md").write_text(
-        "# Splits\n\nProse.\n\n## dev\n\n  * bridge\n\n## train\n\n  * mill\n  * reddit\n  * none\n"
-    )
-    (folder / "dep" / "reddit.conllu").write_text("# newpar\n# text = ___ ____ _.\n")
-    assert read_gum(folder, "train") == read_gum(treebank, "train")[:1]
-    assert read_gum(folder, "dev") == read_gum(treebank, "dev")
-    with pytest.raises(InputError, match="split 'test', found dev, train"):
-        read_gum(folder, "test")
-
-
-def test_pieces_are_placed_without_regard_to_white_space():
-    assert place(["a b", "cd"], " ab\nc d ", "it") == [Span(1, 3), Span(4, 7)]
-    with pytest.raises(InputError, match="it: expected 'xd' in the text, got 'cd'"):
-        place(["a b", "xd"], "ab cd", "it")
-    with pytest.raises(InputError, match="it: expected to cover the text to its end, left out 'd'"):
-        place(["a b", "c"], "ab cd", "it")
 
 
 def recipe(encoder_folder, **changes):
