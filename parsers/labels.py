@@ -14,6 +14,8 @@ from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.tree import NUCLEARITIES, relation_class
 
 Label = tuple[str, str]
+# Nodes that are labelled together.
+PIECE = 256
 
 
 class LabelScorer(nn.Module):
@@ -54,13 +56,17 @@ class LabelScorer(nn.Module):
             openings: `(edus,)` as in `EDULayout`.
             nodes: `(nodes, 3)` first, last and split.
         """
-        first, last, split = nodes.T
         # In float64: the difference of two sums over a long document keeps its digits.
-        exact = states.double()
-        total = torch.cat([exact.new_zeros(1, states.shape[1]), exact.cumsum(dim=0)])
+        totals = torch.cat([states.new_zeros(1, states.shape[1], dtype=torch.float64), states.double().cumsum(dim=0)])
+        # Some nodes at a time: what is made of each is six times as large as an EDU's state.
+        pieces = [self._logits(states, totals, openings, some) for some in nodes.split(PIECE)]
+        return torch.cat(pieces)
+
+    def _logits(self, states: Tensor, totals: Tensor, openings: Tensor, nodes: Tensor) -> Tensor:
+        first, last, split = nodes.T
         left_size, right_size = split - first + 1, last - split
-        left = ((total[split + 1] - total[first]) / left_size[:, None]).to(states.dtype)
-        right = ((total[last + 1] - total[split + 1]) / right_size[:, None]).to(states.dtype)
+        left = ((totals[split + 1] - totals[first]) / left_size[:, None]).to(states.dtype)
+        right = ((totals[last + 1] - totals[split + 1]) / right_size[:, None]).to(states.dtype)
         ends = [states[first], states[split], states[split + 1], states[last]]
         inner = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
         inner = inner + self.left_size(self._bucket(left_size)) + self.right_size(self._bucket(right_size))

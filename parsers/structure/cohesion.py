@@ -110,14 +110,15 @@ class Cohesion:
             return [none for _ in children]
         first, last = firsts[row], lasts[column]
         # `(spans, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it.
-        cut = self.cuts[last + 1] - self.cuts[first + 1]
+        cut = self.cuts.index_select(0, last + 1) - self.cuts.index_select(0, first + 1)
         # How a span opens, how what follows it does, and the strongest opening inside.
         layout = self.openings[first] * 16 + self.openings[last + 1] * 4 + (cut > 0).sum(-1)
         with torch.no_grad():
-            means = self._means(firsts, lasts)[row, column]
-            borders = torch.stack([self.across[last + 1], self.across[first]], -1).flatten(1)
+            means = self._means(firsts, lasts).flatten(0, 1).index_select(0, row * len(lasts) + column)
+            borders = [self.across.index_select(0, border) for border in (last + 1, first)]
+            ties = torch.cat([means, torch.stack(borders, -1).flatten(1)], -1)
             lengths = torch.log((last - first + 1)[:, None]) / 5, torch.log1p(cut[:, :2])
-            features = torch.cat([(torch.cat([means, borders], -1) - self.mean) * SCALE, *lengths], -1)
+            features = torch.cat([(ties - self.mean) * SCALE, *lengths], -1)
         return [none.index_put((row, column), child(features, layout)) for child in children]
 
     def _means(self, firsts: Tensor, lasts: Tensor) -> Tensor:
@@ -142,7 +143,8 @@ class Cohesion:
         begin, end = left[begin_of], right[end_of]
         by_begin = products[begin_of]
         begin_begin, end_end, begin_end = (begin * begin).sum(1)[:, None], (end * end).sum(1), by_begin[:, end_of]
-        size = (lasts[None, :] - firsts[:, None] + 1).clamp_min(1)
+        # As floats: whole numbers would be turned into them in every division.
+        size = ((lasts + 1).to(left.dtype)[None, :] - firsts.to(left.dtype)[:, None]).clamp_min(1)
         means = [(end_end + begin_begin - 2 * begin_end - size) / (size * (size - 1)).clamp_min(1)]
         for start_of, stop_of in zip(before_of, after_of, strict=True):
             start, stop = left[start_of], right[stop_of]
