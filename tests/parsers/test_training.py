@@ -3,27 +3,21 @@
 import json
 import shutil
 
-import numpy as np
 import pytest
 import tiny
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from safetensors.torch import load_file
-from small_treebank import GUM, gold
-from small_trees import document_of, random_tree
+from small_treebank import gold
 
-from discsum.document import Document, Span
 from discsum.errors import InputError, WeightsError
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import mean_card, parser_card
-from discsum.parsers.training.examples import label_set, make_example, over_predicted
+from discsum.parsers.training.examples import label_set
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.seeds import train_seeds
 from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import read_gum
-from discsum.recipes import names, read_recipe
 
 
 def recipe(encoder_folder, **changes):
@@ -119,6 +113,26 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
         train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", [])
 
 
+def test_a_run_of_several_seeds_that_was_killed(undisturbed, encoder_folder, treebank, tmp_path):
+    asked = recipe(encoder_folder, start=str(undisturbed.folder / "best"), epochs=2, seeds=[5, 6])
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    lines = []
+
+    def killed_in_the_second(line):
+        lines.append(line)
+        if "seed 6" in lines and line.startswith("epoch 2 step 1"):
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        train_seeds(asked, *documents, tmp_path / "killed", "mean", [], killed_in_the_second)
+    rest = []
+    found = train_seeds(asked, *documents, tmp_path / "killed", "mean", [], rest.append)
+    assert [line[:14] for line in rest[:3]] == ["seed 5", "seed 6", "epoch 2 step 1"]
+    assert found == train_seeds(asked, *documents, tmp_path / "whole", "mean", [])
+    killed, whole = (tmp_path / folder / "best" / "model.safetensors" for folder in ("killed", "whole"))
+    assert killed.read_bytes() == whole.read_bytes()
+
+
 def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder, treebank, tmp_path):
     first = shutil.copytree(undisturbed.folder / "best", tmp_path / "first")
     settings = recipe(encoder_folder, start=str(first), epochs=2)
@@ -212,128 +226,3 @@ def test_the_other_designs_train(encoder_folder, treebank, tmp_path, design):
     network = {**tiny.SIZES, "design": design}
     trainer, _ = train(recipe(encoder_folder, network=network, epochs=2, flatten=1.0), treebank, tmp_path)
     assert sum(trainer.log[-1]["losses"]) < sum(trainer.log[0]["losses"])
-
-
-def test_every_problem_of_a_recipe_is_reported_at_once():
-    with pytest.raises(InputError) as raised:
-        ParserRecipe.from_dict(
-            {"epochs": "many", "speed": 3, "bf16": 1, "warmup": "x", "network": {"design": 7, "wings": 2}}
-        )
-    message = str(raised.value)
-    for part in (
-        "epochs: expected a whole number, got 'many'",
-        "speed: expected one of the fields encoder, ",
-        "bf16: expected true or false, got 1",
-        "warmup: expected a number, got 'x'",
-        "network.design: expected a word, got 7",
-        "network.wings: expected one of the fields design, ",
-    ):
-        assert part in message
-    with pytest.raises(InputError, match="seeds: expected a list of whole numbers, got 3"):
-        ParserRecipe.from_dict({"seeds": 3})
-    with pytest.raises(InputError, match=r"seed: expected none beside seeds \[1, 2\]; say seeds=\[\]"):
-        ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
-    with pytest.raises(InputError, match="seed: expected 0 or more, got -1"):
-        ParserRecipe.from_dict({"seed": -1})
-    with pytest.raises(InputError) as raised:
-        ParserRecipe.from_dict(
-            {"epochs": 0, "stop": 9, "seeds": [1, 1], "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}}
-        )
-    message = str(raised.value)
-    for part in (
-        "stop: expected 0 to 0 epochs, got 9",
-        "seeds: expected start beside them, got none",
-        "seeds: expected each once, got 1, 1",
-        "epochs: expected a number above 0, got 0",
-        "rate: ",
-        "smoothing: ",
-        "network.design: expected one of",
-    ):
-        assert part in message
-
-
-def test_numbers_as_yaml_leaves_them():
-    found = ParserRecipe.from_dict({"rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
-    assert (found.rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
-    with pytest.raises(InputError, match="network: expected a group of fields, got 'chart'"):
-        ParserRecipe.from_dict({"network": "chart"})
-
-
-def test_recipes_come_back_from_their_own_dictionary(encoder_folder):
-    assert ParserRecipe.from_dict(recipe(encoder_folder).to_dict()) == recipe(encoder_folder)
-
-
-def test_the_shipped_recipe_loads_with_changes():
-    assert "parser-gum" in names()
-    content = read_recipe(
-        "parser-gum", ["seed=5", "seeds=[]", "network.design=distance", "rate=1e-4", "teachers=[]", "texts=[]"]
-    )
-    for field in ("kind", "data", "name"):
-        content.pop(field)
-    found = ParserRecipe.from_dict(content)
-    assert (found.seed, found.network.design, found.rate) == (5, "distance", 1e-4)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["seed"], "expected key=value, got 'seed'"),
-        (["seed=["], r"seed=\[: expected a YAML value"),
-        (["epochs.deep=1"], "expected epochs to be a group of fields"),
-    ],
-)
-def test_changes_that_are_none(overrides, message):
-    with pytest.raises(InputError, match=message):
-        read_recipe("parser-gum", overrides)
-
-
-def test_an_edu_without_a_subword_cannot_be_learned(tokenizer):
-    document = Document.from_spans(
-        "mill \x00 wheel", [Span(0, 12)], [Span(0, 4), Span(5, 6), Span(7, 12)], random_tree(3, 0), "mill"
-    )
-    with pytest.raises(
-        InputError, match="mill: expected every EDU to have a subword of its own, EDUs 1 and 2 share one"
-    ):
-        make_example(document, tokenizer, label_set([document]))
-
-
-@given(st.integers(2, 12), st.integers(0, 10_000), st.data())
-def test_gold_nodes_over_predicted_edus(edus, seed, data):
-    words = [f"{word} mill" for word in tiny.WORDS[:edus]]
-    document = document_of([words], random_tree(edus, seed))
-    example = make_example(document, tiny.make_tokenizer(), label_set([document]))
-    chosen = data.draw(st.sets(st.integers(1, len(example.subwords) - 1)))
-    predicted = np.array(sorted({0, *chosen}))
-    found = over_predicted(example, predicted, np.array([0]))
-    # By subwords: a node is held if its beginning, split and end are borders of predicted EDUs.
-    starts, borders = (
-        [*example.targets.edu_starts.tolist(), len(example.subwords)],
-        [*predicted.tolist(), len(example.subwords)],
-    )
-    expected = []
-    for node, label in zip(document.tree.nodes, example.targets.labels.tolist(), strict=True):
-        places = starts[node.first], starts[node.last + 1], starts[node.split + 1]
-        if all(place in borders for place in places):
-            first, after, second = map(borders.index, places)
-            expected.append((first, after - 1, second - 1, label))
-    rows = [(*node, label) for node, label in zip(found.nodes.tolist(), found.labels.tolist(), strict=True)]
-    assert rows == expected
-    assert found.edu_starts is predicted
-
-
-def test_over_gold_edus_all_nodes_are_held(tokenizer):
-    document = gold("mill")
-    example = make_example(document, tokenizer, label_set([document]))
-    same = over_predicted(example, example.targets.edu_starts, example.targets.sentence_starts)
-    assert same.nodes.tolist() == document.tree.spans.tolist()
-    starts = example.targets.edu_starts
-    assert [example.subwords.starts[index] for index in starts] == [edu.start for edu in document.edus]
-    assert np.flatnonzero(example.tags.argmax(axis=1)).tolist() == starts.tolist()
-    assert example.tags.sum(axis=0)[2] == 2
-
-
-@pytest.mark.skipif(not GUM.is_dir(), reason=f"GUM is not at {GUM}; set DISCSUM_DATA to the folder that holds it")
-def test_every_document_of_gum_can_be_learned_from():
-    documents = read_gum(GUM, "train") + read_gum(GUM, "dev")
-    assert len(documents) == 207
-    assert len(label_set(documents)) == 50

@@ -1,0 +1,82 @@
+"""Recipes of parsers: what they may say, and what is said of those that may not."""
+
+import pytest
+
+from discsum.errors import InputError
+from discsum.parsers.training.recipe import ParserRecipe
+from discsum.recipes import names, read_recipe
+
+
+def test_every_problem_of_a_recipe_is_reported_at_once():
+    with pytest.raises(InputError) as raised:
+        ParserRecipe.from_dict(
+            {"epochs": "many", "speed": 3, "bf16": 1, "warmup": "x", "network": {"design": 7, "wings": 2}}
+        )
+    message = str(raised.value)
+    for part in (
+        "epochs: expected a whole number, got 'many'",
+        "speed: expected one of the fields encoder, ",
+        "bf16: expected true or false, got 1",
+        "warmup: expected a number, got 'x'",
+        "network.design: expected a word, got 7",
+        "network.wings: expected one of the fields design, ",
+    ):
+        assert part in message
+    with pytest.raises(InputError, match="seeds: expected a list of whole numbers, got 3"):
+        ParserRecipe.from_dict({"seeds": 3})
+    with pytest.raises(InputError, match=r"seed: expected none beside seeds \[1, 2\]; say seeds=\[\]"):
+        ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
+    with pytest.raises(InputError, match="seed: expected 0 or more, got -1"):
+        ParserRecipe.from_dict({"seed": -1})
+    with pytest.raises(InputError) as raised:
+        ParserRecipe.from_dict(
+            {"epochs": 0, "stop": 9, "seeds": [1, 1], "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}}
+        )
+    message = str(raised.value)
+    for part in (
+        "stop: expected 0 to 0 epochs, got 9",
+        "seeds: expected start beside them, got none",
+        "seeds: expected each once, got 1, 1",
+        "epochs: expected a number above 0, got 0",
+        "rate: ",
+        "smoothing: ",
+        "network.design: expected one of",
+    ):
+        assert part in message
+
+
+def test_numbers_as_yaml_leaves_them():
+    found = ParserRecipe.from_dict({"rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
+    assert (found.rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
+    with pytest.raises(InputError, match="network: expected a group of fields, got 'chart'"):
+        ParserRecipe.from_dict({"network": "chart"})
+
+
+def test_recipes_come_back_from_their_own_dictionary():
+    recipe = ParserRecipe.from_dict({"start": "runs/first", "seeds": [1, 2], "network": {"design": "distance"}})
+    assert recipe != ParserRecipe()
+    assert ParserRecipe.from_dict(recipe.to_dict()) == recipe
+
+
+def test_the_shipped_recipe_loads_with_changes():
+    assert "parser-gum" in names()
+    content = read_recipe(
+        "parser-gum", ["seed=5", "seeds=[]", "network.design=distance", "rate=1e-4", "teachers=[]", "texts=[]"]
+    )
+    for field in ("kind", "data", "name"):
+        content.pop(field)
+    found = ParserRecipe.from_dict(content)
+    assert (found.seed, found.network.design, found.rate) == (5, "distance", 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["seed"], "expected key=value, got 'seed'"),
+        (["seed=["], r"seed=\[: expected a YAML value"),
+        (["epochs.deep=1"], "expected epochs to be a group of fields"),
+    ],
+)
+def test_changes_that_are_none(overrides, message):
+    with pytest.raises(InputError, match=message):
+        read_recipe("parser-gum", overrides)
