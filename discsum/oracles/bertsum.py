@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles.base import TOLERANCE
 
-Words = NDArray[np.int64]
+Words = list[str]
 
 
 def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) -> list[int]:
@@ -56,13 +57,14 @@ def _greedy(
     selected: list[int] = []
     best = 0.0
     while len(selected) < (len(groups) if k is None else min(k, len(groups))):
-        # (groups,)
-        total = measures[0].f() + measures[1].f()
-        total[selected] = -1.0
-        if total.max() <= best + TOLERANCE:
+        totals = [one + two for one, two in zip(measures[0].f(), measures[1].f(), strict=True)]
+        highest = max((total for index, total in enumerate(totals) if index not in selected), default=0.0)
+        if highest <= best + TOLERANCE:
             break
-        best = float(total.max())
-        choice = int(np.flatnonzero(total >= best - TOLERANCE)[0])
+        best = highest
+        choice = next(
+            index for index, total in enumerate(totals) if total >= best - TOLERANCE and index not in selected
+        )
         for measure in measures:
             measure.add(choice)
         selected.append(choice)
@@ -70,46 +72,39 @@ def _greedy(
 
 
 class _Overlap:
-    """The sets of n-grams of all groups, and which of them the selection has.
-
-    A group's n-gram is a row of two arrays, in any order: the group and the n-gram's number.
-    """
+    """The sets of n-grams that each group would add to the selection, those of the reference and others apart."""
 
     def __init__(self, reference: Words, units: Sequence[Words], groups: Sequence[Sequence[int]], n: int) -> None:
-        codes = [_codes(words, n) for words in units]
-        found = [np.concatenate([codes[member] for member in group]) for group in groups]
-        owners = np.repeat(np.arange(len(groups)), [len(own) for own in found])
-        grams, numbers = np.unique(np.concatenate([reference[:0], *found]), return_inverse=True)
-        rows = np.unique(owners * len(grams) + numbers)
-        self.owners, self.grams = np.divmod(rows, max(len(grams), 1))
-        target = np.unique(_codes(reference, n))
-        self.wanted = np.isin(grams, target)
-        self.wished = len(target)
-        self.covered = np.zeros(len(grams), dtype=bool)
-        self.groups = len(groups)
+        target = _grams(reference, n)
+        own = [_grams(words, n) for words in units]
+        found = [own[group[0]].union(*(own[member] for member in group[1:])) for group in groups]
+        self.hits = [grams & target for grams in found]
+        self.others = [grams - target for grams in found]
+        self.covered = 0
+        # N-grams of the selection and the reference together, those of both counted twice.
+        self.size = len(target)
 
-    def f(self) -> NDArray[np.float64]:
+    def f(self) -> list[float]:
         """Return F1 of the selection with each group added `(groups,)`."""
-        new = ~self.covered[self.grams]
-        hits = np.bincount(self.owners[new & self.wanted[self.grams]], minlength=self.groups)
-        sizes = np.bincount(self.owners[new], minlength=self.groups) + self.covered.sum() + self.wished
-        scores: NDArray[np.float64] = 2.0 * ((self.covered & self.wanted).sum() + hits) / np.maximum(sizes, 1)
-        return scores
+        sizes = zip(map(len, self.hits), map(len, self.others), strict=True)
+        return [2.0 * (self.covered + hits) / max(1, self.size + hits + others) for hits, others in sizes]
 
     def add(self, choice: int) -> None:
         """Add a group to the selection."""
-        self.covered[self.grams[self.owners == choice]] = True
+        hits, others = self.hits[choice].copy(), self.others[choice].copy()
+        self.covered += len(hits)
+        self.size += len(hits) + len(others)
+        for group_hits, group_others in zip(self.hits, self.others, strict=True):
+            group_hits -= hits
+            group_others -= others
 
 
-def _codes(words: Words, n: int) -> NDArray[np.int64]:
-    """Return a number for each n-gram `(words - n + 1,)`, n 1 or 2."""
-    return words if n == 1 else words[:-1] << 32 | words[1:]
+def _grams(words: Words, n: int) -> set[Any]:
+    """Return the different n-grams, n 1 or 2."""
+    return set(words) if n == 1 else set(pairwise(words))
 
 
 def _words(texts: Sequence[str]) -> list[Words]:
-    """Return the words of each text as numbers `(words,)`, equal words by equal numbers."""
+    """Return the words of each text, without every character but letters, digits and spaces."""
     lines = "\n".join(" ".join(text.lower().split()) for text in texts)
-    words = [line.split() for line in re.sub(r"[^a-z0-9 \n]+", "", lines).split("\n")]
-    index = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
-    flat = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), dtype=np.int64)
-    return np.split(flat, np.cumsum([len(line) for line in words])[:-1])
+    return [line.split() for line in re.sub(r"[^a-z0-9 \n]+", "", lines).split("\n")]

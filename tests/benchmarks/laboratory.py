@@ -117,8 +117,13 @@ def preprocessed(table: Path, folder: Path, documents: int, workers: int = 1, sh
 
 
 def workers(table: Path, documents: int, folder: Path) -> None:
-    """Print documents a second at one and two workers."""
-    one, two = (documents / preprocessed(table, folder / str(count), documents, count, 16)[0] for count in (1, 2))
+    """Print documents a second at one and two workers: the better of two runs each, in turn."""
+    least = {1: float("inf"), 2: float("inf")}
+    for turn in range(2):
+        for count in least:
+            taken, _ = preprocessed(table, folder / f"{count}-{turn}", documents, count, 16)
+            least[count] = min(least[count], taken)
+    one, two = (documents / taken for taken in least.values())
     print(
         f"preprocessing, {documents} documents: {one:.1f} a second at 1 worker, {two:.1f} at 2: {two / one:.2f} times",
         flush=True,
@@ -135,7 +140,7 @@ def training(folder: Path) -> None:
         ("the paper's default and encoder, as large as BERT-base", large, 768, 3072),
     ):
         config = SynthesizerConfig("c_tree_nuc", width=width, inner=inner)
-        examples = list(islice(UnitExamples(folder / "1", "sentence", config), 64))
+        examples = list(islice(UnitExamples(folder / "1-0", "sentence", config), 64))
         torch.manual_seed(1)
         network = Synthesizer(config)
         with torch.inference_mode():
@@ -177,7 +182,7 @@ def scoring(pairs: list[Pair], folder: Path) -> None:
     policy = Policy(Budget(units=3))
     found = [
         "\n".join(extract(example.document, baseline("lead"), policy).lines)
-        for example in islice(UnitExamples(folder / "1", "sentence", SynthesizerConfig()), len(pairs))
+        for example in islice(UnitExamples(folder / "1-0", "sentence", SynthesizerConfig()), len(pairs))
     ]
     references = [list(pair.references) for pair in pairs]
     slow = RougeScorer(list(METRICS), use_stemmer=True)
