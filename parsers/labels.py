@@ -59,7 +59,7 @@ class LabelScorer(nn.Module):
         # In float64: the difference of two sums over a long document keeps its digits.
         totals = torch.cat([states.new_zeros(1, states.shape[1], dtype=torch.float64), states.double().cumsum(dim=0)])
         # Some nodes at a time: what is made of each is six times as large as an EDU's state.
-        pieces = [self._logits(states, totals, openings, some) for some in nodes.split(PIECE)]
+        pieces = [self._logits(states, totals, openings, some) for some in torch.split(nodes, PIECE)]
         return torch.cat(pieces)
 
     def _logits(self, states: Tensor, totals: Tensor, openings: Tensor, nodes: Tensor) -> Tensor:

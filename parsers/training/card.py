@@ -11,6 +11,7 @@ import yaml
 from discsum.parsers.training.evaluation import ParserScores
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.seeds import SeedRun
+from discsum.parsers.training.trainer import best_of
 
 _DATA = """\
 Trained on the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on its dev split; the
@@ -30,10 +31,9 @@ part of this model.
 
 def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]], notes: str) -> str:
     """Return the card of one run: what the model is, its data and licences, its recipe, its figures epoch by epoch."""
-    best = max(log, key=lambda entry: entry["summary"])
     rows = [f"| {entry['epoch']} | {entry['dev']} | {entry['losses']} |" for entry in log]
     figures = "\n".join(["| epoch | dev | losses: tags, splits, labels |", "|---|---|---|", *rows])
-    return _card(name, recipe, f"the running average at epoch {best['epoch']}", figures, notes)
+    return _card(name, recipe, f"the running average at epoch {best_of(log)['epoch']}", figures, notes)
 
 
 def mean_card(name: str, recipe: ParserRecipe, runs: Sequence[SeedRun], scores: ParserScores, notes: str) -> str:

@@ -7,7 +7,7 @@ import json
 import math
 import random as python_random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +121,9 @@ class ParserTrainer:
         return self.recipe.stop or self.recipe.epochs
 
     @property
-    def best(self) -> dict[str, Any]:
+    def best(self) -> Mapping[str, Any]:
         """What the log says of the epoch whose weights are kept."""
-        return max(self.log, key=lambda entry: entry["summary"])
+        return best_of(self.log)
 
     def _train_epoch(self, report: Report) -> list[float]:
         self._seed(self.epoch + 1)
@@ -201,3 +201,8 @@ class ParserTrainer:
             check_data(self.folder, state, self._data)
         load_checkpoint(self.folder, self.network, self.average, self.optimizer)
         self.epoch, self.log = state["epoch"], state["log"]
+
+
+def best_of(log: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what a run's log says of its best epoch, the first of equals."""
+    return max(log, key=lambda entry: entry["summary"])
