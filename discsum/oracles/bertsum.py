@@ -58,13 +58,12 @@ def _greedy(
     best = 0.0
     while len(selected) < (len(groups) if k is None else min(k, len(groups))):
         totals = [one + two for one, two in zip(measures[0].f(), measures[1].f(), strict=True)]
-        highest = max((total for index, total in enumerate(totals) if index not in selected), default=0.0)
-        if highest <= best + TOLERANCE:
+        for taken in selected:
+            totals[taken] = -1.0
+        if max(totals) <= best + TOLERANCE:
             break
-        best = highest
-        choice = next(
-            index for index, total in enumerate(totals) if total >= best - TOLERANCE and index not in selected
-        )
+        best = max(totals)
+        choice = next(index for index, total in enumerate(totals) if total >= best - TOLERANCE)
         for measure in measures:
             measure.add(choice)
         selected.append(choice)
