@@ -1,6 +1,7 @@
 """The texts of other genres: how each kind of source is read, and the list of what is taken from them."""
 
 import gzip
+import hashlib
 import json
 import sys
 from collections import defaultdict
@@ -64,6 +65,20 @@ def test_texts_are_those_listed(sources, monkeypatch, tmp_path):
     listed.write_text("speech\t1901-Miller.txt\t1\t2\npaper\tP1\t3\t2\n")
     with pytest.raises(SystemExit, match=r"listed\.tsv:2: expected 2 paragraphs from 3 on in P1, got 1"):
         list(genre_texts.texts(sources))
+
+
+def test_other_texts_than_the_listed_are_not_written(sources, monkeypatch, tmp_path):
+    listed = tmp_path / "listed.tsv"
+    listed.write_text("speech\t1901-Miller.txt\t1\t2\n")
+    monkeypatch.setattr(genre_texts, "LIST", listed)
+    monkeypatch.setattr(sys, "argv", ["genre_texts.py", str(sources), str(tmp_path / "out.jsonl.gz")])
+    with pytest.raises(SystemExit, match=r"expected the texts of sha256 .*: sources of other versions"):
+        genre_texts.main()
+    assert not (tmp_path / "out.jsonl.gz").exists()
+    monkeypatch.setattr(genre_texts, "SHA256", hashlib.sha256(b"The river\n\nrises.").hexdigest())
+    genre_texts.main()
+    with gzip.open(tmp_path / "out.jsonl.gz", "rt") as lines:
+        assert [json.loads(line) for line in lines] == [{"id": "speech/0", "text": "The river\n\nrises."}]
 
 
 def test_no_paragraph_is_listed_twice():

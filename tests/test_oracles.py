@@ -16,9 +16,10 @@ UNITS = [
 ]
 REFERENCE = "The old bridge was closed.\nEngineers found cracks."
 
-words = st.sampled_from(["bridge", "bridges", "closed", "closing", "the", "old", "crack", "cracks", "!"])
+plain = ["bridge", "bridges", "closed", "closing", "the", "old", "crack", "cracks", "!"]
+words = st.sampled_from([*plain, "Bridge", "the\nold", "crack\u2028closed", "clos\u00e9d", "\u0130ce"])
 texts = st.lists(words, min_size=0, max_size=7).map(" ".join)
-counts = st.sampled_from([None, 1, 3])
+counts = st.sampled_from([None, 0, 1, 3])
 
 
 @settings(max_examples=150, deadline=None)

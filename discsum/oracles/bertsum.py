@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from discsum.oracles.base import TOLERANCE
 
 Words = list[str]
+Gram = str | tuple[str, str]
 
 
 def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) -> list[int]:
@@ -90,15 +90,16 @@ class _Overlap:
 
     def add(self, choice: int) -> None:
         """Add a group to the selection."""
+        # Copies: the group's own sets are emptied too.
         hits, others = self.hits[choice].copy(), self.others[choice].copy()
         self.covered += len(hits)
         self.size += len(hits) + len(others)
         for group_hits, group_others in zip(self.hits, self.others, strict=True):
-            group_hits -= hits
-            group_others -= others
+            group_hits.difference_update(hits)
+            group_others.difference_update(others)
 
 
-def _grams(words: Words, n: int) -> set[Any]:
+def _grams(words: Words, n: int) -> set[Gram]:
     """Return the different n-grams, n 1 or 2."""
     return set(words) if n == 1 else set(pairwise(words))
 

@@ -3,7 +3,8 @@
     python tests/benchmarks/laboratory.py TABLE [--documents 480] [--growth 10000]
 
 TABLE has texts with summaries, as CNN/DailyMail. Ratios are those of one run, each of its sides measured in turn, so
-that they hold on a busy machine too; two workers need two free cores. Growth is measured on short texts made here.
+that they hold on a busy machine too; two workers need two free cores, and are the better of two runs as one worker is.
+Growth is measured on short texts made here.
 """
 
 from __future__ import annotations
@@ -116,21 +117,23 @@ def preprocessed(table: Path, folder: Path, documents: int, workers: int = 1, sh
     return time.perf_counter() - started, peak
 
 
-def workers(table: Path, documents: int, folder: Path) -> None:
-    """Print documents a second at one and two workers: the better of two runs each, in turn."""
+def workers(table: Path, documents: int, folder: Path) -> Path:
+    """Print documents a second at one and two workers, the better of two runs each; return one of the datasets."""
     least = {1: float("inf"), 2: float("inf")}
     for turn in range(2):
         for count in least:
-            taken, _ = preprocessed(table, folder / f"{count}-{turn}", documents, count, 16)
+            made = folder / f"{count}-{turn}"
+            taken, _ = preprocessed(table, made, documents, count, 16)
             least[count] = min(least[count], taken)
     one, two = (documents / taken for taken in least.values())
     print(
         f"preprocessing, {documents} documents: {one:.1f} a second at 1 worker, {two:.1f} at 2: {two / one:.2f} times",
         flush=True,
     )
+    return made
 
 
-def training(folder: Path) -> None:
+def training(dataset: Path, folder: Path) -> None:
     """Print steps a second on kept vectors and with encoding each step, batches of 32 documents."""
     parser = Parser.from_pretrained()
     large = UnitEncoder.load(bert(folder / "bert", parser), parser, dropout=True)
@@ -140,7 +143,7 @@ def training(folder: Path) -> None:
         ("the paper's default and encoder, as large as BERT-base", large, 768, 3072),
     ):
         config = SynthesizerConfig("c_tree_nuc", width=width, inner=inner)
-        examples = list(islice(UnitExamples(folder / "1-0", "sentence", config), 64))
+        examples = list(islice(UnitExamples(dataset, "sentence", config), 64))
         torch.manual_seed(1)
         network = Synthesizer(config)
         with torch.inference_mode():
@@ -177,12 +180,12 @@ def step(scorer: UnitScorer, batch: Batch) -> None:
     loss.backward()
 
 
-def scoring(pairs: list[Pair], folder: Path) -> None:
+def scoring(pairs: list[Pair], dataset: Path) -> None:
     """Print pairs a second of ROUGE against rouge-score."""
     policy = Policy(Budget(units=3))
     found = [
         "\n".join(extract(example.document, baseline("lead"), policy).lines)
-        for example in islice(UnitExamples(folder / "1-0", "sentence", SynthesizerConfig()), len(pairs))
+        for example in islice(UnitExamples(dataset, "sentence", SynthesizerConfig()), len(pairs))
     ]
     references = [list(pair.references) for pair in pairs]
     slow = RougeScorer(list(METRICS), use_stemmer=True)
@@ -226,10 +229,10 @@ def main() -> None:
     pairs = [replace(pair, document=None) for pair in islice(found, min(192, arguments.documents))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        workers(arguments.table, arguments.documents, folder)
+        dataset = workers(arguments.table, arguments.documents, folder)
         stages(pairs, folder)
-        training(folder)
-        scoring(pairs, folder)
+        training(dataset, folder)
+        scoring(pairs, dataset)
         growth(arguments.growth, folder)
 
 

@@ -171,6 +171,11 @@ def test_the_card_has_data_figures_and_recipe(undisturbed):
         assert part in card
 
 
+def test_the_card_names_the_first_of_equally_good_epochs(undisturbed):
+    log = [{**entry, "summary": summary} for entry, summary in zip(undisturbed.log, (1, 2, 2, 1), strict=True)]
+    assert "the running average at epoch 2," in parser_card("tiny-gum", undisturbed.recipe, log, notes="")
+
+
 def test_the_card_names_teachers_and_their_texts(undisturbed):
     taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
     card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, notes="")
