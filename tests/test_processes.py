@@ -1,7 +1,12 @@
 """The group of processes of a training run."""
 
+import os
+import socket
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 ALONE = """
 import torch
@@ -20,3 +25,42 @@ def test_a_group_is_left_once_and_there_need_not_be_one(tmp_path):
     # In a process of its own: accelerate keeps what it knows of groups for as long as a process lives.
     code = ALONE.replace("{FILE}", str(tmp_path / "group"))
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+TASKS = Path("/proc/self/task")
+TWO = f"""
+from pathlib import Path
+import torch
+from discsum.training.processes import accelerator, in_turn, leave_group
+
+def threads_of_the_group():
+    names = [(task / "comm").read_text().strip() for task in Path("{TASKS}").iterdir()]
+    return [name for name in names if "gloo" in name or "store" in name]
+
+def train():
+    with in_turn():
+        pass
+    several = accelerator(bf16=False)
+    network = several.prepare(torch.nn.Linear(2, 2))
+    several.backward(network(torch.ones(1, 2)).sum())
+
+train()
+assert threads_of_the_group()
+leave_group()
+assert not threads_of_the_group(), threads_of_the_group()
+"""
+
+
+@pytest.mark.skipif(not TASKS.is_dir(), reason="threads are listed by Linux")
+def test_no_thread_outlives_the_group():
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    several = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port), "ACCELERATE_USE_CPU": "true"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", TWO], env=os.environ | several | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        )
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=120) for process in started] == [0, 0]

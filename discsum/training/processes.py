@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -30,6 +31,7 @@ def in_turn() -> Iterator[bool]:
         from accelerate import PartialState
     except ImportError as error:
         raise MissingExtraError(MISSING) from error
+    _import_what_takes_the_group()
     # Parsing a corpus, and validating, take one process hours while the others wait.
     state = PartialState(cpu=_cpu(), timeout=timedelta(days=2))
     with state.local_main_process_first():
@@ -49,6 +51,7 @@ def accelerator(bf16: bool) -> Accelerator:
         from accelerate import Accelerator
     except ImportError as error:
         raise MissingExtraError(MISSING) from error
+    _import_what_takes_the_group()
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     # Otherwise as `accelerate launch --mixed_precision` says, which some CPUs profit from too.
     return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None)
@@ -57,10 +60,22 @@ def accelerator(bf16: bool) -> Accelerator:
 def leave_group() -> None:
     """End the group of processes, if there is one; nothing in this process can train in it again.
 
-    Left to the interpreter's end, its threads outlive what they stand on, and now and then abort the process.
+    Left to the interpreter's end, its threads outlive what they stand on, and now and then abort the process. They end
+    with the last that holds the group.
     """
     if torch.distributed.is_available() and torch.distributed.is_initialized():
+        # Networks spread over the group that are held by circles of references.
+        gc.collect()
         torch.distributed.destroy_process_group()
+
+
+def _import_what_takes_the_group() -> None:
+    """Import, while there is no group yet, the module whose functions have the group of then as their default.
+
+    Imported later, as `accelerate` does in time, it would hold the group for good.
+    """
+    if torch.distributed.is_available():
+        from torch.distributed import nn  # noqa: F401
 
 
 def _cpu() -> bool:
