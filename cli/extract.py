@@ -42,7 +42,8 @@ def extract(
         bool, typer.Option("--block-trigrams", help="Skip units that repeat three words of the summary.")
     ] = False,
     tidy: Annotated[
-        bool, typer.Option("--tidy", help="Capitalise and close every run of EDUs, so that it reads as a sentence.")
+        bool,
+        typer.Option("--tidy", help="Capitalise and close what is taken of each sentence, headlines too; with EDUs."),
     ] = False,
     json: Annotated[
         bool,

@@ -39,7 +39,7 @@ class Summary:
         model: The name of what gave the scores.
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
-        tidy: Whether `text` makes a sentence of every run of EDUs.
+        tidy: Whether `text` makes a sentence of every run of EDUs in one sentence.
     """
 
     document: Document
@@ -89,8 +89,8 @@ class Summary:
         """The summary as one text.
 
         Sentences are joined by a space. EDUs that follow each other in the document keep what stands between
-        them there (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such
-        run of EDUs begins with a capital and ends with a full stop.
+        them there (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
+        begins with a capital and ends with a full stop, and so does each sentence in it, headlines too.
         """
         if self.unit != "edu":
             return " ".join(self.lines)
@@ -109,11 +109,13 @@ class Summary:
         }
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the spans of the longest runs of selected units that follow each other."""
+        """Return the spans of the longest runs of selected EDUs that follow each other, if tidy in one sentence."""
         runs: list[tuple[int, int]] = []
+        sentence = self.document.edu_to_sentence
         previous = None
         for unit in self.selected:
-            if previous is not None and unit.index == previous + 1:
+            follows = previous is not None and unit.index == previous + 1
+            if follows and not (self.tidy and sentence[unit.index] != sentence[previous]):
                 runs[-1] = (runs[-1][0], unit.end)
             else:
                 runs.append((unit.start, unit.end))

@@ -54,6 +54,20 @@ def test_tidy(edu, tidy):
     assert Summary.from_indices(document, "edu", "test", [1], [0], tidy=True).text == tidy
 
 
+def test_tidy_closes_a_headline_that_is_taken_with_what_follows():
+    document = document_of([["Mill closes"], ["the miller left", "when the river froze"], ["snow fell."]])
+    for indices, plain, tidy in (
+        ([0, 1, 3], "Mill closes the miller left snow fell.", "Mill closes. The miller left. Snow fell."),
+        (
+            [0, 1, 2, 3],
+            "Mill closes the miller left when the river froze snow fell.",
+            "Mill closes. The miller left when the river froze. Snow fell.",
+        ),
+    ):
+        assert Summary.from_indices(document, "edu", "test", [0] * 4, indices).text == plain
+        assert Summary.from_indices(document, "edu", "test", [0] * 4, indices, tidy=True).text == tidy
+
+
 def test_sentences_are_joined_by_a_space_and_lines_hold_one_each(document):
     summary = Summary.from_indices(document, "sentence", "test", [0.25, 0.5], [1, 0])
     assert summary.lines == (
