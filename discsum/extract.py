@@ -45,7 +45,7 @@ def extract(
         scorer: Gives the scores; selects too if it is a `Selector`.
         policy: Budget, unit and rules.
         scores: `(units,)`, where they are known already, as from a batch.
-        tidy: Whether the text makes a sentence of every run of EDUs in one sentence.
+        tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:
         InputError: A document without the spans or the tree that are needed.

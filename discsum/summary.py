@@ -39,7 +39,7 @@ class Summary:
         model: The name of what gave the scores.
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
-        tidy: Whether `text` makes a sentence of every run of EDUs in one sentence.
+        tidy: Whether `text` capitalises and closes what it has of each sentence, if its units are EDUs.
     """
 
     document: Document
@@ -90,7 +90,7 @@ class Summary:
 
         Sentences are joined by a space. EDUs that follow each other in the document keep what stands between
         them there (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
-        begins with a capital and ends with a full stop, and so does each sentence in it, headlines too.
+        begins with a capital and ends with a full stop, and runs end with their sentence, which may be a headline.
         """
         if self.unit != "edu":
             return " ".join(self.lines)
@@ -109,18 +109,21 @@ class Summary:
         }
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the spans of the longest runs of selected EDUs that follow each other, if tidy in one sentence."""
+        """Return the spans of the longest runs of selected EDUs that follow each other, with `tidy` in one sentence."""
         runs: list[tuple[int, int]] = []
-        sentence = self.document.edu_to_sentence
-        previous = None
+        previous: Selected | None = None
         for unit in self.selected:
-            follows = previous is not None and unit.index == previous + 1
-            if follows and not (self.tidy and sentence[unit.index] != sentence[previous]):
+            if previous is not None and self._follows(previous, unit):
                 runs[-1] = (runs[-1][0], unit.end)
             else:
                 runs.append((unit.start, unit.end))
-            previous = unit.index
+            previous = unit
         return runs
+
+    def _follows(self, first: Selected, second: Selected) -> bool:
+        edus = self.document.edus
+        together = not self.tidy or edus[first.index].sentence == edus[second.index].sentence
+        return second.index == first.index + 1 and together
 
 
 def _tidy(run: str) -> str:

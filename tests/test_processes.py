@@ -1,12 +1,11 @@
 """The group of processes of a training run."""
 
-import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from several_processes import run_together
 
 ALONE = """
 import torch
@@ -53,14 +52,4 @@ assert not threads_of_the_group(), threads_of_the_group()
 
 @pytest.mark.skipif(not TASKS.is_dir(), reason="threads are listed by Linux")
 def test_no_thread_outlives_the_group():
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    several = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port), "ACCELERATE_USE_CPU": "true"}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", TWO], env=os.environ | several | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
-        )
-        for rank in range(2)
-    ]
-    assert [process.wait(timeout=120) for process in started] == [0, 0]
+    run_together(2, "-c", TWO)

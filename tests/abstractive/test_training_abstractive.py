@@ -2,16 +2,13 @@
 
 import hashlib
 import json
-import os
 import shutil
-import socket
-import subprocess
-import sys
 
 import pytest
 import torch
 import yaml
 from safetensors.torch import load_file, save_file
+from several_processes import run_together
 from small_news import write_table
 from transformers import AutoModelForSeq2SeqLM
 
@@ -278,9 +275,6 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
 
 
 def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
     recipe = tmp_path / "recipe.yaml"
     scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
     # Without dropout, which each process draws for itself.
@@ -291,19 +285,7 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
         shutil.copytree(data / "datasets", run.parent / "datasets")
-        several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
-        shared = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-        command = [sys.executable, "-m", "discsum.cli", "train", str(recipe), "-o", str(run)]
-        started = [
-            subprocess.Popen(
-                command,
-                env=os.environ
-                | shared
-                | (several | {"RANK": str(rank), "LOCAL_RANK": str(rank)} if processes > 1 else {}),
-            )
-            for rank in range(processes)
-        ]
-        assert [process.wait(timeout=300) for process in started] == [0] * processes
+        run_together(processes, "-m", "discsum.cli", "train", recipe, "-o", run)
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
         assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)

@@ -1,13 +1,10 @@
 """`discsum train` for summarizers."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
 
 import pytest
 import tiny
+from several_processes import run_together
 from small_news import write_recipe, write_table
 
 from discsum.cli.models import load_scorer
@@ -62,28 +59,10 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
 
 
 def test_several_processes_learn_what_one_does(recipe, tmp_path):
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    command = "from discsum.cli import main; main()"
     logs = []
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
-        shared = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-        several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
-        started = [
-            subprocess.Popen(
-                [sys.executable, "-c", command, "train", str(recipe), "batch=7", "-o", str(run)],
-                env=os.environ
-                | shared
-                | (several | {"RANK": str(rank), "LOCAL_RANK": str(rank)} if processes > 1 else {}),
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for rank in range(processes)
-        ]
-        printed = [process.communicate(timeout=300)[0] for process in started]
-        assert [process.returncode for process in started] == [0] * processes
+        printed = run_together(processes, "-m", "discsum.cli", "train", recipe, "batch=7", "-o", run)
         # Only the first one speaks.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         logs.append(json.loads((run / "log.json").read_text()))

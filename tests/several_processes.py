@@ -1,0 +1,28 @@
+"""Python beside itself, as `torchrun` and `accelerate launch` start it."""
+
+import os
+import socket
+import subprocess
+import sys
+
+
+def run_together(processes, *arguments):
+    """Run Python with these arguments in so many processes of one group, to a good end; return what each printed."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    shared = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+    if processes > 1:
+        shared |= {"WORLD_SIZE": str(processes), "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, *map(str, arguments)],
+            env=os.environ | shared | ({"RANK": str(rank), "LOCAL_RANK": str(rank)} if processes > 1 else {}),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(processes)
+    ]
+    printed = [process.communicate(timeout=300)[0] for process in started]
+    assert [process.returncode for process in started] == [0] * processes
+    return printed
