@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.choices import SENTENCES, SHIPPED_PARSER
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
@@ -20,6 +19,7 @@ from discsum.cli.options import (
     selector_options,
 )
 from discsum.cli.progress import quiet
+from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 
@@ -72,8 +72,8 @@ def abstract(
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """
     from discsum.abstractive.summarizer import KNOWN, AbstractiveSummarizer
-    from discsum.choices import HUB
     from discsum.cli.models import load_parser
+    from discsum.constants import HUB
 
     check_choice("--sentences", sentences, SENTENCES)
     if model is None:

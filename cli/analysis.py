@@ -12,12 +12,12 @@ from discsum.cli.progress import quiet
 from discsum.errors import InputError
 from discsum.files import replacing
 
-# Of `discsum.abstractive.selectors`, which is not to be imported for `--help`.
+# Of `discsum.abstractive.sparse.selectors`, which is not to be imported for `--help`.
 ALL = "all"
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
-    from discsum.training.pairs import Pair
+    from discsum.data.pairs import Pair
 
 Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
 Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
@@ -57,8 +57,8 @@ def read_table(table: str, documents: int) -> list[Pair]:
     """Return so many texts with summaries of a table; rows that are none are left out."""
     from itertools import islice
 
+    from discsum.data.pairs import Pair
     from discsum.data.summaries import read_pairs
-    from discsum.training.pairs import Pair
 
     found = list(islice((pair for pair in read_pairs(Path(table)) if isinstance(pair, Pair)), documents))
     if not found:

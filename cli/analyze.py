@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from discsum.choices import SHIPPED_PARSER
 from discsum.cli.analysis import Device, Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_cost import corpus, time
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.options import ParserName
 from discsum.cli.progress import counting
+from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
 
 app = typer.Typer(

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.choices import HUB, SHIPPED_PARSER
 from discsum.cli.analysis import Device, Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.options import ParserName
 from discsum.cli.progress import counting, quiet
+from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.errors import InputError, WeightsError
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.choices import SHIPPED_PARSER
 from discsum.cli.analysis import ALL, Device, Documents, Out, load_system, read_table, write_numbers
 from discsum.cli.options import ParserName
 from discsum.cli.progress import counting
+from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
 
 
@@ -42,7 +42,7 @@ def rouge(
     from discsum.abstractive.analysis.pictures import curves
     from discsum.abstractive.analysis.reading import read_some
     from discsum.cli.models import load_parser
-    from discsum.rouge import signature
+    from discsum.metrics.rouge import signature
 
     if against is not None and (against not in system or len(set(system)) < 2):
         raise InputError(f"--against: expected one of several systems, got {against} and {', '.join(system)}")

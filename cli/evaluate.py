@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from discsum.choices import SHIPPED_PARSER
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import ParserName
 from discsum.cli.train import HeadFiles
+from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
 
 STYLES = ("table", "markdown", "json")
@@ -157,9 +157,9 @@ def _evaluate_summarizers(
 ) -> None:
     from discsum.cli.models import load_parser, load_scorer
     from discsum.cli.progress import counting
-    from discsum.cli.summary_scores import policy_of, show, write_documents
-    from discsum.data.measuring import MeasuredRows, measure
-    from discsum.evaluation import ORACLE
+    from discsum.experiments.comparison import ORACLE
+    from discsum.experiments.measuring import MeasuredRows, measure
+    from discsum.experiments.report import policy_of, show, write_documents
 
     unknown = [name for name in against if name not in models]
     if unknown:

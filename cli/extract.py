@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.choices import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.train import HeadFiles
+from discsum.constants import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import Item, read_inputs
 
 if TYPE_CHECKING:
-    from discsum.extract import Scorer
     from discsum.parsers.parser import Encoded
+    from discsum.scoring import Scorer
     from discsum.selection import Budget, Policy
     from discsum.summary import Summary
 
@@ -104,9 +104,9 @@ def _policy(
     scorer: Scorer, unit: str | None, given: Budget | None, dependencies: bool | None, trigrams: bool
 ) -> Policy:
     from discsum.errors import InputError
-    from discsum.extract import Selector
+    from discsum.scoring import Selector
     from discsum.selection import Budget, Policy
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summarizer.extractive import ExtractiveSummarizer
 
     trained = scorer.config if isinstance(scorer, ExtractiveSummarizer) else None
     chosen = unit or (trained.unit if trained else "sentence")
@@ -125,8 +125,8 @@ def _summaries(
 ) -> list[Summary]:
     """Return the summaries of texts and trees; trees keep their own EDUs and structure."""
     from discsum.cli.models import load_parser
-    from discsum.extract import extract as summary_of
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.scoring import extract as summary_of
+    from discsum.summarizer.extractive import ExtractiveSummarizer
 
     if parser is not None and isinstance(scorer, ExtractiveSummarizer):
         own = scorer.parser.fingerprint

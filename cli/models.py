@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.choices import HUB
+from discsum.constants import HUB
 from discsum.errors import WeightsError
 
 if TYPE_CHECKING:
-    from discsum.extract import Scorer
     from discsum.parsers.parser import Parser
+    from discsum.scoring import Scorer
 
 
 @cache
@@ -38,7 +38,7 @@ def load_scorer(name: str | None, unit: str | None) -> Scorer:
     if name in BASELINES:
         return baseline(name)
     from discsum.persistence import shipped
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summarizer.extractive import ExtractiveSummarizer
 
     if name is not None and name not in shipped() and not name.startswith(HUB) and not Path(name).exists():
         raise WeightsError(

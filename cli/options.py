@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.choices import SENTENCES
+from discsum.constants import SENTENCES
 from discsum.errors import InputError
 
 

@@ -11,19 +11,19 @@ import typer
 
 from discsum.cli.models import load_scorer
 from discsum.cli.progress import quiet
-from discsum.cli.summary_scores import HEADINGS, print_cells, write_documents
 from discsum.errors import InputError
-from discsum.recipes.tables import SETTINGS, UNIT_OF, low_resource, table_rows
+from discsum.experiments.report import HEADINGS, print_cells, write_documents
+from discsum.experiments.rows import SETTINGS, UNIT_OF, low_resource, table_rows
 
 if TYPE_CHECKING:
-    from discsum.data.paper_tables import RowResult
+    from discsum.experiments.tables import RowResult
 
 MILLION = 1e6
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:
     """Print the parameters of trained models, or of every row of both tables beside the paper's."""
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summarizer.extractive import ExtractiveSummarizer
 
     entries: list[dict[str, Any]] = []
     for name in models:
@@ -65,7 +65,7 @@ def show_table(
 
     `scarce` gives the rows the fields of the low-resource recipe; `settings` come after these.
     """
-    from discsum.data.paper_tables import run_table
+    from discsum.experiments.tables import run_table
 
     quiet()
     rows = table_rows(table, [setting] if setting else SETTINGS)

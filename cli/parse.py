@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.choices import SENTENCES, SHIPPED_PARSER
 from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
 from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
+from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -93,8 +93,8 @@ def _documents(items: Sequence[Item], sentences: str, edus: str, name: str) -> l
 
 
 def _render(document: Document, format: str, single: bool, writer: Writer) -> str:
-    from discsum.parsers.formats import dump
-    from discsum.parsers.formats.outline import to_text
+    from discsum.formats import dump
+    from discsum.formats.outline import to_text
 
     if format == "json":
         return to_line(document.to_json(), pretty=single)

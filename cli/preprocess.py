@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from discsum.choices import SHIPPED_PARSER, UNITS
 from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
 from discsum.cli.options import ParserName, TextColumn
 from discsum.cli.progress import counting, quiet
+from discsum.constants import SHIPPED_PARSER, UNITS
 
 
 def preprocess(

@@ -75,8 +75,8 @@ def train(
 def _train_parser(content: dict[str, Any], folder: Path) -> None:
     from discsum.data.manifest import alone
     from discsum.parsers.training.card import mean_card, parser_card
+    from discsum.parsers.training.model_soup import train_seeds
     from discsum.parsers.training.recipe import ParserRecipe
-    from discsum.parsers.training.seeds import train_seeds
     from discsum.parsers.training.trainer import ParserTrainer
     from discsum.parsers.treebank import read_gum
     from discsum.persistence import CARD
@@ -114,14 +114,14 @@ def _texts(data: Path, rows: Rows) -> list[str]:
 
 
 def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.training_runs import train_summarizer
+    from discsum.experiments.training_runs import train_summarizer
 
     quiet()
     train_summarizer(content, folder, reporter())
 
 
 def _train_abstractive(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.training_runs import train_abstractive
+    from discsum.experiments.training_runs import train_abstractive
 
     quiet()
     train_abstractive(content, folder, reporter())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["UnitExamples", "load"]
+__all__ = ["load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what dataset folders are read by on first use: it needs torch, and readers of tables do not."""
+    """Import what reads dataset folders on first use: it needs the library datasets, and readers of tables do not."""
     if name not in __all__:
         raise AttributeError(f"module 'discsum.data' has no attribute {name!r}")
     from discsum.data import dataset

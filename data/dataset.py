@@ -1,29 +1,16 @@
-"""Dataset folders as `datasets.Dataset`s and as training examples."""
+"""Dataset folders as `datasets.Dataset`s."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import torch
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from discsum.data.manifest import Manifest
-from discsum.document import Document
-from discsum.encoder.features import unit_features
-from discsum.encoder.inputs import UnitInputs, read_prior
-from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError, MissingExtraError
-from discsum.training.examples import Example
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-# Bytes of inputs and texts that are kept in memory once they were read; what is beyond is read again.
-MEMORY = 1 << 30
 MAPPED = ".mapped"
 
 
@@ -61,101 +48,3 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
     places = (folder / MAPPED, Path(datasets.config.HF_DATASETS_CACHE) / "discsum")
     return datasets.Dataset.from_file(str(mappable(shards, places, check=check)))
-
-
-class UnitExamples(torch.utils.data.Dataset[Example]):
-    """The examples of a dataset folder, read from disk as they are asked for; `collate` makes batches of them.
-
-    Attributes:
-        recipe: What the folder was made by.
-        width: Size of a unit vector.
-        encoder: What tells the Hugging Face encoder of its vectors from another: `encoder` and `revision`, if any.
-        lengths: `(examples,)` how many units each has.
-        digest: A name for their content.
-    """
-
-    def __init__(
-        self,
-        folder: str | Path,
-        unit: str,
-        network: SynthesizerConfig,
-        first: int = 0,
-        last: int | None = None,
-        memory: int = MEMORY,
-        encoded: bool = True,
-    ) -> None:
-        """Read the `unit`s of a folder.
-
-        Args:
-            folder: What `discsum preprocess` made.
-            unit: `sentence` or `edu`.
-            network: The priors are those of its head; documents are cut to its `max_units`.
-            first: First document taken, from 0.
-            last: First document not taken any more.
-            memory: Bytes of examples that are kept once they were read.
-            encoded: Whether the folder's vectors are read; otherwise examples have vectors of size 0.
-
-        Raises:
-            InputError: The folder has not these units, or no vectors where they are asked for.
-        """
-        from pyarrow import compute
-
-        self.unit, self.network = unit, network
-        manifest = Manifest.read(Path(folder))
-        rows = load(folder)
-        wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
-        missing = wanted - set(rows.column_names)
-        if missing:
-            raise InputError(
-                f"{folder}: expected the columns {', '.join(sorted(missing))}; "
-                f"preprocess with --unit {unit} and --encoder"
-            )
-        chosen = range(len(rows))[first:last]
-        self.rows = rows.select(chosen if len(chosen) else [])
-        self.recipe, self.width = manifest.recipe, manifest.width if encoded else 0
-        made_by = self.recipe["made_by"]
-        self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
-        units = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
-        self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
-        files = [shard.sha256 for shard in manifest.shards]
-        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
-        self._kept: dict[int, Example] = {}
-        self._room = memory
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-        return len(self.rows)
-
-    def __getitem__(self, index: int, /) -> Example:
-        """Return one document's example; of a document with more than `max_units` units the first of them."""
-        if index in self._kept:
-            return self._kept[index]
-        example = self._read(index)
-        tensors = (example.inputs.vectors, example.inputs.features, *example.inputs.prior.values())
-        # A parsed document takes some ten times the memory of its text.
-        size = sum(tensor.nbytes for tensor in tensors) + 10 * len(example.document.text)
-        if size <= self._room:
-            self._room -= size
-            self._kept[index] = example
-        return example
-
-    def __iter__(self) -> Iterator[Example]:
-        """Yield the examples in order."""
-        return (self[index] for index in range(len(self)))
-
-    def texts(self) -> list[str]:
-        """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
-
-    def _read(self, index: int) -> Example:
-        row: dict[str, Any] = self.rows[index]
-        document = Document.from_json(row)
-        limit = self.network.max_units
-        labels = np.array(row[f"{self.unit}_labels"][:limit], dtype=np.int64)
-        vectors = torch.zeros(len(labels), 0)
-        if self.width:
-            content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
-            vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
-        features = torch.from_numpy(unit_features(document, self.unit)[:limit])
-        prior = read_prior(document, self.unit, 0, len(labels), self.network.head, self.network.for_head())
-        return Example(document, tuple(row["references"]), UnitInputs(0, vectors, features, prior), labels)

@@ -89,7 +89,7 @@ def _read_file(path: Path, how: _How, trees: bool) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
         if suffix in TREES and trees:
-            from discsum.parsers.formats import read_tree
+            from discsum.formats import read_tree
 
             document = read_tree(path, how.encoding)
             yield Item(path.stem, str(path), document.text, document)
@@ -118,7 +118,7 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _How) 
     own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     document = None
     if how.text_column is None and row.keys() >= PARSED:
-        from discsum.parsers.formats.json import from_object
+        from discsum.formats.json import from_object
 
         try:
             document = from_object(row, source=source)

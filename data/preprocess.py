@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import batches
-from discsum.choices import SHIPPED_PARSER, UNITS, VECTORS
+from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import Step, check_device, results_of
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
+from discsum.data.pairs import Pair, encode_pairs
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
@@ -24,7 +25,6 @@ from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing, to_line
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.persistence import fingerprint
-from discsum.training.pairs import Pair, encode_pairs
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.data.manifest import sum_file
+from discsum.data.pairs import Pair
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.errors import InputError, MissingExtraError
 from discsum.files import replacing
-from discsum.training.pairs import Pair
 
 try:
     import pyarrow as pa

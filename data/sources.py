@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from discsum.choices import HUB
+from discsum.constants import HUB
+from discsum.data.pairs import Pair
 from discsum.data.summaries import pairs_of
 from discsum.data.tables import Failure, count_rows, read_rows
 from discsum.errors import InputError, MissingExtraError
 from discsum.files import sha256
-from discsum.training.pairs import Pair
 
 # What `save_to_disk` leaves in the folder of a dataset, and of several by their splits.
 INFO, SPLITS = "dataset_info.json", "dataset_dict.json"

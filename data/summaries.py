@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
+from discsum.data.pairs import Pair
 from discsum.data.tables import Failure, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.training.pairs import Pair
 
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
 OPTIONS = ("--text-column", "--summary-column")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
-    from discsum.parsers.unit_encoders import UnitEncoder
-    from discsum.summarizer import ExtractiveSummarizer
+    from discsum.summarizer.extractive import ExtractiveSummarizer
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
 
@@ -23,7 +22,7 @@ _HOMES = {
     "Node": "discsum.tree",
     "RSTTree": "discsum.tree",
     "Summary": "discsum.summary",
-    "ExtractiveSummarizer": "discsum.summarizer",
+    "ExtractiveSummarizer": "discsum.summarizer.extractive",
     "Parser": "discsum.parsers.parser",
 }
 _loaded: dict[str, Any] = {}
@@ -39,7 +38,6 @@ __all__ = [
     "Summary",
     "parse",
     "summarize",
-    "unit_encoder",
 ]
 
 
@@ -59,15 +57,9 @@ def summarize(text: str, *, units: int | None = None, unit: str = "sentence") ->
     """
     name = f"summarizer of {unit} units"
     if name not in _loaded:
-        _loaded[name] = import_module("discsum.summarizer").ExtractiveSummarizer.from_pretrained(unit=unit)
+        _loaded[name] = import_module("discsum.summarizer.extractive").ExtractiveSummarizer.from_pretrained(unit=unit)
     summary: Summary = _loaded[name].summarize(text, units=units)
     return summary
-
-
-def unit_encoder(name: str, parser: Parser, **options: Any) -> UnitEncoder:
-    """Return what gives units their vectors; see `discsum.parsers.unit_encoders.UnitEncoder.load`."""
-    encoder: UnitEncoder = import_module("discsum.parsers.unit_encoders").UnitEncoder.load(name, parser, **options)
-    return encoder
 
 
 def __getattr__(name: str) -> Any:

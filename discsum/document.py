@@ -148,14 +148,14 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as the JSON object of `discsum parse --format json`."""
-        from discsum.parsers.formats import json
+        from discsum.formats import json
 
         return json.to_object(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
         """Return the document of such a JSON object."""
-        from discsum.parsers.formats import json
+        from discsum.formats import json
 
         return json.from_object(data, source=source)
 
@@ -181,13 +181,13 @@ class Document:
 
     def to_nltk(self) -> nltk.Tree:
         """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""
-        from discsum.parsers.formats import graphs
+        from discsum.formats import graphs
 
         return graphs.to_nltk(self)
 
     def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
-        from discsum.parsers.formats import graphs
+        from discsum.formats import graphs
 
         return graphs.to_networkx(self)
 
@@ -212,13 +212,13 @@ class Document:
         return cls._load("rsd", content, source)
 
     def _dump(self, name: str) -> str:
-        from discsum.parsers.formats import dump
+        from discsum.formats import dump
 
         return dump(self, name)
 
     @classmethod
     def _load(cls, name: str, content: str, source: str) -> Document:
-        from discsum.parsers.formats import load
+        from discsum.formats import load
 
         return load(content, name, source=source)
 

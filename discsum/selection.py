@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.choices import DEFAULT_UNITS, UNITS
+from discsum.constants import DEFAULT_UNITS, UNITS
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError

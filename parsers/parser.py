@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.batches import batches
-from discsum.choices import SHIPPED_PARSER
+from discsum.constants import SHIPPED_PARSER
 from discsum.document import Document, Span
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discsum.choices import SENTENCES
+from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.parsers.segmenter import spans_from

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discsum.document import Document, Span
 from discsum.errors import InputError
-from discsum.parsers.formats import read_tree
+from discsum.formats import read_tree
 
 _SENTENCE = "# text = "
 # A line of `splits.md`: a heading that names a split, or a document.

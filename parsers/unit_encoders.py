@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from discsum.choices import DISCOURSE, ISOLATED, VECTORS
+from discsum.constants import DISCOURSE, ISOLATED, VECTORS
 from discsum.document import Document
 from discsum.encoder.units import pool
 from discsum.errors import InputError

@@ -7,8 +7,8 @@ from hypothesis import settings
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.parsers.parser import Parser
-from discsum.summarizer import ExtractiveSummarizer
-from discsum.summarizer_folder import SummarizerConfig
+from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.folder import SummarizerConfig
 
 # A busy machine is no reason to fail, and neither is the day's random seed.
 settings.register_profile("discsum", deadline=None, derandomize=True)

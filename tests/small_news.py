@@ -5,7 +5,7 @@ import json
 import numpy as np
 import yaml
 
-from discsum.training.pairs import Pair
+from discsum.data.pairs import Pair
 
 SENTENCES = [
     "The river rose in winter.",

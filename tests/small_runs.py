@@ -2,11 +2,11 @@
 
 from small_news import write_table
 
-from discsum.data.training_sets import Reading, collection
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.recipes.sources import Source
-from discsum.training.extractive import SummarizerTrainer
-from discsum.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.sources import Reading, collection
+from discsum.summarizer.training.task import SummarizerTrainer
 
 
 def recipe(parser_folder, **changes):

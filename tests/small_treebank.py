@@ -8,7 +8,7 @@ from pathlib import Path
 from small_trees import document_of
 
 from discsum.document import Document
-from discsum.parsers.formats import dump
+from discsum.formats import dump
 from discsum.tree import Node, RSTTree
 
 DATA = Path(os.environ.get("DISCSUM_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))

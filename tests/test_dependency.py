@@ -16,7 +16,7 @@ from discsum.dependency import (
     sentence_heads,
 )
 from discsum.errors import InputError
-from discsum.parsers.formats import read_tree
+from discsum.formats import read_tree
 from discsum.priors import c_tree, c_tree_nuc, d_tree, project_to_sentences
 from discsum.tree import RSTTree
 

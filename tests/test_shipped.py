@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import discsum
-from discsum.parsers.formats.outline import to_text
+from discsum.formats.outline import to_text
 from discsum.persistence import locate, shipped
-from discsum.summarizer import SHIPPED, ExtractiveSummarizer
+from discsum.summarizer.extractive import SHIPPED, ExtractiveSummarizer
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discsum.abstractive.sparsify import is_selectors
-from discsum.choices import HUB
+from discsum.abstractive.sparse.conversion import is_selectors
+from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import replaced, replacing_folder, sha256
 from discsum.persistence import WEIGHTS

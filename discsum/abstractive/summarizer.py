@@ -17,10 +17,10 @@ from discsum.abstractive.folder import (
     trained_selector,
     write_sparse,
 )
-from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS, check_options
-from discsum.abstractive.sparsify import set_beta, sparsify
-from discsum.choices import HUB
+from discsum.abstractive.sparse.conversion import set_beta, sparsify
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import ALL, SENTENCE_ENCODERS, check_options
+from discsum.constants import HUB
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
 

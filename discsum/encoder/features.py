@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.baselines import Marcu
 from discsum.document import Document
+from discsum.promotion import promotion_scores
 
 FIRST_PLACES = 5
 COUNT = 10 + FIRST_PLACES
@@ -29,7 +29,7 @@ def unit_features(document: Document, unit: str) -> NDArray[np.float32]:
     rows[:, 2] = np.log1p(count) / 4.0
     for first in range(min(FIRST_PLACES, count)):
         rows[first, 3 + first] = 1.0
-    marcu = Marcu().score(document, unit) if document.tree is not None and count else np.zeros(count)
+    marcu = promotion_scores(document, unit) if document.tree is not None and count else np.zeros(count)
     before = 0
     for index, span in enumerate(spans):
         text = document.text[span.start : span.end]

@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.metrics.rouge_words import plain_words, stemmed_words
 from discsum.oracles.base import TOLERANCE
-from discsum.rouge_words import plain_words, stemmed_words
 
 WORDS = 100
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.metrics.rouge_words import stemmed_words
 from discsum.oracles.base import TOLERANCE, ngrams
-from discsum.rouge_words import stemmed_words
 
 
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:

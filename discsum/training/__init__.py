@@ -1,1 +1,1 @@
-"""Training of the summarizers."""
+"""The training loop and what every run shares; it knows no task."""

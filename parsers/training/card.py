@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from discsum.parsers.training.evaluation import ParserScores
+from discsum.parsers.training.model_soup import SeedRun
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.seeds import SeedRun
 from discsum.parsers.training.trainer import best_of
 
 _DATA = """\

@@ -7,12 +7,12 @@ import torch
 from tiny_bart import Inputs, make_bart
 from transformers import PreTrainedTokenizerFast
 
-from discsum.abstractive import sentences, sparsify
 from discsum.abstractive.analysis.corpus import corpus_statistics
 from discsum.abstractive.analysis.retained_mass import RetainedMass
 from discsum.abstractive.analysis.time_model import fit_output_time, fit_time
+from discsum.abstractive.sparse import sentences, sparsify
+from discsum.data.pairs import Pair
 from discsum.errors import InputError
-from discsum.training.pairs import Pair
 
 
 def test_retained_mass_is_the_sum_of_the_best():

@@ -4,8 +4,8 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
-from discsum.abstractive import SentenceLayout, costs, sentences, sparsify
-from discsum.abstractive.documents import LayerDocuments, StateDocuments
+from discsum.abstractive.sparse import SentenceLayout, costs, sentences, sparsify
+from discsum.abstractive.sparse.documents import LayerDocuments, StateDocuments
 
 KEYLESS = ["random", "mean_key", "gru", "attention_pooling"]
 

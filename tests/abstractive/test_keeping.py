@@ -7,7 +7,7 @@ import torch
 from tiny_bart import generated, make_bart
 from transformers import GenerationConfig
 
-from discsum.abstractive import sentences, sparsify
+from discsum.abstractive.sparse import sentences, sparsify
 
 
 @pytest.mark.parametrize("layout", [True, False])

@@ -13,7 +13,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 from transformers import PreTrainedTokenizerFast
 
-from discsum.abstractive import SentenceLayout
+from discsum.abstractive.sparse import SentenceLayout
 from discsum.document import Document, Span
 from discsum.errors import InputError
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
-from discsum.abstractive import sentences, sparsify
-from discsum.abstractive.losses import divergence_loss, sharpened, sparsity_loss
-from discsum.abstractive.state import Observation
+from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse.losses import divergence_loss, sharpened, sparsity_loss
+from discsum.abstractive.sparse.state import Observation
 from discsum.errors import InputError
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
-from discsum.abstractive import sparsify
-from discsum.abstractive.losses import sparsity_loss
+from discsum.abstractive.sparse import sparsify
+from discsum.abstractive.sparse.losses import sparsity_loss
 from discsum.abstractive.training.objective import IGNORED, MODES, Objective, reads_ideal, step_loss, trained_parameters
 
 

@@ -8,9 +8,9 @@ import torch
 from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
-from discsum.abstractive import sentences, sparsify
-from discsum.abstractive.selectors import SELECTORS, AttentionShape, Queries, Source, make_selectors
-from discsum.abstractive.selectors.gru import GRUSentences
+from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse.selectors import SELECTORS, AttentionShape, Queries, Source, make_selectors
+from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.errors import InputError
 
 SHAPE = AttentionShape(32, 4, 8)

@@ -12,9 +12,9 @@ from transformers import (
     PegasusForConditionalGeneration,
 )
 
-from discsum.abstractive import SentenceLayout, densify, sentences, sparsify
-from discsum.abstractive.attention import SentenceSparseCrossAttention
-from discsum.abstractive.selectors import SELECTORS, SENTENCE_ENCODERS
+from discsum.abstractive.sparse import SentenceLayout, densify, sentences, sparsify
+from discsum.abstractive.sparse.attention import SentenceSparseCrossAttention
+from discsum.abstractive.sparse.selectors import SELECTORS, SENTENCE_ENCODERS
 from discsum.errors import InputError
 
 ALL_SELECTORS = [*SELECTORS, *SENTENCE_ENCODERS]

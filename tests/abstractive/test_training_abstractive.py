@@ -16,9 +16,9 @@ from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.trainer import AbstractiveTrainer
-from discsum.data.training_sets import Reading, collection
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import WEIGHTS
+from discsum.summarizer.training.sources import Reading, collection
 
 
 def content(parser_folder, **changes):

@@ -17,17 +17,17 @@ from pathlib import Path
 import torch
 
 from discsum.baselines import baseline
-from discsum.choices import DEFAULT_UNITS
+from discsum.constants import DEFAULT_UNITS
+from discsum.data.pairs import Pair
 from discsum.data.summaries import read_pairs
-from discsum.evaluation import ORACLE, ModelScores, compare_models, text_blocks, text_signature
-from discsum.extract import Scorer
+from discsum.experiments.comparison import ORACLE, ModelScores, compare_models, text_blocks, text_signature
+from discsum.metrics.rouge import METRICS
+from discsum.metrics.significance import paired_bootstrap
 from discsum.parsers.parser import Parser
 from discsum.parsers.treebank import read_gum
-from discsum.rouge import METRICS
+from discsum.scoring import Scorer
 from discsum.selection import usual_policy
-from discsum.significance import paired_bootstrap
-from discsum.summarizer import ExtractiveSummarizer
-from discsum.training.pairs import Pair
+from discsum.summarizer.extractive import ExtractiveSummarizer
 
 CONDITIONS = ("gold tree", "gold EDUs, predicted tree", "raw text")
 

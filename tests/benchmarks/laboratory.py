@@ -27,19 +27,19 @@ from rouge_score.rouge_scorer import RougeScorer
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from discsum.baselines import baseline
-from discsum.data.dataset import UnitExamples
+from discsum.data.pairs import Pair
 from discsum.data.shards import Record, schema, write_shard
 from discsum.data.summaries import read_pairs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
-from discsum.extract import extract
+from discsum.metrics.rouge import METRICS, rouge
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.rouge import METRICS, rouge
+from discsum.scoring import extract
 from discsum.selection import Budget, Policy
-from discsum.training.examples import Batch, collate
-from discsum.training.pairs import Pair
-from discsum.training.scorer import UnitScorer
+from discsum.summarizer.training.examples import Batch, collate
+from discsum.summarizer.training.scorer import UnitScorer
+from discsum.summarizer.training.unit_examples import UnitExamples
 
 WORDS = (
     *("river", "mill", "wheel", "stone", "water", "town", "baker", "flour"),

@@ -16,11 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from discsum.data.pairs import Pair
 from discsum.data.summaries import read_pairs
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.parsers.parser import Parser
-from discsum.training.pairs import Pair
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import naive_oracles

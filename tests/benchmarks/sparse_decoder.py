@@ -21,7 +21,7 @@ import torch
 from transformers import BartConfig, BartForConditionalGeneration, LogitsProcessor, LogitsProcessorList
 from transformers.modeling_outputs import BaseModelOutput
 
-from discsum.abstractive import SentenceLayout, densify, sparsify
+from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 
 SENTENCE = 25
 BEAMS = 4

@@ -10,7 +10,7 @@ import discsum as package
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import names, read_recipe
-from discsum.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.recipe import SummarizerRecipe
 
 COMMANDS = ("parse", "extract", "train", "evaluate")
 COMMAND = "import sys; from discsum.cli import main; main()"

@@ -4,7 +4,7 @@ import pytest
 import tiny
 
 from discsum.document import Document
-from discsum.parsers.formats import read_tree
+from discsum.formats import read_tree
 
 
 @pytest.fixture

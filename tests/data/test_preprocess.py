@@ -14,7 +14,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import discsum.data
-from discsum.data.dataset import UnitExamples
 from discsum.data.manifest import Manifest, alone
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
@@ -23,7 +22,8 @@ from discsum.errors import InputError
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.training.examples import collate
+from discsum.summarizer.training.examples import collate
+from discsum.summarizer.training.unit_examples import UnitExamples
 
 SENTENCES = [
     "The river rose.",

@@ -12,7 +12,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
 from discsum.persistence import CONFIG, locate
-from discsum.summarizer import ExtractiveSummarizer
+from discsum.summarizer.extractive import ExtractiveSummarizer
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import mean_card, parser_card
 from discsum.parsers.training.examples import label_set
+from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.seeds import train_seeds
 from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import read_gum
 

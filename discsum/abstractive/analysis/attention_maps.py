@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.sparsify import exactly, sentences
+from discsum.abstractive.sparse.conversion import exactly, sentences
+from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discsum.data.pairs import Pair
 from discsum.errors import InputError
-from discsum.training.pairs import Pair
 
 
 @dataclass(frozen=True)

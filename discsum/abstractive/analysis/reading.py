@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.abstractive.analysis.observing import observed
-from discsum.abstractive.sparsify import exactly
+from discsum.abstractive.analysis.recording import observed
+from discsum.abstractive.sparse.conversion import exactly
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.batches import batches
 from discsum.document import Document
-from discsum.rouge import METRICS, RougeScores, rouge
+from discsum.metrics.rouge import METRICS, RougeScores, rouge
 
 BATCH = 8
 

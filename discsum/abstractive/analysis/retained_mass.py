@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.abstractive.state import Observation
+from discsum.abstractive.sparse.state import Observation
 
 
 class RetainedMass:

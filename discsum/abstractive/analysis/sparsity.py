@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 
-from discsum.abstractive.analysis.observing import observed
+from discsum.abstractive.analysis.recording import observed
 from discsum.abstractive.analysis.retained_mass import RetainedMass
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.sparsify import sentences
+from discsum.abstractive.sparse.conversion import sentences
+from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.errors import InputError
 
 # Passes whose time is taken, as in table 1: teacher forcing, the same with its gradients, and writing word by word.

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.training.objective import IGNORED
 from discsum.document import Document
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discsum.abstractive.layout import SentenceLayout
-from discsum.abstractive.losses import divergence_loss, sparsity_loss
-from discsum.abstractive.sparsify import is_selectors, sentences
-from discsum.abstractive.state import Observation
+from discsum.abstractive.sparse.conversion import is_selectors, sentences
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.losses import divergence_loss, sparsity_loss
+from discsum.abstractive.sparse.state import Observation
 from discsum.errors import InputError
 
 # What `labels` of `transformers` have where nothing is to be predicted.

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discsum.abstractive.selectors import ALL, SENTENCE_ENCODERS, names
+from discsum.abstractive.sparse.selectors import ALL, SENTENCE_ENCODERS, names
 from discsum.abstractive.training.objective import Objective
 from discsum.abstractive.training.scratch import Scratch
 from discsum.errors import InputError
 from discsum.recipes.fields import mistaken
 from discsum.recipes.sources import Source, sources
-from discsum.training.run_recipe import RunRecipe
+from discsum.training.recipe import RunRecipe
 
 # What is written: summaries, or the text that was masked (infill), or masked and shuffled (denoise).
 TASKS = ("summarize", "infill", "denoise")
@@ -30,7 +30,7 @@ class AbstractiveRecipe(RunRecipe):
         task: `summarize`; or `infill` or `denoise`, by which BART learns to read and write before it sees summaries
             (Lewis et al. 2020): a text with masked spans, or one of shuffled sentences with masked spans, is written
             as it was.
-        selector: Which sentences are read; see `discsum.abstractive.selectors.names()`.
+        selector: Which sentences are read; see `discsum.abstractive.sparse.selectors.names()`.
         beta: Weight of the discourse prior at the beginning, which is then learned; none to leave it out. A model that
             was trained with the prior keeps what it learned.
         options: The selector's own, as `feature_map`.

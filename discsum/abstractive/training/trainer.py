@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.folder import SelectorConfig, trained_selector
-from discsum.abstractive.selectors import SENTENCE_ENCODERS
-from discsum.abstractive.sparsify import sparsify
+from discsum.abstractive.sparse.conversion import sparsify
+from discsum.abstractive.sparse.selectors import SENTENCE_ENCODERS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.card import abstractive_card
 from discsum.abstractive.training.encoding import TextBatch, encode
@@ -23,8 +23,8 @@ from discsum.abstractive.training.objective import IGNORED, Loss, Objective, rea
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.scratch import make_model, make_tokenizer
 from discsum.errors import InputError
-from discsum.training.examples import Collection
-from discsum.training.run import Report, Round, TrainingRun
+from discsum.summarizer.training.examples import Collection
+from discsum.training.loop import Report, Round, TrainingRun
 
 # A word is about so many tokens, for texts that are cut to a number of tokens before they are encoded.
 TOKENS_A_WORD = 1.6

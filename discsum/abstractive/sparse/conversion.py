@@ -1,0 +1,228 @@
+"""Making the cross-attention of a Hugging Face model sparse in place, and dense again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import nn
+
+from discsum.abstractive.sparse.attention import SentenceSparseCrossAttention
+from discsum.abstractive.sparse.cache import SparseCrossCache
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import AttentionShape, make_selectors
+from discsum.abstractive.sparse.selectors.discourse_prior import DiscoursePriorSelector
+from discsum.abstractive.sparse.selectors.learned import LearnedSelector
+from discsum.abstractive.sparse.state import SparseState
+from discsum.errors import InputError
+
+NEEDED = ("q_proj", "k_proj", "v_proj", "out_proj", "num_heads", "head_dim", "scaling")
+SHARED = "sentence_encoder"
+
+
+def sparsify(
+    model: Any,
+    *,
+    r: int | None = None,
+    selector: str = "mean_key",
+    beta: float | None = None,
+    share_beams: bool = True,
+    dense_where_faster: bool = True,
+    **options: Any,
+) -> Any:
+    """Make a model's cross-attention read `r` sentences a step; return the model, which is changed in place.
+
+    Its parameters and their names stay; selectors that have some add theirs. `generate` takes `layout`, the sentences
+    of its inputs, and keeps the documents' keys and values once for all their beams. Other forward passes take theirs
+    from `sentences(model, layout)`. Its classes are made as they are needed: save its weights, not the object.
+
+    Args:
+        model: A sequence-to-sequence model of transformers whose decoder layers have `encoder_attn`: BART, mBART,
+            PEGASUS, LED.
+        r: Sentences that a query reads; all by default.
+        selector: Which ones, by name; see `discsum.abstractive.sparse.selectors.names()`.
+        beta: Weight of the discourse prior, which is then added to the selector; it needs a layout with one.
+        share_beams: Whether the beams of a document read the same sentences.
+        dense_where_faster: Whether single steps of `generate` read all sentences where that costs less than selecting.
+        options: The selector's own.
+
+    Raises:
+        InputError: Another kind of model, a model that is sparse already, an unknown selector, or `r` below 1.
+    """
+    if r is not None and r < 1:
+        raise InputError(f"r: expected at least 1 sentence, got {r}")
+    layers = _layers(model)
+    if any(isinstance(layer.encoder_attn, SentenceSparseCrossAttention) for layer in layers):
+        raise InputError("expected a model with its own cross-attention, got a sparse one; densify it first")
+    attentions = [layer.encoder_attn for layer in layers]
+    shapes = [AttentionShape(one.embed_dim, one.num_heads, one.head_dim, layer) for layer, one in enumerate(attentions)]
+    selectors, shared = make_selectors(selector, shapes, beta=beta, **options)
+    state = SparseState(r, share_beams, dense_where_faster)
+    for place, layer in enumerate(layers):
+        own = selectors[place] if selectors is not None else None
+        if own is not None:
+            _begin(own, attentions[place])
+        layer.encoder_attn = _sparse(attentions[place], state, own)
+    if shared is not None:
+        setattr(model, SHARED, shared.to(model.device, model.dtype))
+    # New modules begin in training mode, with dropout.
+    model.train(model.training)
+    model.sparse = state
+    model.generate = MethodType(_generate, model)
+    return model.to(model.device)
+
+
+def densify(model: Any) -> Any:
+    """Undo `sparsify`; return the model.
+
+    Raises:
+        InputError: A model that is not sparse.
+    """
+    layers = _layers(model)
+    if not all(isinstance(layer.encoder_attn, SentenceSparseCrossAttention) for layer in layers):
+        raise InputError("expected a sparse model, got one with its own cross-attention")
+    for layer in layers:
+        attention = layer.encoder_attn
+        kind: Any = type(attention).__mro__[2]
+        dense = kind.__new__(kind)
+        nn.Module.__init__(dense)
+        dense.__dict__.update({key: value for key, value in attention.__dict__.items() if key != "sparse"})
+        dense._modules.pop("selector", None)
+        dense.__dict__.pop("selector", None)
+        layer.encoder_attn = dense
+    if hasattr(model, SHARED):
+        delattr(model, SHARED)
+    del model.sparse, model.generate
+    return model
+
+
+def set_beta(model: Any, beta: float) -> None:
+    """Give the discourse prior of a sparse model's selectors a weight; selectors without the prior get it."""
+    for layer in _layers(model):
+        attention = layer.encoder_attn
+        if not isinstance(attention.selector, DiscoursePriorSelector):
+            attention.selector = DiscoursePriorSelector(attention.selector).to(attention.q_proj.weight)
+        nn.init.constant_(attention.selector.beta, beta)
+
+
+def is_selectors(name: str) -> bool:
+    """Return whether a parameter of a sparse model, told by its name, is its selectors' and not the model's own."""
+    return ".selector." in name or name.startswith(f"{SHARED}.")
+
+
+@contextmanager
+def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
+    """Run a block's forward passes of a sparse model with the sentences of their inputs.
+
+    With gradient checkpointing the backward pass belongs in the block too: it computes forward passes again.
+    """
+    state = model.sparse
+    before = state.layout
+    state.layout, state.memo = layout.to(model.device) if layout is not None else None, (None, {})
+    try:
+        yield
+    finally:
+        state.layout, state.memo = before, (None, {})
+
+
+@contextmanager
+def exactly(model: Any, r: int | None) -> Iterator[None]:
+    """Let the steps of a block read `r` sentences of a sparse model's documents, even where reading all is faster."""
+    state = model.sparse
+    before = state.r, state.dense_where_faster
+    state.r, state.dense_where_faster = r, False
+    try:
+        yield
+    finally:
+        state.r, state.dense_where_faster = before
+
+
+def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None, **options: Any) -> Any:
+    """Generate as `transformers` does, with the sentences of the inputs and one copy of the documents."""
+    if layout is not None:
+        _check_fit(layout, arguments, options)
+    if _keeps(model, options):
+        options["past_key_values"] = SparseCrossCache(model.config)
+    model.sparse.generating = True
+    try:
+        with sentences(model, layout):
+            return type(model).generate(model, *arguments, **options)
+    finally:
+        model.sparse.generating = False
+
+
+def _keeps(model: Any, options: dict[str, Any]) -> bool:
+    """Return whether `generate` is to keep what it computed, and nobody said how."""
+    settings = options.get("generation_config") or model.generation_config
+
+    def of(name: str) -> Any:
+        return options[name] if name in options else getattr(settings, name, None)
+
+    return of("use_cache") is not False and of("cache_implementation") is None and of("past_key_values") is None
+
+
+def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Check that a layout is one of the inputs of `generate`.
+
+    Raises:
+        InputError: It is one of others.
+    """
+    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    states = options.get("encoder_outputs")
+    given = ids if ids is not None else states[0] if states is not None else None
+    if given is not None and given.shape[:2] != layout.owner.shape:
+        raise InputError(
+            f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
+        )
+    mask = options.get("attention_mask")
+    if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
+        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")
+
+
+def _layers(model: Any) -> list[Any]:
+    try:
+        layers = list(model.get_decoder().layers)
+    except AttributeError as error:
+        raise InputError(f"expected a sequence-to-sequence model, got {type(model).__name__}") from error
+    for layer in layers:
+        attention = getattr(layer, "encoder_attn", None)
+        missing = [name for name in NEEDED if not hasattr(attention, name)]
+        if missing:
+            raise InputError(
+                f"expected a model whose decoder layers have encoder_attn as BART has it, got {type(model).__name__} "
+                f"without {', '.join(missing)}"
+            )
+    return layers
+
+
+def _begin(selector: Any, attention: Any) -> None:
+    """Give a learned selector the word-level projections to begin with (Manakul and Gales 2021, section 5)."""
+    inner = getattr(selector, "inner", selector)
+    if isinstance(inner, LearnedSelector):
+        inner.query.load_state_dict(attention.q_proj.state_dict())
+        inner.key.load_state_dict(attention.k_proj.state_dict())
+
+
+def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> Any:
+    own: Any = type(attention)
+    kind: Any = _sparse_class(own)
+    made = kind.__new__(kind)
+    nn.Module.__init__(made)
+    # The same parameters under the same names.
+    made.__dict__.update(attention.__dict__)
+    made.__dict__["_modules"] = dict(attention._modules)
+    made.sparse = state
+    made.selector = selector.to(next(attention.parameters())) if selector is not None else None
+    return made
+
+
+@cache
+def _sparse_class(kind: Any) -> type:
+    """Return the sparse class of an attention class; what records attention weights knows it by its base."""
+    outputs = 3 if "output_attentions" in inspect.signature(kind.forward).parameters else 2
+    return type(f"SentenceSparse{kind.__name__}", (SentenceSparseCrossAttention, kind), {"outputs": outputs})

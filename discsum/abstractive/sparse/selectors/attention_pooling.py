@@ -1,0 +1,28 @@
+"""Sentence vectors by attention over each sentence's encoder states: a cheap stand-in for the GRU."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors.learned import SentenceEncoder, by_sentence, in_documents
+
+
+class AttentionPoolingSentences(SentenceEncoder):
+    """`sum_j softmax_j(v . tanh(W h_j)) h_j` over a sentence's tokens, through one linear map (Yang et al. 2016)."""
+
+    def __init__(self, width: int) -> None:
+        """Build the maps."""
+        super().__init__()
+        self.inner = nn.Linear(width, width)
+        self.weight = nn.Linear(width, 1, bias=False)
+        self.output = nn.Linear(width, width)
+
+    def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
+        """Return `(documents, sentences, width)`."""
+        rows, lengths = by_sentence(states, layout)
+        scores = self.weight(torch.tanh(self.inner(rows))).squeeze(-1)
+        inside = torch.arange(rows.shape[1], device=rows.device)[None, :] < lengths[:, None]
+        weights = torch.softmax(scores.masked_fill(~inside, float("-inf")), dim=-1)
+        return in_documents(self.output((weights[..., None] * rows).sum(dim=1)), layout)

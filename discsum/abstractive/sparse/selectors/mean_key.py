@@ -1,0 +1,36 @@
+"""Sentences by their mean key, without training."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+
+MEANS = "means of states"
+
+
+def mean_keys(source: Source) -> Tensor:
+    """Return `(documents, heads, sentences, head_size)`: a sentence's mean key is its mean state's key."""
+    if MEANS not in source.memo:
+        source.memo[MEANS] = means(source.states[:, None], source.layout)[:, 0].to(source.states.dtype)
+    return source.key(source.memo[MEANS])
+
+
+def means(values: Tensor, layout: SentenceLayout) -> Tensor:
+    """Return `(documents, heads, sentences, size)` means of `(documents, heads, tokens, size)` values, in float32."""
+    sums = layout.sums(values.transpose(-1, -2)).transpose(-1, -2)
+    return sums / layout.lengths.clamp_min(1)[:, None, :, None]
+
+
+class MeanKeySelector(Selector):
+    """Rates a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if its keys were all alike."""
+
+    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+        """Return the mean keys."""
+        return (mean_keys(source),)
+
+    def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the logits."""
+        sizes = layout.lengths.clamp_min(1).to(queries.projected.dtype).log()
+        return queries.projected @ summary[0].transpose(-1, -2) + sizes[:, None, None, :]

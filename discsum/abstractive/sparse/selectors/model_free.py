@@ -1,0 +1,39 @@
+"""Sentences by sums of positive feature maps, without training (Manakul and Gales 2021, Eq 16-19)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.errors import InputError
+
+MAPS = {
+    "elu+1": lambda values: torch.nn.functional.elu(values) + 1.0,
+    "exp": torch.exp,
+    "relu": torch.relu,
+}
+
+
+class ModelFreeSelector(Selector):
+    """Rates a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, so that long sentences are favoured."""
+
+    def __init__(self, shape: AttentionShape, feature_map: str = "elu+1") -> None:
+        """Choose the feature map out of `MAPS`."""
+        super().__init__(shape)
+        if feature_map not in MAPS:
+            raise InputError(f"feature_map: expected one of {', '.join(MAPS)}, got {feature_map!r}")
+        self.feature_map = MAPS[feature_map]
+
+    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+        """Return `(documents, heads, head_size, sentences)` sums of the keys' features."""
+        return (source.layout.sums(self.feature_map(source.keys).transpose(-1, -2)).to(source.keys.dtype),)
+
+    def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the logarithm of the similarities, whose softmax is their share."""
+        return (self.feature_map(queries.projected) @ summary[0]).clamp_min(1e-30).log()
+
+    def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the similarities, not normalised, averaged over heads, as the released code has it."""
+        return (self.feature_map(queries.projected) @ summary[0]).mean(dim=1)

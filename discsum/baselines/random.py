@@ -1,0 +1,28 @@
+"""Random: units at random, the same ones for the same text and seed."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.document import Document
+from discsum.selection import unit_texts
+
+
+@dataclass(frozen=True)
+class Random:
+    """Units at random: the same for the same text and seed, whatever was summarized before."""
+
+    seed: int = 0
+    name: ClassVar[str] = "random"
+    needs_tree: ClassVar[bool] = False
+
+    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+        """Return scores `(units,)` drawn evenly from [0, 1)."""
+        # The text goes into the seed lest equally long documents all get the same positions.
+        generator = np.random.default_rng([self.seed, zlib.crc32(document.text.encode("utf-8", "surrogatepass"))])
+        return generator.random(len(unit_texts(document, unit)))

@@ -1,0 +1,42 @@
+"""TextRank: PageRank over units linked by the words they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.document import Document
+from discsum.selection import unit_texts
+
+
+@dataclass(frozen=True)
+class TextRank:
+    """PageRank over the units (Mihalcea and Tarau 2004), linked by the cosine of their tf-idf vectors.
+
+    Stop words are left out; idf is over the document's own units. Units without any word in common with
+    others keep what the random jump gives them.
+    """
+
+    damping: float = 0.85
+    name: ClassVar[str] = "textrank"
+    needs_tree: ClassVar[bool] = False
+
+    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+        """Return the PageRank of every unit `(units,)`; they sum to 1."""
+        import networkx
+        from scipy.sparse import triu
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        texts = unit_texts(document, unit)
+        vectorizer = TfidfVectorizer(stop_words="english")
+        analyze = vectorizer.build_analyzer()
+        if not any(analyze(text) for text in texts):
+            return np.full(len(texts), 1.0 / max(len(texts), 1))
+        vectors = vectorizer.fit_transform(texts)
+        # One half without the diagonal: the graph is undirected, and a unit does not vote for itself.
+        graph = networkx.from_scipy_sparse_array(triu(vectors @ vectors.T, k=1, format="csr"))
+        ranks = networkx.pagerank(graph, alpha=self.damping, max_iter=1000)
+        return np.array([ranks[index] for index in range(len(texts))])

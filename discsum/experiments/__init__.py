@@ -1,0 +1,1 @@
+"""What trains, measures and prints: runs, comparisons of models, and the papers' tables."""

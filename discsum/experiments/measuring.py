@@ -1,0 +1,87 @@
+"""What summarizers are measured on: rows of a table of texts with summaries, or of a dataset folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discsum.data.manifest import MANIFEST, RECIPE
+from discsum.data.summaries import read_pairs
+from discsum.data.tables import Failure
+from discsum.errors import InputError
+from discsum.experiments.comparison import ModelScores, compare_models, text_blocks, text_signature
+from discsum.selection import Policy
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
+
+# Shows how many of so many documents are done.
+Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True)
+class MeasuredRows:
+    """Rows of a table or of a dataset folder.
+
+    Attributes:
+        path: The table or the folder.
+        text_column: Column of a table's texts.
+        summary_column: Column of its references.
+        first: First row taken, from 0.
+        last: First row not taken any more.
+    """
+
+    path: Path
+    text_column: str | None = None
+    summary_column: str | None = None
+    first: int = 0
+    last: int | None = None
+
+
+def measure(
+    scorers: Sequence[tuple[str, Any]],
+    rows: MeasuredRows,
+    policy: Policy,
+    parser: Callable[[], Parser],
+    failed: Callable[[Failure], None],
+    counting: Counting,
+) -> list[ModelScores]:
+    """Return the scores of models.
+
+    Args:
+        scorers: Names and models, as `compare_models` has them.
+        rows: What they are measured on.
+        policy: Unit and length of the summaries.
+        parser: Gives the parser of a table's texts.
+        failed: Takes the rows that cannot be read.
+        counting: Shows progress.
+
+    Raises:
+        InputError: Nothing to measure on.
+    """
+    if (rows.path / MANIFEST).is_file() or (rows.path / RECIPE).is_file():
+        from discsum.experiments.blocks import DatasetBlocks
+
+        dataset = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last)
+        _check_any(rows, len(dataset))
+        with counting(len(dataset)) as show:
+            return compare_models(dataset.blocks(show), scorers, policy, dataset.signature)
+    pairs = []
+    columns = {"text_column": rows.text_column, "summary_column": rows.summary_column}
+    for pair in read_pairs(rows.path, **columns, first=rows.first, last=rows.last):
+        if isinstance(pair, Failure):
+            failed(pair)
+        else:
+            pairs.append(pair)
+    _check_any(rows, len(pairs))
+    engine = parser()
+    with counting(len(pairs)) as show:
+        return compare_models(text_blocks(pairs, engine, policy, show), scorers, policy, text_signature(engine))
+
+
+def _check_any(rows: MeasuredRows, documents: int) -> None:
+    if not documents:
+        raise InputError(f"{rows.path}: expected texts with reference summaries, got none")

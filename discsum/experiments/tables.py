@@ -1,0 +1,178 @@
+"""Tables 2 and 3 of Xiao, Huber and Carenini 2020 on one's own data: every row trained and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.baselines import baseline
+from discsum.constants import DEFAULT_UNITS
+from discsum.data.manifest import Manifest
+from discsum.encoder.synthesizer import ParameterCount
+from discsum.errors import InputError
+from discsum.experiments.blocks import DatasetBlocks
+from discsum.experiments.comparison import ORACLE, ModelScores, compare_models
+from discsum.experiments.rows import LEAD, SETTINGS, UNIT_OF, TableRow
+from discsum.experiments.rows import ORACLE as ORACLE_FIGURES
+from discsum.experiments.training_runs import train_summarizer
+from discsum.metrics.rouge import METRICS
+from discsum.metrics.significance import paired_bootstrap
+from discsum.recipes import read_recipe
+from discsum.recipes.fields import differences
+from discsum.selection import usual_policy
+from discsum.summarizer.extractive import ExtractiveSummarizer
+
+# The paper's level of significance.
+LEVEL = 0.01
+EIGHT_HEADS = "dot_product-8"
+# Options that the folders of a table share.
+ALIKE = ("parser", "oracle", "oracle_units", "encoder", "made_by")
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RowResult:
+    """One row, measured.
+
+    Attributes:
+        label: The row's name in the paper.
+        setting: `default` or `balanced`; empty for Lead and Oracle.
+        draws: Its models' scores, one for each random training set.
+        paper: What the paper printed, as in `TableRow`; of Lead and Oracle ROUGE alone.
+        parameters: Of the models that were trained here; none for Lead and Oracle.
+        daggers: By metric, `†` if not significantly worse than the setting's best model with one head, `‡` if not
+            than the one with eight heads (paired bootstrap, p < 0.01).
+    """
+
+    label: str
+    setting: str
+    draws: Sequence[ModelScores]
+    paper: dict[str, float]
+    parameters: ParameterCount | None
+    daggers: dict[str, str]
+
+    def documents(self, metric: str) -> NDArray[np.float64]:
+        """Return the documents' scores `(documents,)`, means over the draws."""
+        values: NDArray[np.float64] = np.mean([draw.rouge.metric(metric) for draw in self.draws], axis=0)
+        return values
+
+    def spread(self, metric: str) -> float | None:
+        """Return the standard deviation of the draws' means, in percent; none for a single one."""
+        means = [100 * draw.rouge.mean[metric] for draw in self.draws]
+        return float(np.std(means, ddof=1)) if len(means) > 1 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row's figures, ROUGE in percent."""
+        figures = {
+            metric: {
+                "mean": float(100 * self.documents(metric).mean()),
+                "spread": self.spread(metric),
+                "draws": [float(100 * draw.rouge.mean[metric]) for draw in self.draws],
+                "daggers": self.daggers.get(metric, ""),
+                "paper": self.paper.get(metric),
+            }
+            for metric in METRICS
+        }
+        count = self.parameters
+        parameters = None if count is None else {"attention": count.attention, "whole": count.whole}
+        return {"label": self.label, "setting": self.setting, **figures, "parameters": parameters}
+
+
+def run_table(
+    rows: Sequence[TableRow], data: Path, runs: Path, settings: Sequence[str], draws: int, report: Report
+) -> list[RowResult]:
+    """Return the rows of a table, Lead and Oracle first.
+
+    Args:
+        rows: All of the table, or those of one setting.
+        data: A folder with the dataset folders `train`, `validation` and `test`.
+        runs: Folder of the runs, `ROW/draw-K`; what is finished there is not trained again.
+        settings: `key=value` changes of all recipes.
+        draws: How many random training sets each row is trained on; they differ where `sample` is set.
+        report: Takes lines of progress.
+
+    Raises:
+        InputError: Data that are no such folders.
+    """
+    unit = rows[0].unit
+    sample = read_recipe(rows[0].recipe, settings).get("sample")
+    if draws > 1 and sample is None:
+        raise InputError(
+            f"--draws {draws}: expected --low-resource, or sample=N among the settings, so that draws differ"
+        )
+    # Before hours of training, what they are to be measured on.
+    blocks = DatasetBlocks(data / "test", unit)
+    _check_alike(data)
+    there = Manifest.read(data / "train").documents
+    if draws > 1 and isinstance(sample, int) and sample >= there:
+        raise InputError(
+            f"--draws {draws}: expected more documents than sample={sample} in {data / 'train'}, so that draws differ, "
+            f"got {there}; set a smaller sample, or leave out --draws"
+        )
+    folders = []
+    for row in rows:
+        for draw in range(1, draws + 1):
+            folder = runs / Path(row.recipe).name / f"draw-{draw}"
+            content = read_recipe(row.recipe, [f"data={data}", *settings, f"draw={draw}"])
+            report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
+            folders.append(train_summarizer(content, folder, report))
+    policy = usual_policy(unit)
+    models: list[tuple[str, Any]] = [("lead", baseline("lead")), (ORACLE, None)]
+    models += [(str(folder), ExtractiveSummarizer.from_pretrained(folder)) for folder in folders]
+    found = compare_models(blocks.blocks(), models, policy, blocks.signature)
+    table = next(number for number, its in UNIT_OF.items() if its == unit)
+    results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
+    results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
+    for place, row in enumerate(rows):
+        count = models[2 + place * draws][1].network.parameter_count()
+        scores = found[2 + place * draws : 2 + (place + 1) * draws]
+        results.append(RowResult(row.label, row.setting, scores, row.paper, count, {}))
+    return _with_daggers(results, rows)
+
+
+def _check_alike(data: Path) -> None:
+    """Check that the folders to learn from, to choose by and to measure on were made with the same options."""
+    names = ("train", "validation", "test")
+    made = {name: Manifest.read(data / name).recipe for name in names}
+    for name in names[1:]:
+        there, here = ({key: made[one][key] for key in ALIKE} for one in (name, names[0]))
+        changed = differences(there, here)
+        if changed:
+            raise InputError(f"{data / name}: expected a folder made with the options of {names[0]}, got {changed}")
+
+
+def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> list[RowResult]:
+    """Return the results, of which the rows' begin after Lead and Oracle, with their daggers."""
+    marked = list(results)
+    for setting in SETTINGS:
+        places = [place for place, result in enumerate(results) if result.setting == setting]
+        if not places:
+            continue
+        eight = next(place for place in places if rows[place - 2].recipe.endswith(EIGHT_HEADS))
+        single = [place for place in places if place != eight]
+        best = {metric: max(single, key=lambda place: _mean(results[place], metric)) for metric in METRICS}
+        for place in single:
+            others = {metric: {"†": best[metric], "‡": eight} for metric in METRICS}
+            found = {
+                metric: "".join(mark for mark, other in marks.items() if _holds(results[place], results[other], metric))
+                for metric, marks in others.items()
+            }
+            marked[place] = replace(results[place], daggers=found)
+    return marked
+
+
+def _mean(row: RowResult, metric: str) -> float:
+    return float(row.documents(metric).mean())
+
+
+def _holds(row: RowResult, other: RowResult, metric: str) -> bool:
+    """Return whether a row is not significantly worse than another."""
+    if row is other:
+        return True
+    paired = paired_bootstrap(row.documents(metric), other.documents(metric))
+    return paired.difference >= 0 or paired.p_value >= LEVEL

@@ -1,0 +1,208 @@
+"""rs3 and rs4: the XML of RSTTool and rstWeb.
+
+A `<segment>` is an EDU, a `<group>` a span or a multinuclear constituent; each names its parent and its
+relation to it. The nucleus of a span group carries the relation `span`; a satellite's parent is its nucleus;
+the nuclei of a multinuclear group carry the group's relation. rs4 adds secondary edges and signals (eRST):
+they are passed over when reading and never written, so one writer serves both formats.
+
+Reading makes n-ary constituents binary as `constituents.assemble` does. Writing gives every binary node its
+group, except that nuclei branching to the right under one relation share a multinuclear one; reading that
+back returns the same tree. Texts are written as `plain_text` says; probabilities have no place in the format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from xml.sax.saxutils import escape, quoteattr
+
+from discsum.document import Document
+from discsum.errors import FormatError
+from discsum.formats.constituents import Constituent, DiscontinuousError, Part, assemble, constituents
+from discsum.formats.plain_text import fold, lines_of
+from discsum.formats.rs3_elements import Element, Elements, read_elements
+from discsum.tree import Node, RSTTree
+
+# The relations of GUM, listed in every header so that rstWeb offers them when the file is edited there.
+SATELLITE_RELATIONS = (
+    "adversative-antithesis",
+    "adversative-concession",
+    "attribution-negative",
+    "attribution-positive",
+    "causal-cause",
+    "causal-result",
+    "context-background",
+    "context-circumstance",
+    "contingency-condition",
+    "elaboration-additional",
+    "elaboration-attribute",
+    "evaluation-comment",
+    "explanation-evidence",
+    "explanation-justify",
+    "explanation-motivation",
+    "mode-manner",
+    "mode-means",
+    "organization-heading",
+    "organization-phatic",
+    "organization-preparation",
+    "purpose-attribute",
+    "purpose-goal",
+    "restatement-partial",
+    "topic-question",
+    "topic-solutionhood",
+)
+MULTINUCLEAR_RELATIONS = (
+    "adversative-contrast",
+    "joint-disjunction",
+    "joint-list",
+    "joint-other",
+    "joint-sequence",
+    "restatement-repetition",
+    "same-unit",
+)
+
+
+def loads(content: str, source: str = "") -> Document:
+    """Return the document of an rs3 or rs4 file: its EDUs and primary tree.
+
+    A label declared both for satellites and multinuclear is read as RSTTool does: under a multinuclear
+    group it is a nucleus's if two children share it, or if no label is shared by two.
+
+    Raises:
+        FormatError: Broken XML, an unknown parent, several roots, a circle, or a discontinuous span.
+    """
+    elements = read_elements(content, source)
+    segments = elements.segments
+    if not segments:
+        raise FormatError("expected <segment> elements, found none", source=source)
+    for element in segments:
+        if not fold(element.text):
+            raise FormatError(f"{element}: expected some text, got none", source=source, line=element.line)
+    order, children = _from_root(elements, source)
+    positions = {element.id: index for index, element in enumerate(segments)}
+    nodes: list[Node] = []
+    parts: dict[str, Part] = {}
+    for element in reversed(order):
+        parts[element.id] = _join(element, children[element.id], positions, parts, elements, nodes, source)
+    tree = RSTTree.from_unordered(len(segments), nodes)
+    return Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
+
+
+def _from_root(elements: Elements, source: str) -> tuple[list[Element], dict[str, list[Element]]]:
+    """Return all elements, parents before children, and the children of each."""
+    children: dict[str, list[Element]] = {id: [] for id in elements.by_id}
+    roots = []
+    for element in elements.by_id.values():
+        if element.parent in elements.by_id:
+            children[element.parent].append(element)
+        elif element.parent in ("", "0"):
+            roots.append(element)
+        else:
+            message = f"{element}: expected a parent in the file, got {element.parent!r}"
+            raise FormatError(message, source=source, line=element.line)
+    if len(roots) > 1:
+        message = f"expected one root, got {len(roots)}: {roots[0]} and {roots[1]} have no parent"
+        raise FormatError(message, source=source, line=roots[1].line)
+    order, waiting = [], list(roots)
+    while waiting:
+        element = waiting.pop()
+        order.append(element)
+        waiting.extend(children[element.id])
+    if len(order) < len(elements.by_id):
+        reached = {element.id for element in order}
+        lost = next(element for element in elements.by_id.values() if element.id not in reached)
+        raise FormatError(f"{lost}: expected a root above it, its parents form a circle", source=source, line=lost.line)
+    return order, children
+
+
+def _join(
+    element: Element,
+    children: list[Element],
+    positions: dict[str, int],
+    parts: dict[str, Part],
+    elements: Elements,
+    nodes: list[Node],
+    source: str,
+) -> Part:
+    """Append the nodes over an element, its nuclei and its satellites; return what they cover."""
+    shared = Counter(child.relation for child in children)
+    roles = [_is_nucleus(element, child, shared, elements.types) for child in children]
+    nuclei = [parts[child.id] for child, nucleus in zip(children, roles, strict=True) if nucleus]
+    satellites = [parts[child.id] for child, nucleus in zip(children, roles, strict=True) if not nucleus]
+    for child in children:
+        if not child.relation:
+            raise FormatError(f"{child}: expected a relname, got none", source=source, line=child.line)
+    if element.kind == "segment":
+        index = positions[element.id]
+        nuclei = [Part(index, index)]
+    if not nuclei or (element.kind == "span" and len(nuclei) > 1):
+        wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
+        raise FormatError(f"{element}: expected {wanted}, got {len(nuclei)}", source=source, line=element.line)
+    try:
+        whole = assemble(nuclei, satellites, nodes)
+    except DiscontinuousError as error:
+        raise FormatError(f"{element}: {error}", source=source, line=error.part.line or element.line) from error
+    return Part(whole.first, whole.last, element.relation, element.line)
+
+
+def _is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:
+    if parent.kind == "segment":
+        return False
+    if parent.kind == "span" or child.relation == "span":
+        return child.relation == "span"
+    declared = types.get(child.relation, {"rst", "multinuc"})
+    if declared >= {"rst", "multinuc"}:
+        multinuclear = [label for label in shared if "multinuc" in types.get(label, {"multinuc"})]
+        return shared[child.relation] > 1 or all(shared[label] == 1 for label in multinuclear)
+    return "multinuc" in declared
+
+
+def dumps(document: Document) -> str:
+    """Return the document's tree as an rs3 file, which is a valid rs4 file too.
+
+    Raises:
+        InputError: No tree, or one that the format cannot hold.
+    """
+    tree, texts = lines_of(document, "rs3")
+    inner = constituents(tree)
+    satellite_labels = {*SATELLITE_RELATIONS, *(item.relation for item in inner if item.nuclearity != "NN")}
+    nucleus_labels = {*MULTINUCLEAR_RELATIONS, *(item.relation for item in inner if item.nuclearity == "NN")}
+    links, extra = _links(tree.edus, inner, satellite_labels & nucleus_labels)
+    declared = [f'<rel name={quoteattr(label)} type="rst"/>' for label in satellite_labels]
+    declared += [f'<rel name={quoteattr(label)} type="multinuc"/>' for label in nucleus_labels]
+    kinds = ["multinuc" if item.nuclearity == "NN" else "span" for item in inner] + ["span"] * extra
+    lines = ["<rst>", "\t<header>", "\t\t<relations>"]
+    lines += [f"\t\t\t{relation}" for relation in sorted(declared)]
+    lines += ["\t\t</relations>", "\t</header>", "\t<body>"]
+    for index, text in enumerate(texts):
+        lines.append(f'\t\t<segment id="{index + 1}"{links.get(index, "")}>{escape(text)}</segment>')
+    for index, kind in enumerate(kinds, start=tree.edus):
+        lines.append(f'\t\t<group id="{index + 1}" type="{kind}"{links.get(index, "")}/>')
+    lines += ["\t</body>", "</rst>", ""]
+    return "\n".join(lines)
+
+
+def _links(edus: int, inner: list[Constituent], ambiguous: set[str]) -> tuple[dict[int, str], int]:
+    """Return the attributes `parent` and `relname` of every child, and how many span groups they need besides.
+
+    A satellite with a label that may also be multinuclear would be taken for one more nucleus of a
+    multinuclear parent. A span group of its own around that parent keeps them apart.
+    """
+    links: dict[int, str] = {}
+    extra = 0
+    for index, item in enumerate(inner, start=edus):
+        if item.satellite is None:
+            links.update((child, _link(index, item.relation)) for child in item.children)
+            continue
+        nucleus = item.nucleus
+        if nucleus >= edus and inner[nucleus - edus].nuclearity == "NN" and item.relation in ambiguous:
+            wrapper = edus + len(inner) + extra
+            extra += 1
+            links[nucleus] = _link(wrapper, "span")
+            nucleus = wrapper
+        links[nucleus] = _link(index, "span")
+        links[item.satellite] = _link(nucleus, item.relation)
+    return links, extra
+
+
+def _link(parent: int, relation: str) -> str:
+    return f' parent="{parent + 1}" relname={quoteattr(relation)}'

@@ -1,0 +1,185 @@
+"""rsd: the tab-separated discourse dependencies of rst2dep (columns as in CoNLL, one EDU a line).
+
+    1 EDU   2 text   3 distance   4-6 unused   7 head EDU, 0 above the root   8 relation   9-10 unused
+
+An EDU's head is the head of the constituent it attaches to, the leftmost nucleus standing for several (Li et
+al. 2014); the relation ends in `_r` for a satellite, in `_m` for a further nucleus. Each EDU but the root so
+stands for one binary node, and all that heads leave open is which dependent of a head attaches first.
+Column 3 says it: written here as 0, 1, 2, … from the innermost outward, nuclei of one multinuclear constituent
+sharing a number. So every tree comes back exactly, also from rst2dep's own `dep2rst` as long as no label serves
+satellites and several nuclei alike (rs3 as it writes it cannot tell those apart).
+
+rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well,
+except where two of them tie; then nuclei come before satellites and near before far, as `constituents.assemble`
+has it: all of GUM comes back so. What is lost is n-ary shape beyond that order, and with its algorithms
+`chain` and `hirao`, which move or drop the links between nuclei, part of the tree itself. Secondary edges, signals
+and node ids (columns 4, 5, 9, 10) are passed over. Texts are written as `plain_text` says; probabilities have no
+place in the format.
+
+References:
+    Li, Wang, Cao and Li (2014): Text-level Discourse Dependency Parsing. ACL, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discsum.document import Document
+from discsum.errors import FormatError
+from discsum.formats.constituents import (
+    DiscontinuousError,
+    Part,
+    constituents,
+    join_nuclei,
+    join_satellite,
+)
+from discsum.formats.plain_text import fold, lines_of
+from discsum.tree import Node, RSTTree
+
+_COLUMNS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line: an EDU and how it hangs on its head."""
+
+    line: int
+    text: str
+    distance: int
+    head: int
+    relation: str
+    multinuclear: bool
+
+
+def dumps(document: Document) -> str:
+    """Return the document's tree as an rsd file.
+
+    Raises:
+        InputError: No tree, or one that the format cannot hold.
+    """
+    tree, texts = lines_of(document, "rsd")
+    inner = constituents(tree)
+    # Bottom up: the head EDU of everything, and how many attachments each head has had.
+    heads = [*range(tree.edus), *([0] * len(inner))]
+    attached = [0] * tree.edus
+    columns = [("0", "0", "ROOT")] * tree.edus
+    for index in range(len(inner) - 1, -1, -1):
+        item = inner[index]
+        head = heads[tree.edus + index] = heads[item.nucleus]
+        suffix = "m" if item.satellite is None else "r"
+        for child in item.children:
+            if child != item.nucleus:
+                columns[heads[child]] = (str(attached[head]), str(head + 1), f"{item.relation}_{suffix}")
+        attached[head] += 1
+    lines = [
+        "\t".join((str(edu + 1), text, distance, "_", "_", "_", head_edu, relation, "_", "_"))
+        for edu, (text, (distance, head_edu, relation)) in enumerate(zip(texts, columns, strict=True))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def loads(content: str, source: str = "") -> Document:
+    """Return the document of an rsd file, written here or by rst2dep.
+
+    Raises:
+        FormatError: A line with other columns, no root or several, a circle, or a head whose dependents
+            leave gaps (non-projective).
+    """
+    rows = _rows(content, source)
+    order, dependents = _from_root(rows, source)
+    nodes: list[Node] = []
+    parts: dict[int, Part] = {}
+    for head in reversed(order):
+        row = rows[head]
+        try:
+            whole = _attach(head, dependents[head], rows, parts, nodes)
+        except DiscontinuousError as error:
+            raise FormatError(f"EDU {head + 1}: {error}", source=source, line=error.part.line or row.line) from error
+        parts[head] = Part(whole.first, whole.last, row.relation, row.line)
+    tree = RSTTree.from_unordered(len(rows), nodes)
+    return Document.from_edu_texts([row.text for row in rows], tree, parser="rsd")
+
+
+def _rows(content: str, source: str) -> list[_Row]:
+    rows: list[_Row] = []
+    for number, line in enumerate(content.split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = line.rstrip("\r").split("\t")
+        if len(columns) != _COLUMNS:
+            message = f"expected {_COLUMNS} columns between tabs, got {len(columns)}"
+            raise FormatError(message, source=source, line=number)
+        id, text, distance, head, label = (columns[index] for index in (0, 1, 2, 6, 7))
+        if id != str(len(rows) + 1):
+            raise FormatError(f"column 1: expected EDU {len(rows) + 1}, got {id!r}", source=source, line=number)
+        if not fold(text):
+            raise FormatError(f"column 2: expected the text of EDU {id}, got none", source=source, line=number)
+        away = 0 if distance == "_" else _number(distance, "column 3: expected a distance", source, number)
+        above = _number(head, "column 7: expected the number of an EDU", source, number) - 1
+        relation = label.removesuffix("_m") if label.endswith("_m") else label.removesuffix("_r")
+        if not relation:
+            raise FormatError(f"column 8: expected a relation, got {label!r}", source=source, line=number)
+        rows.append(_Row(number, fold(text), away, above, relation, label.endswith("_m")))
+    if not rows:
+        raise FormatError("expected one line per EDU, found none", source=source)
+    return rows
+
+
+def _number(text: str, expected: str, source: str, line: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise FormatError(f"{expected}, got {text!r}", source=source, line=line)
+    return int(text)
+
+
+def _from_root(rows: list[_Row], source: str) -> tuple[list[int], list[list[int]]]:
+    """Return all EDUs, heads before dependents, and the dependents of each in text order."""
+    dependents: list[list[int]] = [[] for _ in rows]
+    roots = []
+    for edu, row in enumerate(rows):
+        if row.head >= len(rows):
+            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}"
+            raise FormatError(message, source=source, line=row.line)
+        if row.head < 0:
+            roots.append(edu)
+        else:
+            dependents[row.head].append(edu)
+    if len(roots) > 1:
+        message = f"expected one EDU with head 0, got {len(roots)}: EDUs {roots[0] + 1} and {roots[1] + 1}"
+        raise FormatError(message, source=source, line=rows[roots[1]].line)
+    order, waiting = [], list(roots)
+    while waiting:
+        order.append(waiting.pop())
+        waiting.extend(dependents[order[-1]])
+    if len(order) < len(rows):
+        lost = min(set(range(len(rows))) - set(order))
+        message = f"EDU {lost + 1}: expected a root above it, its heads form a circle"
+        raise FormatError(message, source=source, line=rows[lost].line)
+    return order, dependents
+
+
+def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int, Part], nodes: list[Node]) -> Part:
+    """Append the nodes that attach the dependents to the head, innermost first; return what they cover.
+
+    On each side the nearest comes first, whatever the distances say: nothing else is a tree. The
+    distances decide between the two sides.
+    """
+    left = [edu for edu in dependents if edu < head]
+    right = [edu for edu in reversed(dependents) if edu > head]
+
+    def priority(edu: int) -> tuple[int, bool, int]:
+        gap = head - parts[edu].last if edu < head else parts[edu].first - head
+        return rows[edu].distance, not rows[edu].multinuclear, gap
+
+    whole = Part(head, head)
+    while left or right:
+        on_the_left = bool(left) and (not right or priority(left[-1]) <= priority(right[-1]))
+        queue = left if on_the_left else right
+        first = rows[queue[-1]]
+        if not first.multinuclear:
+            whole = join_satellite(whole, parts[queue.pop()], nodes)
+            continue
+        nuclei = [Part(whole.first, whole.last, first.relation)]
+        while queue and rows[queue[-1]].multinuclear and rows[queue[-1]].distance == first.distance:
+            nuclei.append(parts[queue.pop()])
+        whole = join_nuclei(nuclei, nodes)
+    return whole

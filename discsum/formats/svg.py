@@ -1,0 +1,212 @@
+"""svg: a drawing of the tree, one EDU a row, the root at the left.
+
+Every boundary between two EDUs belongs to exactly one binary node, the one that splits there, and only the
+ancestors' bars pass it, further left. So the node's relation is written on the boundary, right of its bar, where
+nothing else can be: the drawing has no overlaps by construction, at any depth and length.
+
+A nucleus hangs on a thick straight line, so that the most nuclear EDU can be found by following the line from
+the root. A satellite's branch is thin, and its arrow points to the nucleus that it serves. Several nuclei
+share a thick bar.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from discsum.document import Document
+from discsum.formats.constituents import Constituent, constituents
+from discsum.formats.plain_text import printable
+from discsum.tree import RSTTree
+
+# All lengths are pixels.
+MARGIN = 24
+LINE_HEIGHT = 17
+BOUNDARY_HEIGHT = 20
+TEXT_WIDTH = 560
+NUMBER_WIDTH = 34
+# A level takes this much, less in a deep tree: the levels then share MAXIMAL_TREE_WIDTH.
+LEVEL_WIDTH = 22
+MINIMAL_LEVEL_WIDTH = 5
+MAXIMAL_TREE_WIDTH = 640
+CORNER = 6
+# Estimated width of a character in the 13 px font of the texts.
+NARROW, WIDE, CAPITAL = 6.9, 13.2, 9.2
+
+_STYLE = """
+text { font-family: Helvetica, Arial, "DejaVu Sans", sans-serif; font-size: 13px; fill: #1c2733 }
+.number { font-size: 10px; fill: #7b8794; text-anchor: end }
+.minor { fill: #52606d }
+.relation { font-size: 10.5px; paint-order: stroke; stroke: #ffffff; stroke-width: 3px }
+.relation.s { fill: #b4470f } .relation.n { fill: #1d5fa8 }
+path { fill: none; stroke-linecap: round; stroke-linejoin: round }
+.nucleus { stroke: #1f3a5f; stroke-width: 2.6 }
+.multi { stroke: #1d5fa8; stroke-width: 2.6 }
+.satellite { stroke: #d9722e; stroke-width: 1.3 }
+.leader { stroke: #cbd2d9; stroke-width: 1; stroke-dasharray: 1 4 }
+.head { fill: #d9722e; stroke: none }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where everything is: rows of the EDUs, bars of the constituents."""
+
+    lines: list[list[str]]  # the wrapped text of every EDU
+    tops: list[float]  # upper edge of every EDU's row; one more for the end of the last
+    x: list[float]  # left end of every EDU's branch; x of every constituent's bar
+    y: list[float]  # the line of every EDU and constituent
+    text_x: list[float]  # where every EDU's text begins
+    width: float
+    height: float
+
+
+def dumps(document: Document) -> str:
+    """Return a drawing of the document's tree as a standalone SVG file.
+
+    Raises:
+        InputError: The document has no tree.
+    """
+    tree = document.require_tree("svg")
+    inner = constituents(tree)
+    layout = _lay_out(tree, inner, [printable(text) for text in document.edu_texts])
+    nucleus = tree.nucleus[1].tolist()
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:.0f}" height="{layout.height:.0f}" '
+        f'viewBox="0 0 {layout.width:.0f} {layout.height:.0f}" role="img">',
+        f"<title>{escape(printable(document.id) or 'Discourse tree')}</title>",
+        f"<style>{_STYLE}</style>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        *_branches(tree, inner, layout),
+        *_relations(tree, inner, layout),
+    ]
+    for edu, lines in enumerate(layout.lines):
+        parts += _text(edu, lines, layout, nucleus[edu])
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layout:
+    lines = [_wrap(text) for text in texts]
+    tops = [float(MARGIN)]
+    for wrapped in lines:
+        tops.append(tops[-1] + len(wrapped) * LINE_HEIGHT + BOUNDARY_HEIGHT)
+    tops[-1] -= BOUNDARY_HEIGHT
+    level = [0] * (tree.edus + len(inner))
+    for index, item in enumerate(inner, start=tree.edus):
+        for child in item.children:
+            level[child] = level[index] + 1
+    deepest = max(level)
+    step = min(LEVEL_WIDTH, max(MINIMAL_LEVEL_WIDTH, MAXIMAL_TREE_WIDTH / (deepest or 1)))
+    # The lines meet the texts at the middle of their first line.
+    y = [top + LINE_HEIGHT / 2 for top in tops[:-1]] + [0.0] * len(inner)
+    for index in range(len(y) - 1, tree.edus - 1, -1):
+        item = inner[index - tree.edus]
+        ends = (y[item.children[0]], y[item.children[-1]])
+        y[index] = sum(ends) / 2 if item.satellite is None else y[item.nucleus]
+    x = [MARGIN + depth * step for depth in level]
+    # One column of texts reads best, but beside a very wide tree it would be far from most branches.
+    aligned = deepest * step <= MAXIMAL_TREE_WIDTH
+    text_x = [(max(x) if aligned else branch) + NUMBER_WIDTH for branch in x[: tree.edus]]
+    return _Layout(lines, tops, x, y, text_x, max(text_x) + TEXT_WIDTH + MARGIN, tops[-1] + MARGIN)
+
+
+def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
+    """Draw satellites' branches first, so that the thick lines of nuclei lie on top of them."""
+    thin: list[str] = []
+    thick: list[str] = []
+    for edu in range(tree.edus):
+        end = layout.text_x[edu] - NUMBER_WIDTH + 6
+        thin.append(_path("leader", f"M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{end:.1f}"))
+    root = tree.edus if inner else 0
+    thick.append(_path("nucleus", f"M{MARGIN - 10} {layout.y[root]:.1f}H{layout.x[root]:.1f}"))
+    for index, item in enumerate(inner, start=tree.edus):
+        x, y = layout.x[index], layout.y[index]
+        if item.satellite is not None:
+            thick.append(_path("nucleus", f"M{x:.1f} {y:.1f}H{layout.x[item.nucleus]:.1f}"))
+            end = layout.y[item.satellite]
+            thin.append(_path("satellite", _bent(x, y, layout.x[item.satellite], end)))
+            thick.append(_arrow_head(x, y, 1 if end > y else -1))
+            continue
+        for child in item.children:
+            thick.append(_path("multi", _bent(x, y, layout.x[child], layout.y[child])))
+    return thin + thick
+
+
+def _bent(x: float, y: float, end_x: float, end_y: float) -> str:
+    """Return a line that runs vertically, turns a rounded corner, and ends horizontally."""
+    if abs(end_y - y) < 1:
+        return f"M{x:.1f} {y:.1f}H{end_x:.1f}"
+    corner = min(CORNER, end_x - x, abs(end_y - y))
+    turn = end_y - corner if end_y > y else end_y + corner
+    return f"M{x:.1f} {y:.1f}V{turn:.1f}Q{x:.1f} {end_y:.1f} {x + corner:.1f} {end_y:.1f}H{end_x:.1f}"
+
+
+def _arrow_head(x: float, y: float, side: int) -> str:
+    """Return a triangle that touches the nucleus's line from below (`side` 1) or above (-1)."""
+    tip, base = y + 1.5 * side, y + 8.5 * side
+    return _path("head", f"M{x:.1f} {tip:.1f}L{x - 3.4:.1f} {base:.1f}H{x + 3.4:.1f}Z")
+
+
+def _path(kind: str, line: str) -> str:
+    return f'<path class="{kind}" d="{line}"/>'
+
+
+def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
+    """Write every constituent's relation on the boundaries between its children."""
+    first = [*range(tree.edus), *([0] * len(inner))]
+    for index in range(len(first) - 1, tree.edus - 1, -1):
+        first[index] = first[inner[index - tree.edus].children[0]]
+    texts = []
+    for index, item in enumerate(inner, start=tree.edus):
+        kind = "n" if item.satellite is None else "s"
+        for child in item.children[1:]:
+            y = layout.tops[first[child]] - BOUNDARY_HEIGHT / 2 + 3
+            label = escape(printable(item.relation))
+            texts.append(f'<text class="relation {kind}" x="{layout.x[index] + 6:.1f}" y="{y:.1f}">{label}</text>')
+    return texts
+
+
+def _text(edu: int, lines: list[str], layout: _Layout, nucleus: bool) -> list[str]:
+    baseline = layout.tops[edu] + LINE_HEIGHT - 4
+    kind = "" if nucleus else ' class="minor"'
+    x = layout.text_x[edu]
+    number = f'<text class="number" x="{x - 7:.1f}" y="{baseline - 0.5:.1f}">{edu + 1}</text>'
+    return [
+        number,
+        *(
+            f'<text{kind} x="{x:.1f}" y="{baseline + line * LINE_HEIGHT:.1f}">{escape(text)}</text>'
+            for line, text in enumerate(lines)
+        ),
+    ]
+
+
+def _wrap(text: str) -> list[str]:
+    """Return the text in lines of at most TEXT_WIDTH, broken at spaces, or inside words that are longer."""
+    lines: list[str] = []
+    line, width = "", 0.0
+    for word in text.split(" "):
+        added = _width(word)
+        if line and width + NARROW + added <= TEXT_WIDTH:
+            line, width = f"{line} {word}", width + NARROW + added
+            continue
+        if line:
+            lines.append(line)
+        line, width = "", 0.0
+        for character in word:
+            needed = _width(character)
+            if line and width + needed > TEXT_WIDTH:
+                lines.append(line)
+                line, width = "", 0.0
+            line, width = line + character, width + needed
+    return [*lines, line]
+
+
+def _width(text: str) -> float:
+    total = 0.0
+    for character in text:
+        if unicodedata.east_asian_width(character) in "WF":
+            total += WIDE
+        else:
+            total += CAPITAL if character.isupper() else NARROW
+    return total

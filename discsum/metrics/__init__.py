@@ -1,0 +1,1 @@
+"""ROUGE with signatures, and how sure a mean or a difference is."""

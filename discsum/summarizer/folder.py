@@ -1,0 +1,178 @@
+"""Summarizers as model folders: what is written, and what is checked when it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, VECTORS
+from discsum.encoder.heads import head_type, origin
+from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
+from discsum.errors import InputError, WeightsError
+from discsum.files import sha256
+from discsum.parsers.parser import Parser
+from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.persistence import CARD, CONFIG, ModelFolder, locate, read_model, shipped, write_model
+
+KIND = "discsum-extractive"
+# What the names of trained layers of the encoder begin with.
+ENCODER = "encoder."
+
+
+@dataclass(frozen=True)
+class SummarizerConfig:
+    """What a summarizer reads and how it was trained to be used.
+
+    Attributes:
+        name: The model's name.
+        unit: `sentence` or `edu`.
+        vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same with the
+            parser's states of EDUs beside them; `isolated`, the first token's state of each unit encoded on its own by
+            the parser's encoder; or the name or folder of a Hugging Face encoder that does so (Xiao et al. 2020,
+            section 3).
+        encoder: A digest of that Hugging Face encoder, which its vectors come from.
+        revision: Its commit, where it has one.
+        encoder_layers: How many of the encoder's last layers were trained and are part of the model.
+        parser: Name or folder of the parser; in a saved model relative to its folder.
+        units: Units a summary has unless told otherwise.
+        fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
+        vectors_folder: In a saved model the folder of a Hugging Face encoder that lies in one, relative to the model's.
+    """
+
+    name: str
+    unit: str = "sentence"
+    vectors: str = CONTEXTUAL
+    encoder: str = ""
+    revision: str = ""
+    encoder_layers: int = 0
+    parser: str = SHIPPED_PARSER
+    units: int = 3
+    fingerprint: str = ""
+    vectors_folder: str = ""
+
+
+@dataclass(frozen=True)
+class SummarizerParts:
+    """What a summarizer is made of: `trained` are the layers of its encoder that training changed, by their names."""
+
+    network: Synthesizer
+    config: SummarizerConfig
+    parser: Parser
+    trained: Mapping[str, Tensor]
+    card: str = ""
+
+
+def write_summarizer(parts: SummarizerParts, folder: Path) -> None:
+    """Write configuration, float16 weights of what was trained, and model card; parser and encoder are named only.
+
+    Heads that are none of discsum's own are named with their code, `file.py:Class`.
+    """
+    name, vectors = parts.config.parser, parts.config.vectors
+    place = name if name in shipped() else os.path.relpath(name, folder)
+    local = vectors not in VECTORS and Path(vectors).is_dir()
+    encoder = os.path.relpath(vectors, folder) if local else ""
+    named = replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint, vectors_folder=encoder)
+    network = parts.network.config
+    config: dict[str, Any] = {"name": parts.config.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
+    code = {head: origin(head) for head in (network.head, *network.mixture) if origin(head)}
+    if code:
+        config["heads"] = code
+    trained = {f"{ENCODER}{name}": value for name, value in parts.trained.items()}
+    write_model(folder, KIND, config, parts.network.state_dict() | trained, parts.card)
+
+
+def read_summarizer(name_or_path: str | Path) -> SummarizerParts:
+    """Return the parts of a shipped summarizer, or of one in a folder.
+
+    Raises:
+        WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is not the one
+            that it was trained with.
+    """
+    model = read_model(name_or_path, KIND)
+    trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+    network, config = _network(model)
+    beside = model.path / config.parser
+    config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
+    config = replace(config, vectors=_vectors(config, model.path), vectors_folder="")
+    found = sha256(locate(config.parser) / CONFIG)
+    if found != config.fingerprint:
+        raise WeightsError(
+            f"{model.path}: expected the parser {config.parser} with fingerprint {config.fingerprint}, which the "
+            f"model was trained on, got {found}; train the model again"
+        )
+    card = model.path / CARD
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    return SummarizerParts(network, config, _parser(config.parser, found), trained, text)
+
+
+def load_encoder(config: SummarizerConfig, parser: Parser, trained: Mapping[str, Tensor]) -> UnitEncoder:
+    """Return what makes a summarizer's vectors, with its trained layers in place.
+
+    Raises:
+        WeightsError: Another encoder of that name than the one that the summarizer was trained with, or other layers.
+    """
+    encoder = UnitEncoder.load(config.vectors, parser, layers=config.encoder_layers, revision=config.revision)
+    if encoder.fingerprint != config.encoder:
+        raise WeightsError(
+            f"{config.name}: expected the encoder {config.vectors} with digest {config.encoder or 'none'}, which the "
+            f"model was trained on, got {encoder.fingerprint or 'none'}; train the model again"
+        )
+    try:
+        encoder.trained.load_state_dict(dict(trained))
+    except RuntimeError as error:
+        raise WeightsError(f"{config.name}: expected the last layers of {config.vectors}, got {error}") from error
+    return encoder
+
+
+def _vectors(config: SummarizerConfig, folder: Path) -> str:
+    """Return the name of a saved model's vectors, or the folder of their encoder where it lies now.
+
+    A name that still leads there stays as it is: dataset folders whose vectors the model can read have that name too.
+    """
+    beside = folder / config.vectors_folder
+    if not config.vectors_folder or not beside.is_dir():
+        return config.vectors
+    known = Path(config.vectors)
+    return config.vectors if known.is_dir() and known.samefile(beside) else str(beside)
+
+
+@lru_cache(maxsize=2)
+def _parser(name: str, fingerprint: str) -> Parser:
+    """Return a parser, loaded once for all summarizers that have it."""
+    return Parser.from_pretrained(name)
+
+
+def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
+    try:
+        config = SummarizerConfig(**model.config["summarizer"])
+        sizes = SynthesizerConfig(**model.config["synthesizer"])
+        _check_heads(model, sizes)
+        network = Synthesizer(sizes)
+        network.load_state_dict({key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)})
+    except (KeyError, TypeError, InputError, RuntimeError) as error:
+        raise WeightsError(
+            f"{model.path / CONFIG}: expected the configuration of a {KIND} and its weights, "
+            f"got {type(error).__name__}: {error}"
+        ) from error
+    return network, config
+
+
+def _check_heads(model: ModelFolder, sizes: SynthesizerConfig) -> None:
+    """Check that the code of every head of a saved model is known.
+
+    Raises:
+        WeightsError: It is not; the message names the head, the file that it came from, and how it is made known.
+    """
+    for name in (sizes.head, *sizes.mixture):
+        try:
+            head_type(name)
+        except InputError as error:
+            code = model.config.get("heads", {}).get(name)
+            needs = f"the head {name!r}{f' of {code}' if code else ''}"
+            raise WeightsError(f"{model.path}: expected {needs}, which the model was trained with: {error}") from error

@@ -1,0 +1,1 @@
+"""Training of extractive summarizers: recipe, data, task and model card."""

@@ -1,0 +1,68 @@
+"""The model card of a trained summarizer, written from its run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import yaml
+
+from discsum.constants import VECTORS
+from discsum.metrics.rouge import signature
+
+if TYPE_CHECKING:
+    from discsum.summarizer.training.task import SummarizerTrainer
+
+
+def summarizer_card(trainer: SummarizerTrainer) -> str:
+    """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
+    recipe, config, log, best = trainer.recipe, trainer.config, trainer.log, trainer.best
+    network = trainer.scorer.network.config
+    rows = "\n".join(
+        f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
+        for entry in log
+    )
+    sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
+    train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
+    # Width and layout features follow from the inputs, so the recipe does not know them.
+    settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
+    own = recipe.vectors in VECTORS
+    named = f"{recipe.vectors}{f' at {config.revision}' if config.revision else ''}"
+    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {named}"
+    weights = "the running average of the run" if recipe.average else "those"
+    trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
+    copied = trained if recipe.encoder_layers else "nothing is part of the model, it was frozen and is named only"
+    license = f"license: {recipe.license}\n" if recipe.license else ""
+    features = f" and {network.features} features of each unit's place and form" if network.features else ""
+    return f"""\
+---
+{license}language: en
+tags: [summarization, extractive, rst]
+---
+# {config.name}
+
+Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
+Carenini 2020 with the {recipe.synthesizer.head} head on trees of the parser {recipe.parser},
+over {encoder}{features}. Use it with `discsum extract --model FOLDER`.
+Weights are {weights} after step {best.steps}, stored as float16; of the encoder {copied}. The parser's own card
+names its data and licence.
+
+## Data
+
+Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. These
+corpora stand under licences of their own; no text of theirs is part of this model.
+
+## Validation
+
+Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
+
+| step | loss | R-1 | R-2 | R-Lsum |
+|---|---|---|---|---|
+{rows}
+
+{trainer.notes}
+## Recipe
+
+```yaml
+{settings}```
+"""

@@ -1,0 +1,72 @@
+"""What is trained: the Synthesizer, and maybe the last layers of the encoder below it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from discsum.encoder.inputs import padded
+from discsum.encoder.synthesizer import InputBatch, Synthesizer
+from discsum.summarizer.training.examples import Batch, Example, collate
+
+if TYPE_CHECKING:
+    from discsum.parsers.unit_encoders import UnitEncoder
+
+
+class UnitScorer(nn.Module):
+    """Scores the units of examples, from the vectors that they come with or from encoding them anew.
+
+    Attributes:
+        network: The Synthesizer.
+        layers: The encoder's trained layers.
+    """
+
+    def __init__(self, network: Synthesizer, encoder: UnitEncoder | None, unit: str) -> None:
+        """Put an encoder below a network; none where examples come with vectors."""
+        super().__init__()
+        self.network = network
+        self.layers = encoder.trained if encoder is not None else nn.ModuleList()
+        self.unit = unit
+        # In a list: what is frozen is no part of this module, of its checkpoints or of its average.
+        self._encoder = [encoder]
+
+    @property
+    def encoder(self) -> UnitEncoder | None:
+        """What encodes units anew."""
+        return self._encoder[0]
+
+    def train(self, mode: bool = True) -> UnitScorer:
+        """Switch dropout on or off, the frozen layers' too, as the paper's encoder has it."""
+        super().train(mode)
+        if self.encoder is not None:
+            self.encoder.train(mode)
+        return self
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return `(batch, units)` logits."""
+        logits: Tensor = self.network(self._inputs(batch))
+        return logits
+
+    def _inputs(self, batch: Batch) -> InputBatch:
+        if self.encoder is None:
+            return batch.inputs
+        vectors = self.encoder.vectors([example.document for example in batch.examples], self.unit)
+        sections = [row[: len(example.labels)] for row, example in zip(vectors, batch.examples, strict=True)]
+        return replace(batch.inputs, vectors=padded(sections))
+
+    def with_weights(self, weights: Mapping[str, Tensor]) -> UnitScorer:
+        """Return a copy with other weights, as `state_dict` gives them, to score with."""
+        network = Synthesizer(self.network.config).to(self.network.device)
+        encoder = copy.deepcopy(self.encoder) if len(self.layers) else self.encoder
+        scorer = UnitScorer(network, encoder, self.unit)
+        scorer.load_state_dict(weights)
+        return scorer.eval()
+
+    def score(self, examples: Sequence[Example]) -> Tensor:
+        """Return `(examples, units)` logits of examples."""
+        logits: Tensor = self(collate(examples).to(self.network.device))
+        return logits

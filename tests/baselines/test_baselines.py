@@ -1,0 +1,186 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+from small_trees import document_of, every_tree, random_tree
+
+from discsum.baselines import BASELINES, baseline
+from discsum.baselines.tree_knapsack import best_rooted_subtree, term_weights
+from discsum.dependency import edu_heads
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.promotion import promotion_depths
+from discsum.scoring import Selector, extract
+from discsum.selection import Budget, Policy
+from discsum.tree import RSTTree
+
+SENTENCES = [
+    ["The harbour froze", "because the wind turned north."],
+    ["Boats stayed in the harbour", "while the wind blew", "and the crews waited."],
+    ["Gulls left."],
+    ["The crews mended nets in the harbour."],
+]
+
+
+@pytest.fixture
+def document():
+    return document_of(SENTENCES, random_tree(7, 3))
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+@pytest.mark.parametrize("budget", [Budget(units=2), Budget(words=8), Budget(ratio=0.4)])
+def test_every_baseline_takes_the_same_path(document, name, unit, budget):
+    scorer = baseline(name)
+    assert scorer.name == name
+    summary = extract(document, scorer, Policy(budget, unit))
+    assert summary.model == name
+    assert len(summary.scores) == len(document.units(unit))
+    costs, capacity = budget.costs(document, unit)
+    chosen = [entry.index for entry in summary.selected]
+    assert chosen == sorted(chosen) and chosen
+    assert len(chosen) == 1 or costs[chosen].sum() <= capacity
+    assert extract(document, scorer, Policy(budget, unit)) == summary
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_empty_and_one_unit_documents(name, unit):
+    empty = extract(Document(""), baseline(name), Policy(Budget(units=1), unit))
+    assert (empty.text, empty.scores) == ("", ())
+    single = document_of([["Of the and."]], RSTTree(1))
+    assert extract(single, baseline(name), Policy(Budget(words=1), unit)).text == "Of the and."
+
+
+def test_unknown_names_and_missing_trees():
+    with pytest.raises(InputError, match="lead, random, textrank, marcu, tree-knapsack, got 'lede'"):
+        baseline("lede")
+    for name in ("marcu", "tree-knapsack"):
+        with pytest.raises(InputError, match=f"{name}: expected .* discourse tree"):
+            extract(document_of(SENTENCES), baseline(name), Policy(Budget(units=1)))
+
+
+def test_given_scores_are_used(document):
+    summary = extract(document, baseline("lead"), Policy(Budget(units=1)), scores=[0, 0, 5, 0])
+    assert summary.text == "Gulls left."
+
+
+def test_lead(document):
+    assert extract(document, baseline("lead"), Policy(Budget(units=2))).lines == (
+        "The harbour froze because the wind turned north.",
+        "Boats stayed in the harbour while the wind blew and the crews waited.",
+    )
+
+
+def test_random_depends_on_seed_and_text_alone(document):
+    scores = baseline("random", seed=1).score(document, "edu")
+    assert np.array_equal(scores, baseline("random", seed=1).score(document, "edu"))
+    assert not np.array_equal(scores, baseline("random", seed=2).score(document, "edu"))
+    other = document_of([[edu + " Yes" for edu in sentence] for sentence in SENTENCES])
+    assert not np.array_equal(scores, baseline("random", seed=1).score(other, "edu"))
+
+
+def test_textrank_prefers_the_unit_that_shares_most(document):
+    scores = baseline("textrank").score(document, "sentence")
+    assert scores.sum() == pytest.approx(1)
+    assert scores.argmax() == 1 and scores.argmin() == 2
+
+
+def slow_promotion(nested, sets, depth=0):
+    """Return a node's promotion set, noting in `sets` every promotion set with its node's depth."""
+    if isinstance(nested, int):
+        promoted = {nested}
+    else:
+        children = [slow_promotion(child, sets, depth + 1) for child in nested[1:]]
+        promoted = set().union(*(own for own, role in zip(children, nested[0], strict=True) if role == "N"))
+    sets.append((depth, promoted))
+    return promoted
+
+
+@pytest.mark.parametrize("edus", range(1, 7))
+def test_promotion_of_every_small_tree(edus):
+    for nested, tree in every_tree(edus):
+        sets = []
+        slow_promotion(nested, sets)
+        expected = [min(depth for depth, own in sets if edu in own) for edu in range(edus)]
+        assert promotion_depths(tree).tolist() == expected, nested
+
+
+def test_marcu_sentence_scores_are_those_of_the_best_edu(document):
+    edus, sentences = (baseline("marcu").score(document, unit) for unit in ("edu", "sentence"))
+    assert edus.max() == 1
+    assert sentences.tolist() == [edus[:2].max(), edus[2:5].max(), edus[5], edus[6]]
+
+
+def exhaustive(heads, weights, costs, capacity):
+    root = int(np.flatnonzero(heads == np.arange(len(heads)))[0])
+    best = weights[root]
+    for size in range(1, len(heads) + 1):
+        for chosen in itertools.combinations(range(len(heads)), size):
+            fits = sum(costs[list(chosen)]) <= capacity
+            if root in chosen and fits and all(heads[unit] in chosen for unit in chosen):
+                best = max(best, sum(weights[list(chosen)]))
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 9), st.integers(0, 10**6), st.integers(1, 40))
+def test_knapsack_equals_exhaustive_search(edus, seed, capacity):
+    generator = np.random.default_rng(seed)
+    heads = edu_heads(random_tree(edus, seed))
+    weights, costs = generator.uniform(0, 5, edus), generator.integers(1, 12, edus)
+    chosen = best_rooted_subtree(heads, weights, costs, capacity)
+    assert all(heads[unit] in chosen for unit in chosen)
+    assert costs[chosen].sum() <= capacity or len(chosen) == 1
+    assert weights[chosen].sum() == pytest.approx(exhaustive(heads, weights, costs, capacity), abs=1e-6)
+
+
+def solver(heads, weights, costs, capacity):
+    """Return the optimum by SciPy's integer program solver."""
+    root = heads == np.arange(len(heads))
+    tree = (np.eye(len(heads)) - np.eye(len(heads))[heads])[~root]
+    constraints = [LinearConstraint(costs[None, :], -np.inf, capacity)]
+    if len(tree):
+        constraints.append(LinearConstraint(tree, -np.inf, 0))
+    whole, bounds, exact = np.ones(len(heads)), Bounds(root, 1), {"mip_rel_gap": 0}
+    return -milp(-weights, integrality=whole, bounds=bounds, constraints=constraints, options=exact).fun
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 80), st.integers(0, 10**6), st.integers(12, 400))
+def test_knapsack_equals_the_integer_program(edus, seed, capacity):
+    generator = np.random.default_rng(seed)
+    heads = edu_heads(random_tree(edus, seed))
+    weights, costs = generator.uniform(0, 5, edus), generator.integers(1, 12, edus)
+    chosen = best_rooted_subtree(heads, weights, costs, capacity)
+    assert all(heads[unit] in chosen for unit in chosen)
+    assert costs[chosen].sum() <= capacity
+    assert weights[chosen].sum() == pytest.approx(solver(heads, weights, costs, capacity), rel=1e-6)
+
+
+def test_knapsack_of_long_chains():
+    heads = np.maximum(np.arange(3000) - 1, 0)
+    assert best_rooted_subtree(heads, np.ones(3000), np.full(3000, 2), 1001) == list(range(500))
+    weights = np.where(np.arange(3000) == 2999, 5.0, -1e-6)
+    assert best_rooted_subtree(heads, weights, np.ones(3000, dtype=np.int64), 2999) == [0]
+    assert best_rooted_subtree(heads, weights, np.ones(3000, dtype=np.int64), 3000) == list(range(3000))
+
+
+def test_term_weights():
+    # tf: harbour 2, froze 1; "the" is a stop word, and a word counts once a unit.
+    expected = [np.log(3) + np.log(2), np.log(3), 0.0]
+    assert term_weights(("The harbour froze", "harbour the", "of the")).tolist() == pytest.approx(expected)
+
+
+def test_tree_knapsack_selects_by_itself(document):
+    scorer = baseline("tree-knapsack")
+    assert isinstance(scorer, Selector) and not isinstance(baseline("lead"), Selector)
+    with pytest.raises(InputError, match="no --block-trigrams with tree-knapsack"):
+        extract(document, scorer, Policy(Budget(units=2), block_trigrams=True))
+    summary = extract(document, scorer, Policy(Budget(units=3), "edu", dependencies=True))
+    heads = edu_heads(document.tree)
+    chosen = [entry.index for entry in summary.selected]
+    assert len(chosen) == 3 and all(heads[edu] in chosen for edu in chosen)

@@ -1,0 +1,119 @@
+"""Recipes and their bases."""
+
+import re
+
+import pytest
+
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import InputError
+from discsum.experiments.rows import low_resource
+from discsum.recipes import names, read_recipe
+from discsum.summarizer.training.recipe import SummarizerRecipe
+
+ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
+
+
+def fields_of(content):
+    return {key: value for key, value in content.items() if key not in ("kind", "data", "name", "paper")}
+
+
+def write(path, text):
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_recipe_changes_fields_of_its_base(tmp_path):
+    write(tmp_path / "low.yaml", "a: 1\ngroup: {x: 1, y: 2}\n")
+    write(tmp_path / "middle.yaml", "base: low.yaml\nb: 2\n")
+    path = write(tmp_path / "top.yaml", "base: middle.yaml\na: 5\ngroup: {y: 7}\n")
+    assert read_recipe(path, ["group.z=1"]) == {"a": 5, "b": 2, "group": {"x": 1, "y": 7, "z": 1}}
+
+
+def test_a_base_may_be_a_shipped_recipe(tmp_path):
+    path = write(tmp_path / "mine.yaml", "base: xiao2020/sentence\nsteps: 7\n")
+    content = read_recipe(path)
+    assert (content["steps"], content["schedule"], "base" in content) == (7, "noam", False)
+
+
+def test_bases_that_are_none(tmp_path):
+    path = write(tmp_path / "a.yaml", "base: b.yaml\n")
+    write(tmp_path / "b.yaml", "base: a.yaml\n")
+    with pytest.raises(InputError, match="expected a recipe whose bases end"):
+        read_recipe(path)
+    with pytest.raises(InputError, match=r"one of manakul2021.*, news-edu, .*xiao2020/\.\.\., got 'gone'"):
+        read_recipe(write(tmp_path / "c.yaml", "base: gone\n"))
+
+
+def test_every_row_of_both_tables_has_a_recipe():
+    assert len(ROWS) == 36
+    networks = set()
+    for name in ROWS:
+        content = read_recipe(name)
+        unit, setting, head = content["name"].split("-")[:3]
+        recipe = SummarizerRecipe.from_dict(fields_of(content))
+        assert (recipe.unit, recipe.synthesizer.head) == (unit, head)
+        assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
+        assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
+        assert recipe.rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
+        assert content["paper"]["rouge1"] > content["paper"]["rougeLsum"] > content["paper"]["rouge2"]
+        networks.add(repr(recipe.synthesizer))
+        if setting == "balanced":
+            assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
+    assert len(networks) == 18
+
+
+@pytest.mark.parametrize(("table", "unit"), [(3, "sentence"), (2, "edu")])
+def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
+    # docs/tables.md says so of docs/scores.
+    run = {"vectors": "isolated", "sample": 1000, "steps": 240, "validate_every": 40}
+    run |= {"schedule": "cosine", "rate": 5e-4, "average": 0.98}
+    whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
+    row = f"xiao2020/{unit}-default-c_tree_nuc"
+    changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource(table))))
+    assert changed == whole
+    assert {name: getattr(whole, name) for name in run} == run
+    assert len(low_resource(table)) == len(run)
+    assert read_recipe(row, [*low_resource(table), "steps=3"])["steps"] == 3
+    with pytest.raises(InputError, match="--table: expected 2 or 3, got 4"):
+        low_resource(4)
+
+
+def test_lists_in_groups(tmp_path):
+    source = [{"path": "a"}]
+    mixture = ["dot_product", "c_tree"]
+    path = write(tmp_path / "mixed.yaml", "synthesizer: {head: mixed, heads: 2, mixture: [dot_product, c_tree]}")
+    content = read_recipe(path)
+    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, **content})
+    assert recipe.synthesizer.mixture == tuple(mixture)
+    content = read_recipe(path, ["synthesizer.mixture=dense"])
+    with pytest.raises(InputError, match=r"synthesizer\.mixture: expected a list of words, got 'dense'"):
+        SummarizerRecipe.from_dict({"train": source, "validation": source, **content})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"synthesizer": {"heads": 0, "dropout": 2.0}}, r"synthesizer: heads: expected at least 1, got 0; dropout"),
+        ({"train": [{"path": "a", "weight": 0}]}, r"train\[0\]\.weight: expected a number above 0, got 0"),
+        ({"seed": -1}, "seed, draw: expected at least 0, got -1 and 1"),
+        ({"encoder_layers": -2}, "encoder_layers: expected at least 0, got -2"),
+    ],
+)
+def test_values_that_are_none(changes, message):
+    source = [{"path": "a"}]
+    with pytest.raises(InputError, match=message):
+        SummarizerRecipe.from_dict({"train": source, "validation": source} | changes)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith(("manakul2021/", "small-bart/"))])
+def test_abstractive_recipes_are_whole(name):
+    content = read_recipe(name)
+    recipe = AbstractiveRecipe.from_dict(
+        {key: value for key, value in content.items() if key not in ("kind", "data", "name")}
+    )
+    assert content["kind"] == "abstractive"
+    if name.startswith("manakul2021/"):
+        # Steps of two documents: 20,000 documents until the peak (appendix A.3).
+        assert recipe.warmup * recipe.steps * recipe.batch == 20_000
+        assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)

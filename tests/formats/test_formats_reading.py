@@ -1,0 +1,91 @@
+"""Shapes that files have and our own writing never makes."""
+
+from discsum.formats import load
+
+RS3 = """<?xml version="1.0" encoding="UTF-16"?>
+<rst>
+<header><relations><rel name="List" type="multinuc"/><rel name="Cause" type="rst"/><rel name="Both" type="rst"/>
+<rel name="Both" type="multinuc"/></relations></header>
+<body>
+{}
+</body></rst>
+"""
+
+
+def shape(document):
+    return [(node.first, node.split, node.last, node.nuclearity, node.relation) for node in document.tree.nodes]
+
+
+def test_rs3_satellites_wrap_from_the_nearest_outward():
+    body = """<segment id="a" parent="c" relname="Cause">far left</segment>
+    <segment id="b" parent="c" relname="Cause">near left</segment>
+    <segment id="c" parent="0">the nucleus, a root that names parent 0</segment>
+    <segment id="d" parent="c" relname="Cause">near
+        right</segment>
+    <segment id="e" parent="c" relname="Cause">far right</segment>"""
+    document = load(RS3.format(body), "rs3")
+    assert shape(document) == [
+        (0, 3, 4, "NS", "Cause"),
+        (0, 0, 3, "SN", "Cause"),
+        (1, 2, 3, "NS", "Cause"),
+        (1, 1, 2, "SN", "Cause"),
+    ]
+    assert document.edu_texts[3] == "near right"
+
+
+def test_rs3_nuclei_branch_to_the_right_inside_their_satellites():
+    body = """<segment id="1" parent="9" relname="List">one</segment>
+    <segment id="2" parent="9" relname="List">2</segment>
+    <segment id="3" parent="9" relname="List">three</segment><segment id="4" parent="9" relname="Cause">four</segment>
+    <group id="9" type="multinuc"/>"""
+    assert shape(load(RS3.format(body), "rs3")) == [
+        (0, 2, 3, "NS", "Cause"),
+        (0, 0, 2, "NN", "List"),
+        (1, 1, 2, "NN", "List"),
+    ]
+
+
+def test_rs3_label_of_both_types_is_a_nucleus_where_two_share_it():
+    body = """<segment id="1" parent="9" relname="List">one</segment>
+    <segment id="2" parent="9" relname="List">2</segment>
+    <segment id="3" parent="9" relname="Both">three</segment><group id="9" type="multinuc"/>"""
+    assert shape(load(RS3.format(body), "rs3"))[0] == (0, 1, 2, "NS", "Both")
+    assert shape(load(RS3.format(body.replace("List", "Both")), "rs3"))[0] == (0, 0, 2, "NN", "Both")
+
+
+def test_dis_n_ary_with_the_marks_of_rst_dt():
+    content = """( Root (span 1 5)
+      ( Nucleus (leaf 1) (rel2par List) (text _!First (in brackets),_!) )
+      ( Satellite (leaf 2) (rel2par elaboration-e) (text _!an aside,_!) ) //TT_ERR
+      ( Nucleus (leaf 3) (rel2par List) (text _!second.<P>_!) )
+      ( Nucleus (leaf 4) (rel2par List) (text _!third_!) )
+      ( Satellite (leaf 5) (rel2par attribution) (text _!said
+        somebody._!) ) )"""
+    document = load(content, "dis")
+    assert shape(document) == [
+        (0, 3, 4, "NS", "attribution"),
+        (0, 1, 3, "NN", "List"),
+        (0, 0, 1, "NS", "elaboration-e"),
+        (2, 2, 3, "NN", "List"),
+    ]
+    assert document.edu_texts == ("First (in brackets),", "an aside,", "second.", "third", "said somebody.")
+
+
+def test_rsd_without_distances_and_with_a_comment():
+    content = "# made elsewhere\n" + "\n".join(
+        f"{id}\tunit {id}\t_\t_\t_\t_\t{head}\t{label}\t_\t_"
+        for id, head, label in [
+            (1, 2, "Cause_r"),
+            (2, 0, "ROOT"),
+            (3, 2, "Cause_r"),
+            (4, 2, "List_m"),
+            (5, 2, "List_m"),
+        ]
+    )
+    # The nearer of two satellites first, the left of equals; nuclei as soon as nothing nearer is before them.
+    assert shape(load(content.replace("\n", "\r\n"), "rsd")) == [
+        (0, 2, 4, "NN", "List"),
+        (0, 1, 2, "NS", "Cause"),
+        (0, 0, 1, "SN", "Cause"),
+        (3, 3, 4, "NN", "List"),
+    ]

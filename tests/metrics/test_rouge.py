@@ -1,0 +1,108 @@
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.tokenize import tokenize
+
+from discsum.errors import InputError
+from discsum.metrics.rouge import MEASURES, rouge, signature
+from discsum.metrics.rouge_words import plain_words, stemmed_words
+
+WORDS = ("The", "river", "rose", "rises", "rising", "river's", "ÉTÉ", "3,000", "harbour.", "\n", "\u2028", "ice-cold")
+PREDICTION = "The ferries stopped running.\nIce covered the harbour."
+NEAR = "Ice stopped the ferry.\nThe harbour was covered with ice."
+FAR = "Ferries run again."
+
+# python -c "
+# from rouge_score.rouge_scorer import RougeScorer as S; s = S(['rouge1', 'rouge2', 'rougeLsum'], use_stemmer=True)
+# p = 'The ferries stopped running.\nIce covered the harbour.'
+# for r in ('Ice stopped the ferry.\nThe harbour was covered with ice.', 'Ferries run again.'):
+#     print([(x.fmeasure, x.precision, x.recall) for x in s.score(r, p).values()])"
+# with rouge-score 0.1.2
+EXPECTED_NEAR = [
+    (0.7777777777777777, 0.875, 0.7),
+    (0.25, 0.2857142857142857, 0.2222222222222222),
+    (0.5555555555555556, 0.625, 0.5),
+]
+EXPECTED_FAR = [
+    (0.36363636363636365, 0.25, 0.6666666666666666),
+    (0.0, 0.0, 0.0),
+    (0.36363636363636365, 0.25, 0.6666666666666666),
+]
+
+
+@pytest.mark.parametrize(("measure", "column"), [("f", 0), ("p", 1), ("r", 2)])
+def test_known_values(measure, column):
+    scores = rouge([PREDICTION, PREDICTION], [NEAR, FAR], measure=measure)
+    expected = np.array([EXPECTED_NEAR, EXPECTED_FAR])[:, :, column]
+    np.testing.assert_allclose(scores.values, expected)
+    assert list(scores.mean) == ["rouge1", "rouge2", "rougeLsum"]
+    np.testing.assert_allclose(list(scores.mean.values()), expected.mean(axis=0))
+    np.testing.assert_allclose(scores.metric("rouge2"), expected[:, 1])
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(WORDS)).map(" ".join),
+        min_size=3,
+        max_size=3,
+    ),
+    measure=st.sampled_from(["f", "p", "r"]),
+)
+def test_scores_are_those_of_rouge_score(texts, measure):
+    prediction, *references = texts
+    expected = RougeScorer(["rouge1", "rouge2", "rougeLsum"], use_stemmer=True).score_multi(references, prediction)
+    found = rouge([prediction], [references], measure=measure).values[0].tolist()
+    assert found == [getattr(score, MEASURES[measure]) for score in expected.values()]
+
+
+def test_best_reference_counts():
+    both = rouge([PREDICTION], [[FAR, NEAR]]).values
+    np.testing.assert_allclose(both, rouge([PREDICTION], [NEAR]).values)
+
+
+def test_lines_matter_to_lsum_alone():
+    joined = rouge([PREDICTION.replace("\n", " ")], [NEAR.replace("\n", " ")]).values[0]
+    split = rouge([PREDICTION], [NEAR]).values[0]
+    np.testing.assert_allclose(joined[:2], split[:2])
+    assert joined[2] < split[2]
+
+
+def test_empty_prediction_scores_nothing():
+    assert rouge([""], [NEAR]).values.tolist() == [[0, 0, 0]]
+
+
+def test_signature():
+    assert signature() == (
+        f"rouge1,rouge2,rougeLsum|f|stem:porter|split:newline|refs:max"
+        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|discsum:{version('discsum')}"
+    )
+    assert rouge(["a"], ["a"], measure="r").signature.split("|")[1] == "r"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], []), "a reference for each of 0 summaries"),
+        ((["a"], ["a", "b"]), "a reference for each of 1 summaries, got 2"),
+        ((["a"], [[]]), "document 0: expected at least one reference"),
+        (("a", "b"), "put it in a list"),
+    ],
+)
+def test_what_does_not_fit_is_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        rouge(*arguments)
+    with pytest.raises(InputError, match="a measure out of f, p, r, got 'f1'"):
+        rouge(["a"], ["a"], measure="f1")
+    with pytest.raises(InputError, match="a metric out of rouge1"):
+        rouge(["a"], ["a"]).metric("rougeL")
+
+
+@given(st.text() | st.text("abcdefghij .-'’09AÉß\u0130\ud800", max_size=60))
+def test_words_are_those_of_rouge_score(text):
+    assert stemmed_words(text) == tokenize(text, PorterStemmer())
+    assert plain_words(text) == tokenize(text, None)

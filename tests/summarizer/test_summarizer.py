@@ -1,0 +1,144 @@
+import json
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tiny
+from huggingface_hub import ModelHubMixin
+
+from discsum.encoder.inputs import unit_inputs
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import InputError, WeightsError
+from discsum.scoring import extract
+from discsum.selection import Budget, Policy
+from discsum.summarizer.extractive import ExtractiveSummarizer
+
+TEXTS = [tiny.ARTICLE, "The river rose. The mill stopped.", "", "Rain"]
+
+
+@pytest.fixture(scope="module", params=["sentence", "edu"])
+def summarizer(request, summarizer_folders):
+    return ExtractiveSummarizer.from_pretrained(summarizer_folders[request.param])
+
+
+def test_one_by_one_and_together(summarizer):
+    together = list(summarizer.summarize_many(TEXTS, ids=list("abcd"), batch_size=3))
+    assert [summary.document.id for summary in together] == list("abcd")
+    for text, summary in zip(TEXTS, together, strict=True):
+        alone = summarizer.summarize(text)
+        assert alone.text == summary.text
+        np.testing.assert_allclose(alone.scores, summary.scores, atol=1e-5)
+        assert bool(summary.text) == bool(text.strip())
+
+
+def test_a_parsed_document_scores_like_its_text(summarizer):
+    summary = summarizer.summarize(tiny.ARTICLE)
+    again = extract(summary.document, summarizer, summarizer.policy())
+    np.testing.assert_allclose(again.scores, summary.scores, atol=1e-5)
+
+
+def test_sections_are_scored_one_by_one(summarizer):
+    whole = summarizer.summarize(tiny.ARTICLE)
+    encoded = summarizer.parser.encode([tiny.ARTICLE])[0]
+    network = Synthesizer(replace(summarizer.network.config, max_units=3))
+    short = ExtractiveSummarizer(network, summarizer.config, summarizer.parser)
+    unit = short.config.unit
+    sections = unit_inputs(encoded.document, unit, short.encoder.of(encoded, unit), network.config)
+    assert [section.first for section in sections] == list(range(0, len(whole.scores), 3))
+    for section in sections:
+        np.testing.assert_allclose(section.prior["matrix"].sum(dim=1), 1.0, atol=1e-6)
+    assert len(short.scores([encoded])[0]) == len(whole.scores)
+
+
+def test_a_saved_model_scores_the_same(summarizer, tmp_path):
+    summarizer.save_pretrained(tmp_path / "copy", card="# A copy\n")
+    copy = ExtractiveSummarizer.from_pretrained(tmp_path / "copy")
+    # Weights are stored as float16.
+    np.testing.assert_allclose(
+        copy.summarize(tiny.ARTICLE).scores, summarizer.summarize(tiny.ARTICLE).scores, atol=1e-3
+    )
+    assert (tmp_path / "copy" / "README.md").read_text() == "# A copy\n"
+
+
+def test_the_other_unit_is_refused(summarizer):
+    other = "edu" if summarizer.config.unit == "sentence" else "sentence"
+    document = summarizer.parser.parse(tiny.ARTICLE)
+    with pytest.raises(InputError, match="name another model"):
+        extract(document, summarizer, Policy(Budget(units=1), other))
+
+
+def test_weights_of_another_architecture(summarizer, tmp_path):
+    summarizer.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["synthesizer"]["inner"] = 24
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"size mismatch"):
+        ExtractiveSummarizer.from_pretrained(tmp_path)
+    del config["summarizer"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"config\.json: expected the configuration .* KeyError: 'summarizer'"):
+        ExtractiveSummarizer.from_pretrained(tmp_path)
+
+
+def test_another_parser_in_the_place_of_its_own_is_refused(summarizer, tmp_path):
+    shutil.copytree(summarizer.config.parser, tmp_path / "parser")
+    near = ExtractiveSummarizer(
+        summarizer.network, replace(summarizer.config, parser=str(tmp_path / "parser")), summarizer.parser
+    )
+    near.save_pretrained(tmp_path / "model")
+    # Found from anywhere: the path is kept relative to the model's folder.
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["summarizer"]["parser"] == "../parser"
+    assert ExtractiveSummarizer.from_pretrained(tmp_path / "model").parser.fingerprint == summarizer.parser.fingerprint
+    config = json.loads((tmp_path / "parser" / "config.json").read_text())
+    config["network"]["edu_threshold"] = 0.25
+    (tmp_path / "parser" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(WeightsError, match=r"expected the parser .* with fingerprint .* train the model again"):
+        ExtractiveSummarizer.from_pretrained(tmp_path / "model")
+
+
+def test_an_unknown_model():
+    with pytest.raises(WeightsError, match="no-such-model"):
+        ExtractiveSummarizer.from_pretrained("no-such-model")
+
+
+def test_the_hubs_own_mixin_reads_and_writes_folders(summarizer, tmp_path, monkeypatch):
+    summarizer.save_pretrained(tmp_path / "model", card="# A card\n")
+    # As `super().from_pretrained` of a class that knows nothing of discsum would.
+    read = ModelHubMixin.from_pretrained.__func__(ExtractiveSummarizer, str(tmp_path / "model"))
+    assert (
+        read.summarize(tiny.ARTICLE).text
+        == ExtractiveSummarizer.from_pretrained(tmp_path / "model").summarize(tiny.ARTICLE).text
+    )
+    uploaded = {}
+
+    def upload(self, *, folder_path, **options):
+        uploaded.update({path.name: path.read_bytes() for path in folder_path.iterdir()})
+        return "https://example.org"
+
+    monkeypatch.setattr(
+        "huggingface_hub.HfApi.create_repo", lambda self, **options: SimpleNamespace(repo_id="me/model")
+    )
+    monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", upload)
+    summarizer.push_to_hub("me/model")
+    assert set(uploaded) == {"config.json", "model.safetensors", "README.md"}
+
+
+def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_path, monkeypatch):
+    summarizer.save_pretrained(tmp_path / "model")
+    asked = []
+
+    def fetch(name, **options):
+        asked.append((name, options["revision"]))
+        return str(tmp_path / "model")
+
+    monkeypatch.setattr("discsum.summarizer.extractive.snapshot_download", fetch)
+    config = str(tmp_path / "model" / "config.json")
+    monkeypatch.setattr("huggingface_hub.hub_mixin.hf_hub_download", lambda **options: config)
+    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1")
+    assert asked == [("me/model", "v1")]
+    assert model.name == summarizer.name
+    with pytest.raises(WeightsError, match="me/model: expected a folder"):
+        ExtractiveSummarizer.from_pretrained("me/model")
+    assert len(asked) == 1

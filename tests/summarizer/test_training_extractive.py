@@ -1,0 +1,249 @@
+import json
+import math
+
+import pytest
+import tiny
+import torch
+from safetensors.torch import load_file
+from small_runs import make_data, trainer
+
+from discsum.encoder.features import COUNT
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.errors import DiscsumError, InputError
+from discsum.recipes.sources import Source
+from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.training.examples import collate
+from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.training.schedule import rate_factor
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder of texts, and what is made of them once for all tests."""
+    return make_data(tmp_path_factory.mktemp("news"))
+
+
+def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=8)
+    best = run.run(lambda line: None)
+    losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
+    assert losses[-1] < losses[0]
+    assert run.summary(best) == max(run.summary(entry) for entry in run.log)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.name == "tiny-news"
+    assert model.summarize(tiny.ARTICLE).text
+
+
+def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
+    run.run(lambda line: None)
+    card = (tmp_path / "run" / "best" / "README.md").read_text()
+    for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
+        assert part in card
+
+
+def test_the_same_seed_gives_the_same_weights(data, parser_folder, tmp_path):
+    weights = []
+    for name in "ab":
+        trainer(data, parser_folder, tmp_path / name, epochs=2).run(lambda line: None)
+        weights.append((tmp_path / name / "best" / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+class KilledError(Exception):
+    pass
+
+
+def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_path):
+    def killed(line):
+        if line.startswith("step 8/"):
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        trainer(data, parser_folder, tmp_path / "killed").run(killed)
+    lines = []
+    for name in ("killed", "whole"):
+        trainer(data, parser_folder, tmp_path / name).run(lines.append)
+    assert [line.split("/")[0] for line in lines if "validation" in line] == [
+        *("step 9", "step 12"),
+        *("step 3", "step 6", "step 9", "step 12"),
+    ]
+    for file in ("best/model.safetensors", "log.json"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    said = len(lines)
+    trainer(data, parser_folder, tmp_path / "whole").run(lines.append)
+    assert len(lines) == said
+
+
+def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
+    # At such a rate no validation is better than the first.
+    settings = {"epochs": 6, "rate": 1e-12, "patience": 2}
+    for _ in range(2):
+        run = trainer(data, parser_folder, tmp_path / "run", **settings)
+        run.run(lambda line: None)
+        assert [entry.steps for entry in run.log] == [3, 6, 9]
+        assert run.best is run.log[0]
+
+
+def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
+    row = trainer(data, parser_folder, tmp_path).train
+    examples = [row[index] for index in range(5)]
+    batch = collate(examples)
+    for row, example in enumerate(examples):
+        units = len(example.labels)
+        inputs, prior = batch.inputs, batch.inputs.prior["matrix"]
+        assert inputs.mask[row].tolist() == [index < units for index in range(inputs.mask.shape[1])]
+        torch.testing.assert_close(inputs.vectors[row, :units], example.inputs.vectors)
+        torch.testing.assert_close(prior[row, :units, :units], example.inputs.prior["matrix"])
+        assert not prior[row, units:].any()
+        assert batch.labels[row, :units].tolist() == example.labels.tolist()
+
+
+def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, lead=0.25)
+    example = run.train[int(run.train.lengths.argmax())]
+    batch = collate([example])
+    losses = []
+    logits = run.scorer.eval()(batch)[0].tolist()
+    for place, (logit, label) in enumerate(zip(logits, example.labels.tolist(), strict=True)):
+        target = 0.75 * label + 0.25 * (place < run.recipe.units)
+        chance = 1 / (1 + math.exp(-logit))
+        losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
+    assert run.batch_loss(run.scorer(batch), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
+        trainer(data, parser_folder, tmp_path, lead=1.5)
+
+
+def test_validation_documents_in_training_are_refused(data, parser_folder, tmp_path):
+    with pytest.raises(InputError, match="no validation document among the training documents, got 4"):
+        trainer(data, parser_folder, tmp_path, validation=(Source("train.jsonl", 20, 24),))
+
+
+def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path)
+    run.train[0].inputs.vectors.fill_(float("nan"))
+    with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-"):
+        run.run(lambda line: None)
+
+
+def test_every_problem_of_a_recipe_at_once():
+    with pytest.raises(InputError) as caught:
+        SummarizerRecipe((), (), unit="word", choose="rouge3", epochs=0)
+    for word in ("unit", "choose", "epochs", "train", "validation"):
+        assert word in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        SummarizerRecipe.from_dict(
+            {
+                "epoch": 3,
+                "batch": "many",
+                "synthesizer": {"inner": 1.5},
+                "train": [{"path": "a", "file": "x"}, {"path": 5}],
+            }
+        )
+    for part in (
+        "epoch: expected one of",
+        "batch: expected a whole",
+        "synthesizer.inner",
+        "train[0].file",
+        "train[1].path",
+    ):
+        assert part in str(caught.value)
+    with pytest.raises(InputError, match="validation: expected a list of sources"):
+        SummarizerRecipe.from_dict({"validation": [{"file": "x"}]})
+
+
+def test_numbers_as_yaml_reads_them():
+    source = [{"path": "a", "last": None, "weight": 3}]
+    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, "rate": "1e-4"})
+    assert (recipe.rate, recipe.train[0].weight, recipe.train[0].last) == (1e-4, 3.0, None)
+
+
+def test_the_rate_rises_and_falls():
+    values = [rate_factor(step / 100, 0.1, 100) for step in range(100)]
+    assert values.index(max(values)) in (9, 10)
+    assert max(values) == pytest.approx(1.0, abs=0.01)
+    assert values[0] == pytest.approx(0.1)
+    assert values[-1] < 0.01
+
+
+@pytest.mark.parametrize("vectors", ["contextual", "isolated", "encoder"])
+@pytest.mark.parametrize("layers", [0, 1])
+def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vectors, layers):
+    name = str(encoder_folder) if vectors == "encoder" else vectors
+    changes = {"vectors": name, "encode_each_step": True, "encoder_layers": layers, "encoder_rate": 1e-3, "epochs": 2}
+    run = trainer(data, parser_folder, tmp_path / "run", **changes)
+    frozen = [value.clone() for value in run.scorer.encoder.windows.state_dict().values()]
+    run.run(lambda line: None)
+    changed = [
+        not one.equal(two) for one, two in zip(frozen, run.scorer.encoder.windows.state_dict().values(), strict=True)
+    ]
+    assert any(changed) == bool(layers)
+    assert not all(changed)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.config.encoder_layers == layers
+    # What was kept scores as what was validated did, but for float16.
+    example = run.validation[0]
+    best = run.scorer.with_weights(run.average).score([example])[0].sigmoid()
+    if run.best is run.log[-1]:
+        saved = model.score(example.document, "sentence")
+        torch.testing.assert_close(torch.from_numpy(saved).float(), best.detach(), atol=5e-3, rtol=0)
+    weights = load_file(tmp_path / "run" / "best" / "model.safetensors")
+    assert any(name.startswith("encoder.") for name in weights) == bool(layers)
+
+
+def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
+    def killed(line):
+        if line.startswith("step 5/"):
+            raise KilledError
+
+    changes = {"encoder_layers": 1, "epochs": 2}
+    with pytest.raises(KilledError):
+        trainer(data, parser_folder, tmp_path / "killed", **changes).run(killed)
+    for name in ("killed", "whole"):
+        trainer(data, parser_folder, tmp_path / name, **changes).run(lambda line: None)
+    files = [(tmp_path / name / "best" / "model.safetensors").read_bytes() for name in ("killed", "whole")]
+    assert files[0] == files[1]
+
+
+def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
+    """A frozen encoder without dropout gives the vectors that are kept, but for their half precision."""
+    cached = trainer(data, parser_folder, tmp_path / "cached", synthesizer=SynthesizerConfig(dropout=0.0))
+    anew = trainer(
+        data, parser_folder, tmp_path / "anew", synthesizer=SynthesizerConfig(dropout=0.0), encode_each_step=True
+    )
+    one, two = (run.scorer.eval().score([run.train[0], run.train[1]]) for run in (cached, anew))
+    torch.testing.assert_close(one, two, atol=2e-2, rtol=2e-2)
+
+
+def test_the_noam_schedule_is_that_of_the_released_code():
+    """A factor times min(step^-0.5, step * warmup^-1.5), relative to its peak."""
+    warmup, steps = 2400, 24_000
+    for step in (0, 100, 2399, 2400, 5000, 23_999):
+        number = step + 1
+        expected = min(number**-0.5, number * warmup**-1.5) / warmup**-0.5
+        assert rate_factor(step / steps, warmup / steps, steps, "noam") == pytest.approx(expected, rel=1e-3)
+
+
+def test_units_of_the_oracle_weigh_more(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, positive_weight=3.0)
+    example = run.train[int(run.train.lengths.argmax())]
+    batch = collate([example])
+    logits = run.scorer.eval()(batch)
+    loss, weights = 0.0, 0.0
+    for logit, label in zip(logits[0].tolist(), example.labels.tolist(), strict=True):
+        chance = 1 / (1 + math.exp(-logit))
+        weight = 3.0 if label else 1.0
+        loss -= weight * math.log(chance if label else 1 - chance)
+        weights += weight
+    assert run.batch_loss(logits, batch).item() == pytest.approx(loss / weights, rel=1e-5)
+
+
+def test_a_frozen_encoder_has_its_dropout(data, parser_folder, encoder_folder, tmp_path):
+    still = SynthesizerConfig(inner=32, scorer=8, dropout=0.0)
+    changes = {"synthesizer": still, "vectors": str(encoder_folder), "encode_each_step": True}
+    run = trainer(data, parser_folder, tmp_path, **changes)
+    batch = collate([run.train[0]])
+    run.scorer.train()
+    assert not run.scorer(batch).equal(run.scorer(batch))
+    run.scorer.eval()
+    assert run.scorer(batch).equal(run.scorer(batch))

@@ -1,0 +1,136 @@
+"""The folder of a run: what is written there, found again, and missed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import tiny
+from safetensors.torch import load_file, save_file
+from small_news import write_table
+from small_runs import make_data, trainer
+
+from discsum.errors import InputError, WeightsError
+from discsum.summarizer.extractive import ExtractiveSummarizer
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder of texts, and what is made of them once for all tests."""
+    return make_data(tmp_path_factory.mktemp("news"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 2}, r"another's \(seed 1 there and 2 here\)"),
+    ],
+)
+def test_a_folder_with_another_run_is_refused(data, parser_folder, tmp_path, changes, message):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    with pytest.raises(InputError, match=message):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1, **changes)
+
+
+def test_a_run_goes_on_with_its_own_documents_only(data, parser_folder, tmp_path):
+    folder = tmp_path / "news"
+    shutil.copytree(data, folder, ignore=shutil.ignore_patterns("datasets"))
+    trainer(folder, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    write_table(folder / "train.jsonl", 1, 25)
+    with pytest.raises(InputError, match="expected the data that the run began with"):
+        trainer(folder, parser_folder, tmp_path / "run", epochs=1)
+
+
+def test_a_damaged_checkpoint_is_named(data, parser_folder, tmp_path):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    path = tmp_path / "run" / "last.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint, got"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1)
+
+
+def test_a_finished_run_is_left_alone(data, parser_folder, tmp_path):
+    def left():
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*") if path.is_file()}
+
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    before = left()
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    assert left() == before
+
+
+def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, encoder_folder, tmp_path):
+    encoder = tmp_path / "encoder"
+    shutil.copytree(encoder_folder, encoder)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1, vectors=str(encoder)).run(lambda line: None)
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
+    assert model.summarize(tiny.ARTICLE).text
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(WeightsError, match=r"expected the encoder .* with digest"):
+        ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").summarize(tiny.ARTICLE)
+
+
+def test_best_weights_that_are_gone_are_missed(data, parser_folder, tmp_path):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    shutil.rmtree(tmp_path / "run" / "best")
+    with pytest.raises(InputError, match=r"best: expected the weights of step 3, .*delete .*last.safetensors to train"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1)
+    (tmp_path / "run" / "last.safetensors").unlink()
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    assert ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").name == "tiny-news"
+
+
+def test_weights_and_card_are_written_together_or_not_at_all(data, parser_folder, tmp_path, monkeypatch):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
+
+    def full():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(run, "card", full)
+    with pytest.raises(OSError, match="No space left"):
+        run.run(lambda line: None)
+    assert not [path for path in (tmp_path / "run").iterdir() if "best" in path.name]
+
+
+def test_a_log_for_tensorboard_that_cannot_be_written_ends_alone(data, parser_folder, tmp_path):
+    lines = []
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "tensorboard").write_text("a file in its place")
+    trainer(data, parser_folder, tmp_path / "run", epochs=2).run(lines.append)
+    said = [line for line in lines if "expected to write TensorBoard's log" in line]
+    assert len(said) == 1
+    assert "the run goes on without it" in said[0]
+    assert (tmp_path / "run" / "best" / "config.json").is_file()
+
+
+def test_tensorboard_reads_the_curves(data, parser_folder, tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    trainer(data, parser_folder, tmp_path / "run", epochs=2).run(lambda line: None)
+    curves = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    assert {"train/loss", "train/rate", "validation/rouge1"} <= set(curves.Tags()["scalars"])
+    log = json.loads((tmp_path / "run" / "log.json").read_text())
+    found = [(event.step, event.value) for event in curves.Scalars("train/loss")]
+    assert found == [(entry["steps"], pytest.approx(entry["loss"])) for entry in log]
+
+
+def test_an_encoder_in_a_folder_is_found_from_anywhere(data, parser_folder, encoder_folder, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copytree(encoder_folder, tmp_path / "here" / "encoder")
+    monkeypatch.chdir(tmp_path / "here")
+    # A run's own, as the encoder's name is part of what its vectors are kept by.
+    trainer(data, parser_folder, Path("run"), epochs=1, vectors="encoder").run(lambda line: None)
+    model = ExtractiveSummarizer.from_pretrained("run/best")
+    # The name that dataset folders with its vectors have.
+    assert model.config.vectors == "encoder"
+    expected = model.summarize(tiny.ARTICLE).text
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert ExtractiveSummarizer.from_pretrained("../here/run/best").summarize(tiny.ARTICLE).text == expected
+    # Both moved together, and saved again at another depth.
+    (tmp_path / "here").rename(tmp_path / "there")
+    model = ExtractiveSummarizer.from_pretrained(tmp_path / "there" / "run" / "best")
+    assert model.summarize(tiny.ARTICLE).text == expected
+    model.save_pretrained(tmp_path / "copy")
+    assert ExtractiveSummarizer.from_pretrained(tmp_path / "copy").summarize(tiny.ARTICLE).text == expected
