@@ -21,14 +21,15 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# The wheel is typed, installs where nothing of this folder is seen, and works without a network.
+# The wheel is typed, its imports keep to the layers, it installs where nothing of this folder is seen, and works without a network.
 wheel: $(VENV)/.installed-dev
 	rm -rf build dist && mkdir -p build
 	$(BIN)/python -m build --wheel --outdir dist
 	$(PYTHON) -m venv $(CLEAN)
-	$(CLEAN)/bin/python $(PIP) dist/*.whl mypy types-PyYAML
+	$(CLEAN)/bin/python $(PIP) dist/*.whl mypy types-PyYAML import-linter
 	cp data/samples/harbour.txt pyproject.toml build/
 	cd build && clean-venv/bin/python -m mypy --config-file pyproject.toml -p discsum
+	cd build && clean-venv/bin/lint-imports --config pyproject.toml --no-cache
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum extract harbour.txt --units 3
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum parse harbour.txt --format rs3 -o harbour.rs3
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import ParserName
 from discsum.cli.train import HeadFiles
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import SHIPPED_PARSER, UNITS
 from discsum.errors import InputError
 
+if TYPE_CHECKING:
+    from discsum.selection import Policy
+
+# Of `discsum.experiments.report`, which is not to be imported for `--help`.
 STYLES = ("table", "markdown", "json")
 # Options of --table, itself among them.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
@@ -159,7 +163,7 @@ def _evaluate_summarizers(
     from discsum.cli.progress import counting
     from discsum.experiments.comparison import ORACLE
     from discsum.experiments.measuring import MeasuredRows, measure
-    from discsum.experiments.report import policy_of, show, write_documents
+    from discsum.experiments.report import comparison_report, write_documents
 
     unknown = [name for name in against if name not in models]
     if unknown:
@@ -168,7 +172,7 @@ def _evaluate_summarizers(
         )
     unit, units, block_trigrams, parser = what
     output, style, signature = shown
-    policy, run = policy_of(unit, units, block_trigrams), Run()
+    policy, run = _policy(unit, units, block_trigrams), Run()
     scorers = [(name, None if name == ORACLE else load_scorer(name, unit)) for name in models]
     results = measure(
         scorers,
@@ -181,10 +185,21 @@ def _evaluate_summarizers(
     run.done = len(results[0].selections)
     others = [result for result in results if result.name in against]
     figures = [result.row(others) for result in results]
-    show(str(path), len(results[0].selections), figures, results[0].rouge.signature, style, signature)
+    documents = len(results[0].selections)
+    typer.echo(comparison_report(str(path), documents, figures, results[0].rouge.signature, style, signature))
     if output is not None:
         write_documents(Path(output), results)
     run.finish()
+
+
+def _policy(unit: str, units: int | None, block_trigrams: bool) -> Policy:
+    """Return the policy of an evaluation: the usual length of the unit, dependencies between EDUs."""
+    from discsum.selection import usual_policy
+
+    check_choice("--unit", unit, UNITS)
+    if units is not None and units < 1:
+        raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
+    return usual_policy(unit, units, block_trigrams=block_trigrams)
 
 
 def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:

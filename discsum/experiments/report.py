@@ -1,103 +1,97 @@
-"""The figures of `discsum evaluate` for summarizers, and how they are shown."""
+"""Figures of summarizers as text: an aligned table, Markdown, or JSON."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from discsum.cli.documents import check_choice
-from discsum.constants import UNITS
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
-from discsum.selection import Policy, usual_policy
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
-
-
-def policy_of(unit: str, units: int | None, block_trigrams: bool) -> Policy:
-    """Return the policy of an evaluation: the usual length of the unit, dependencies between EDUs."""
-    check_choice("--unit", unit, UNITS)
-    if units is not None and units < 1:
-        raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return usual_policy(unit, units, block_trigrams=block_trigrams)
+STYLES = ("table", "markdown", "json")
 
 
 def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
-    """Write every document's scores, a JSON object a line; gzipped where the name ends in `.gz`."""
-    import gzip
-
+    """Write every document's scores, one JSON object a line; gzipped where the name ends in `.gz`."""
     lines = "".join(to_line(entry) for result in results for entry in result.documents()).encode()
     with replacing(path) as partial:
-        # Without the time in its header the same scores are the same bytes.
+        # Without the time in its header, the same scores are the same bytes.
         partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
 
-def show(
+def comparison_report(
     data: str, documents: int, rows: Sequence[dict[str, Any]], signature: str, style: str, signatures: bool
-) -> None:
-    """Print the figures.
+) -> str:
+    """Return the figures of several models on the same documents.
 
     Args:
         data: What they were measured on.
-        documents: How many documents that are.
-        rows: What `ModelScores.row` gives.
-        signature: What all of them depend on.
-        style: `table`, `markdown` or `json`.
-        signatures: Whether each row is followed by its own signatures.
+        documents: Number of documents.
+        rows: What `ModelScores.row` gives for each model.
+        signature: What all of the figures depend on.
+        style: One of `STYLES`.
+        signatures: Whether each figure's own signature follows.
     """
     if style == "json":
-        typer.echo(
-            json.dumps({"data": data, "documents": documents, "signature": signature, "models": list(rows)}, indent=1)
-        )
-        return
+        head = {"data": data, "documents": documents, "signature": signature}
+        return json.dumps({**head, "models": list(rows)}, indent=1)
+    lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
+    paired = list(_comparisons(rows))
+    if paired:
+        lines += ["", aligned([["paired bootstrap", *HEADINGS.values()], *paired], style)]
+    lines.append(f"\nsignature: {signature}" if style == "table" else f"\nSignature: `{signature}`")
+    if signatures:
+        lines += [
+            f"{row['model']} {heading}: {one['signature']}"
+            for row in rows
+            for metric, heading in HEADINGS.items()
+            for one in (row[metric], *row[metric]["against"])
+        ]
+    return "\n".join(lines)
+
+
+def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     cells = [["model", *HEADINGS.values(), "words", "place", "in oracle", "parameters", "docs/s"]]
     for row in rows:
         figures = [
             f"{row[metric]['mean']:.2f} [{row[metric]['low']:.2f}, {row[metric]['high']:.2f}]" for metric in HEADINGS
         ]
         parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
-        middle = "" if row["place"] is None else f"{row['place']:.2f}"
-        others = [f"{row['words']:.1f}", middle, f"{row['overlap']:.2f}", parameters]
+        place = "" if row["place"] is None else f"{row['place']:.2f}"
+        others = [f"{row['words']:.1f}", place, f"{row['overlap']:.2f}", parameters]
         cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
-    typer.echo(f"{data}: {documents} documents")
-    print_cells(cells, style)
-    paired = [["paired bootstrap", *HEADINGS.values()]]
+    return cells
+
+
+def _comparisons(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
+    """Yield a row for each model and each one that it is compared with: differences and p-values."""
     for row in rows:
-        for place, other in enumerate(row["rouge1"]["against"]):
-            found = [row[metric]["against"][place] for metric in HEADINGS]
-            differences = [f"{one['difference']:+.2f} {probability(one['p'])}" for one in found]
-            paired.append([f"{row['model']} - {other['model']}", *differences])
-    if len(paired) > 1:
-        typer.echo()
-        print_cells(paired, style)
-    typer.echo(f"\nsignature: {signature}" if style == "table" else f"\nSignature: `{signature}`")
-    if signatures:
-        for row in rows:
-            for metric, heading in HEADINGS.items():
-                for one in (row[metric], *row[metric]["against"]):
-                    typer.echo(f"{row['model']} {heading}: {one['signature']}")
+        for index, other in enumerate(row["rouge1"]["against"]):
+            found = [row[metric]["against"][index] for metric in HEADINGS]
+            differences = [f"{one['difference']:+.2f} {p_value(one['p'])}" for one in found]
+            yield [f"{row['model']} - {other['model']}", *differences]
 
 
-def print_cells(cells: Sequence[Sequence[str]], style: str) -> None:
-    """Print a table whose first row is its head, aligned or as Markdown."""
+def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
+    """Return a table whose first row is its head: columns aligned, or Markdown."""
     if style == "markdown":
         lines = ["| " + " | ".join(row) + " |" for row in cells]
         lines.insert(1, "|" + "---|" * len(cells[0]))
-        typer.echo("\n".join(lines))
-        return
+        return "\n".join(lines)
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    for row in cells:
-        padded = [
+    return "\n".join(
+        "  ".join(
             cell.ljust(width) if column == 0 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        typer.echo("  ".join(padded).rstrip())
+        ).rstrip()
+        for row in cells
+    )
 
 
-def probability(value: float) -> str:
-    """Return a p-value as text."""
+def p_value(value: float) -> str:
+    """Return a p-value as tables print it."""
     return "p<.001" if value < 0.001 else f"p={value:.3f}".replace("0.", ".")
