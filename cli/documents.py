@@ -19,7 +19,7 @@ from discsum.data.tables import TABLES, Failure
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
 from discsum.files import replacing, to_line
 
-FAILED, USAGE, SOME_FAILED = 1, 2, 3
+FAILED, SOME_FAILED = 1, 3
 BATCH = 8
 T = TypeVar("T")
 

@@ -12,7 +12,10 @@ from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import names, read_recipe
 from discsum.summarizer.training.recipe import SummarizerRecipe
 
-COMMANDS = ("parse", "extract", "train", "evaluate")
+COMMANDS = (
+    *("parse", "extract", "abstract", "preprocess", "train", "evaluate"),
+    *(f"analyze {name}" for name in ("attention", "sparsity", "rouge", "time", "corpus")),
+)
 COMMAND = "import sys; from discsum.cli import main; main()"
 
 
@@ -24,7 +27,7 @@ def test_version(discsum):
 def test_help_shows_an_example(discsum, command):
     result = discsum(*command.split(), "--help")
     assert (result.code, result.err) == (0, "")
-    assert f"Example: discsum {command}".strip() in result.out
+    assert f"Example: discsum {command}".strip() in " ".join(result.out.split())
     assert discsum(*command.split(), "-h").out == result.out
 
 

@@ -19,6 +19,13 @@ SETTINGS = {
 }
 
 
+# R-1 that the paper printed, by setting and row.
+PAPER = {
+    2: {("default", "Dot Product (8)"): 41.02, ("balanced", "C-Tree"): 40.28},
+    3: {("default", "Dot Product (8)"): 41.82, ("balanced", "C-Tree"): 41.68},
+}
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
@@ -44,12 +51,14 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     assert "|oracle:kedzie|" in found["signature"]
     printed = [row["rouge1"]["paper"] for row in rows[:2]]
     assert printed == ([40.30, 56.04] if table == 3 else [37.99, 62.08])
-    assert rows[1]["rouge1"]["mean"] >= rows[0]["rouge1"]["mean"] - 1e-9 or unit == "edu"
+    if unit == "sentence":
+        # Of EDUs the oracle's 100 words may be fewer than the lead's.
+        assert rows[1]["rouge1"]["mean"] >= rows[0]["rouge1"]["mean"] - 1e-9
+    assert PAPER[table].items() <= {(row["setting"], row["label"]): row["rouge1"]["paper"] for row in rows}.items()
     for row in rows[2:]:
         figures = row["rouge1"]
         assert figures["mean"] == pytest.approx(sum(figures["draws"]) / draws)
         assert (figures["spread"] is None) == (draws == 1)
-        assert figures["paper"] > 40 or table == 2
         assert row["parameters"]["whole"] > row["parameters"]["attention"]
         assert set(figures["daggers"]) <= {"†", "‡"}
         assert row["label"] != "Dot Product (8)" or not figures["daggers"]
