@@ -79,7 +79,7 @@ def sparsity(
     Example: discsum analyze sparsity news.jsonl --model hf:facebook/bart-large-cnn -o analysis
     """
     from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.sparsity import retained_mass
+    from discsum.abstractive.analysis.retained_mass import retained_mass
     from discsum.cli.models import load_parser
 
     pairs = read_table(table, documents)

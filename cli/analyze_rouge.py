@@ -40,7 +40,7 @@ def rouge(
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
     from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.reading import read_some
+    from discsum.abstractive.analysis.rouge_by_r import rouge_at_r
     from discsum.cli.models import load_parser
     from discsum.metrics.rouge import signature
 
@@ -69,7 +69,7 @@ def rouge(
                 def shown(done: int, before: int = place * len(pairs)) -> None:
                     show(before + done)
 
-                measured = read_some(summarizer, parsed, references, r, split, shown, **options)
+                measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **options)
                 found[name].append(measured.to_dict())
     path = write_numbers(output, "rouge", {"table": table, "signature": signature(), "systems": found})
     for what, (label, lines) in _drawn(found, len(amounts), against).items():

@@ -1,4 +1,4 @@
-"""Where a model looked while it wrote a summary (Manakul and Gales 2021, figures 5 to 8)."""
+"""Cross-attention maps of a generated summary (Manakul and Gales 2021, figures 5 to 8)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from discsum.document import Document
 
 @dataclass(frozen=True, eq=False)
 class AttentionMaps:
-    """Cross-attention of one document, heads averaged.
+    """Cross-attention over one document, averaged over heads.
 
     Attributes:
         summary: The summary.
-        written: Its tokens.
+        written: The summary's tokens.
         read: The document's tokens.
         sentences: The texts of the document's sentences that have a token.
         owner: `(tokens,)` the sentence of each token.
-        words: `(layers, written, read)` how much attention each written token gave to each token.
+        words: `(layers, written, read)` attention of each written token to each token of the document.
     """
 
     summary: str
@@ -44,7 +44,7 @@ class AttentionMaps:
         return sums
 
     def to_dict(self, layer: int) -> dict[str, Any]:
-        """Return one layer's maps as JSON has them."""
+        """Return the maps of one layer as a JSON object."""
         return {
             "layer": layer,
             "summary": self.summary,
@@ -59,15 +59,15 @@ class AttentionMaps:
 
 @torch.inference_mode()
 def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **generation: Any) -> AttentionMaps:
-    """Return where the model looks while it writes its summary of a document, by a second pass over the summary.
+    """Return the attention maps of the model's summary of a document, from a second, teacher-forced pass over it.
 
     Args:
-        summarizer: A model that `sparsify` changed; what its selector leaves out gets no attention.
+        summarizer: A sparse model; sentences that its selector leaves out get no attention.
         document: With sentences.
         generation: Options of `AbstractiveSummarizer.summarize`.
 
     Raises:
-        InputError: A document that the model cannot read.
+        InputError: A document that is longer than the model's positions.
     """
     model, tokenizer = summarizer.model, summarizer.tokenizer
     with exactly(model, model.sparse.r):
@@ -77,7 +77,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
         )
         layout = SentenceLayout.from_documents([document], encoding)
         layout = layout.with_prior([document]) if summarizer.selector.beta is not None else layout
-        # Weights are given by the eager implementation alone.
+        # Only the eager implementation returns attention weights.
         before = model.config._attn_implementation
         model.set_attn_implementation("eager")
         try:

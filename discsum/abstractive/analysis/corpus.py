@@ -1,4 +1,4 @@
-"""Statistics of a corpus as models see it (Manakul and Gales 2021, table 4)."""
+"""Token and sentence counts of a corpus (Manakul and Gales 2021, table 4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CorpusStatistics:
     """Means over documents.
 
     Attributes:
-        documents: How many there are.
+        documents: Number of documents.
         tokens: Tokens of a document, N.
         sentences: Sentences of a document, N1.
         summary_tokens: Tokens of its first reference, M.
@@ -39,8 +39,8 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> Corp
     """Return the statistics of texts with references.
 
     Args:
-        pairs: Each text with references, and how many sentences it has.
-        tokenizer: Whose tokens are counted, special ones left out.
+        pairs: Each text with its references, and its number of sentences.
+        tokenizer: Its tokens are counted, special tokens left out.
 
     Raises:
         InputError: No text, or a reference without a token.

@@ -1,4 +1,4 @@
-"""Pictures of the analyses, as PNG and SVG by their names."""
+"""Heat maps and line charts of the analyses, written as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.files import replacing
 LONGEST = 48
 MOST_ROWS = 150
 KINDS = (".png", ".svg")
-# Of lines; more of them than marks are told apart by shade.
+# Markers of lines; charts with more lines use shades.
 MARKS = "os^Dvp*Xhd"
 
 
@@ -24,13 +24,13 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("Pictures need matplotlib. Please run: pip install 'discsum[analyze]'") from error
-    # Not pyplot, which wants a screen and keeps every figure.
+    # Not pyplot: it needs a display and keeps every figure in memory.
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
 def _save(figure: Any, path: Path) -> list[Path]:
-    """Write the figure beside its JSON, once for each kind; return the files."""
+    """Write the figure beside its JSON in every format; return the files."""
     written = []
     for kind in KINDS:
         with replacing(path.with_suffix(kind)) as partial:
@@ -40,7 +40,7 @@ def _save(figure: Any, path: Path) -> list[Path]:
 
 
 def shortened(text: str) -> str:
-    """Return a label: the text on one line, its end left out where it is long."""
+    """Return a label: the text on one line, cut after `LONGEST` characters."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
@@ -48,13 +48,13 @@ def shortened(text: str) -> str:
 def heatmap(
     values: NDArray[np.floating[Any]], rows: Sequence[str], columns: Sequence[str], title: str, path: Path
 ) -> list[Path]:
-    """Draw `(rows, columns)` values from 0 on, the darker the more, with a label for each; return the files.
+    """Draw `(rows, columns)` values, dark for large, with labelled rows and columns; return the files.
 
-    Of more than `MOST_ROWS` rows those are drawn, in their order, that have most; the title says so.
+    Of more than `MOST_ROWS` rows only those with the largest sums are drawn, in order; the title says so.
     """
     if len(rows) > MOST_ROWS:
         kept = np.sort(np.argsort(-values.sum(axis=1), kind="stable")[:MOST_ROWS])
-        title = f"{title}; the {MOST_ROWS} of {len(rows)} rows that have most"
+        title = f"{title}; the {MOST_ROWS} of {len(rows)} rows with the largest sums"
         places, values, rows = kept.tolist(), values[kept], [rows[place] for place in kept]
     else:
         places = list(range(len(rows)))
@@ -78,15 +78,15 @@ def curves(
     path: Path,
     bottom: float | None = 0.0,
 ) -> list[Path]:
-    """Draw lines over the same values `across`, named by a legend; return the files.
+    """Draw lines over shared horizontal values, with a legend; return the files.
 
     Args:
-        lines: By name; a few are told apart by colour and mark, more by shade in their order.
-        across: Where on the horizontal axis.
-        labels: Of the axes.
-        title: Of the picture.
-        path: Of the JSON file beside which it goes.
-        bottom: Where the vertical axis begins; none for just below the lines.
+        lines: By name; distinguished by colour and marker, or by shade if there are many.
+        across: Values on the horizontal axis.
+        labels: Labels of the axes.
+        title: Title of the chart.
+        path: The JSON file that the chart is written beside.
+        bottom: Start of the vertical axis; none to fit the lines.
     """
     figure, axes = _figure(6.4, 4.2)
     few = len(lines) <= len(MARKS)

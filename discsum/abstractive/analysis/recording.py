@@ -1,4 +1,4 @@
-"""Looking on while a model reads out a reference."""
+"""Record cross-attention under teacher forcing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ NO_LIMIT = 1 << 30
 
 
 @torch.inference_mode()
-def observed(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
-    """Return what each layer attends to while a model reads out a reference, as it is set to read.
+def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
+    """Return each layer's cross-attention while the model is forced to write a reference.
+
+    Its selector and `r` stay as they are.
 
     Args:
-        summarizer: Its model is one that `sparsify` changed.
-        document: With sentences, and with a tree where the selector asks for one; what the model cannot read is cut.
-        reference: What is read out.
+        summarizer: A summarizer whose model is sparse (`sparsify`).
+        document: With sentences, and with a tree where the selector needs one; cut at the model's positions.
+        reference: The summary whose tokens are forced.
     """
     model: Any = summarizer.model
     source, target = (limit or NO_LIMIT for limit in (summarizer.positions, summarizer.target_positions))

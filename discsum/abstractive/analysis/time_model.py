@@ -1,4 +1,4 @@
-"""How a decoder's time grows with its input and output (Manakul and Gales 2021, Eq 1 and appendix B)."""
+"""Decoding time as a function of input and output length (Manakul and Gales 2021, Eq 1 and appendix B)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scipy import stats
 
 from discsum.errors import InputError
 
-# Terms of the models, as functions of the output's length M and the input's N.
+# Terms of the models: functions of output length M and input length N.
 OUTPUT_TERMS = ("1", "M", "M^2")
 BOTH_TERMS = ("1", "M", "N", "MN", "M^2", "N^2")
 
 
 @dataclass(frozen=True)
 class TimeModel:
-    """A linear model of times, fitted by least squares.
+    """A linear model of decoding time, fitted by least squares.
 
     Attributes:
         terms: Names of its terms.
         coefficients: `(terms,)` seconds for each unit of a term.
         low: `(terms,)` lower ends of the coefficients' 95% confidence intervals.
         high: `(terms,)` upper ends.
-        r_squared: Share of the times' variance that it explains.
+        r_squared: Share of variance explained.
     """
 
     terms: tuple[str, ...]
@@ -37,11 +37,11 @@ class TimeModel:
 
     @property
     def relative(self) -> dict[str, float]:
-        """Each coefficient by that of the constant term, as the paper prints them."""
+        """Each coefficient divided by that of the constant term, as the paper prints them."""
         return dict(zip(self.terms, (self.coefficients / self.coefficients[0]).tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON has them."""
+        """Return the fields as a JSON object."""
         rows = zip(self.terms, self.coefficients.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
         return {
             "r_squared": self.r_squared,
@@ -51,10 +51,10 @@ class TimeModel:
 
 
 def check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
-    """Check that times of every output with every input can be fitted.
+    """Check that the lengths suffice to fit a model.
 
     Raises:
-        InputError: They cannot; the message says what is missing.
+        InputError: They do not; the message says what is missing.
     """
     if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
         raise InputError(

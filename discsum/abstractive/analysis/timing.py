@@ -1,4 +1,4 @@
-"""A decoder's times, for the models of `time_model`."""
+"""Time the decoder, to fit the models of `time_model`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.errors import InputError
 
-# Passes whose time is taken, as in table 1: teacher forcing, the same with its gradients, and writing word by word.
+# What is timed, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
 MODES = ("forward", "backward", "generate")
 
 
 @dataclass(frozen=True)
-class Timed:
-    """One sample: the output's length M, the input's N, and the mean seconds of a pass."""
+class TimeSample:
+    """One sample: output length M, input length N, both in tokens, and mean seconds of a pass."""
 
     output: int
     input: int
@@ -35,20 +35,20 @@ class Timed:
 
 def decoder_times(
     model: Any, outputs: Sequence[int], inputs: Sequence[int], repeats: int, mode: str = "forward", sentence: int = 25
-) -> Iterator[Timed]:
-    """Yield the times of passes of the decoder, one document, encoder left out.
+) -> Iterator[TimeSample]:
+    """Yield times of passes of the decoder over one document, without the encoder.
 
     Args:
         model: A sparse model; random states stand for the encoder's.
         outputs: Lengths of the output, M.
-        inputs: Lengths of the input, N, with each of which each output is measured.
-        repeats: Passes a sample, whose mean is taken; one more warms up.
+        inputs: Lengths of the input, N; every N is combined with every M.
+        repeats: Passes averaged for each sample, after one to warm up.
         mode: One of `MODES`.
         sentence: Tokens of a sentence.
 
     Raises:
-        InputError: Another mode; or a model that reads some sentences only and is not to generate: only generation
-            saves what is not read.
+        InputError: Another mode; or a model that selects sentences with another mode than `generate`, the only one in
+            which selection saves time.
     """
     if mode not in MODES:
         raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")
@@ -67,7 +67,7 @@ def decoder_times(
                 if model.device.type == "cuda":
                     torch.cuda.synchronize()
                 seconds.append(time.perf_counter() - started)
-            yield Timed(length, tokens, float(np.mean(seconds[1:])))
+            yield TimeSample(length, tokens, float(np.mean(seconds[1:])))
 
 
 def _pass(model: Any, states: BaseModelOutput, layout: SentenceLayout, written: Tensor, mode: str) -> None:

@@ -16,25 +16,25 @@ from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, S
 from discsum.abstractive.sparse.state import Observation, SparseState
 from discsum.errors import InputError
 
-# Of what layers share: the encoder's states, each document's once.
+# Key of the memo: encoder states, one copy a document.
 OWN = "own states"
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """Queries of some rows, by document; `(documents, heads, queries, head_size)` `unscaled`, as stock attention takes.
+class _Queries:
+    """Queries grouped by document, scaled and `unscaled` `(documents, heads, queries, head_size)`.
 
-    Halves of scaled ones would be rounded once more.
+    Stock attention takes unscaled ones; in half precision, scaling first would round twice.
     """
 
-    queries: Queries
+    scaled: Queries
     unscaled: Tensor
     beams: int
     steps: int
 
 
 class SentenceSparseCrossAttention(nn.Module):
-    """A mixin over an attention class of transformers, whose projections it uses; see `sparsify`."""
+    """Mixin over an attention class of transformers that reuses its projections; see `sparsify`."""
 
     sparse: SparseState
     selector: Selector | None
@@ -50,7 +50,7 @@ class SentenceSparseCrossAttention(nn.Module):
         output_attentions: bool = False,
         **kwargs: Any,
     ) -> tuple[Any, ...]:
-        """Return `(rows, steps, width)`, attention weights where somebody looks on, and for some models the cache."""
+        """Return `(rows, steps, width)`, attention weights if they are recorded, and for some models the cache."""
         assert key_value_states is not None, "cross-attention has encoder states"
         rows, steps, width = hidden_states.shape
         layout = self.sparse.layout
@@ -66,20 +66,20 @@ class SentenceSparseCrossAttention(nn.Module):
                 f"expected a layout of {key_value_states.shape[1]} tokens as the encoder's, got one of "
                 f"{layout.owner.shape[1]}; make it from the same encoding"
             )
-        asked = self._asked(hidden_states, documents, beams)
+        queries = self._queries(hidden_states, documents, beams)
         weights = None
         state = self.sparse
-        looked_on = state.observer is not None or output_attentions or self._eager or state.by_attention is not None
-        one_step = steps == 1 and not torch.is_grad_enabled() and not looked_on
-        if layout is None or (self._reads_all(layout) and not looked_on) or (one_step and all(self._whole(layout))):
+        recorded = state.observer is not None or output_attentions or self._eager or state.by_attention is not None
+        one_step = steps == 1 and not torch.is_grad_enabled() and not recorded
+        if layout is None or (self._reads_all(layout) and not recorded) or (one_step and all(self._whole(layout))):
             mixed = self._dense(
-                asked, self._documents(key_value_states, cache, beams), self._padding(attention_mask, layout)
+                queries, self._documents(key_value_states, cache, beams), self._padding(attention_mask, layout)
             )
         elif one_step:
             few = self._reads_states(layout, beams)
-            mixed = self._one_step(asked, self._kept(key_value_states, cache, beams, few=few), layout)
+            mixed = self._one_step(queries, self._kept(key_value_states, cache, beams, few=few), layout)
         else:
-            mixed, weights = self._observed(asked, self._documents(key_value_states, cache, beams), layout)
+            mixed, weights = self._observed(queries, self._documents(key_value_states, cache, beams), layout)
         # (documents, heads, beams * steps, head_size) -> (rows, steps, width)
         mixed = mixed.transpose(1, 2).reshape(documents, beams, steps, width).reshape(rows, steps, width)
         output = self.out_proj(mixed)  # type: ignore[operator]
@@ -87,21 +87,21 @@ class SentenceSparseCrossAttention(nn.Module):
 
     @property
     def _eager(self) -> bool:
-        """Whether the model was loaded to give attention weights, which transformers calls eager."""
+        """Whether the model was loaded with eager attention, which returns attention weights."""
         return getattr(getattr(self, "config", None), "_attn_implementation", None) == "eager"
 
     @property
     def shape(self) -> AttentionShape:
-        """Its sizes."""
+        """Sizes of the layer."""
         return AttentionShape(self.embed_dim, self.num_heads, self.head_dim)  # type: ignore[arg-type]
 
-    def _asked(self, hidden: Tensor, documents: int, beams: int) -> _Asked:
+    def _queries(self, hidden: Tensor, documents: int, beams: int) -> _Queries:
         steps, width = hidden.shape[1:]
         own = hidden.reshape(documents, beams * steps, width)
-        unscaled = self._parted(self.q_proj(own)).transpose(1, 2)  # type: ignore[operator]
-        return _Asked(Queries(own, unscaled * self.scaling), unscaled, beams, steps)
+        unscaled = self._split_heads(self.q_proj(own)).transpose(1, 2)  # type: ignore[operator]
+        return _Queries(Queries(own, unscaled * self.scaling), unscaled, beams, steps)
 
-    def _parted(self, states: Tensor) -> Tensor:
+    def _split_heads(self, states: Tensor) -> Tensor:
         return torch.unflatten(states, -1, (self.shape.heads, self.shape.head_size))
 
     def _documents(self, states: Tensor, cache: SparseCrossCache | None, beams: int) -> LayerDocuments:
@@ -113,7 +113,7 @@ class SentenceSparseCrossAttention(nn.Module):
     def _kept(
         self, states: Tensor, cache: SparseCrossCache | None, beams: int, *, few: bool
     ) -> LayerDocuments | StateDocuments:
-        """Return what is read of the documents: keys and values, or for a `few` of their sentences maybe states."""
+        """Return the documents' keys and values, or, if a `few` sentences are read, perhaps their states instead."""
         layer = int(self.layer_idx)  # type: ignore[arg-type]
         kept = cache.documents.get(layer) if cache is not None else None
         layout = self.sparse.layout
@@ -132,10 +132,10 @@ class SentenceSparseCrossAttention(nn.Module):
     def _made(
         self, states: Tensor, layout: SentenceLayout, beams: int, *, few: bool
     ) -> LayerDocuments | StateDocuments:
-        # Layer by layer; a pass begins with the first.
+        # Layers run in order, so a pass begins with layer 0.
         memo = self.sparse.shared(states, anew=bool(self.layer_idx == 0))
         if OWN not in memo:
-            # The beams of a document have the same encoder states: one of them is enough.
+            # All beams of a document have the same encoder states; keep one copy.
             memo[OWN] = states[::beams].contiguous()
         source = Source(memo[OWN], layout, self._keys, memo)
         summary = self.selector.summarise(source) if self.selector is not None else ()
@@ -144,18 +144,18 @@ class SentenceSparseCrossAttention(nn.Module):
         return LayerDocuments(layout, source.keys, self._values(source.states), summary)
 
     def _keys(self, states: Tensor) -> Tensor:
-        # Each head's tokens in one stretch: by measurement what attention to all of them reads fastest.
-        return self._parted(self.k_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
+        # Each head's tokens contiguous in memory: the fastest layout for attention to all of them, by measurement.
+        return self._split_heads(self.k_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
 
     def _values(self, states: Tensor) -> Tensor:
-        return self._parted(self.v_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
+        return self._split_heads(self.v_proj(states)).transpose(-3, -2).contiguous()  # type: ignore[operator]
 
     def _reads_all(self, layout: SentenceLayout) -> bool:
         r = self.sparse.r
         return self.selector is None or r is None or r >= layout.starts.shape[1]
 
     def _padding(self, given: Tensor | None, layout: SentenceLayout | None) -> Tensor | None:
-        """Return the mask of attention to all tokens, by the layout where there is one."""
+        """Return the padding mask of full attention, from the layout if there is one."""
         if layout is not None:
             return None if bool((layout.owner >= 0).all()) else (layout.owner >= 0)[:, None, None, :]
         if given is None:
@@ -167,37 +167,41 @@ class SentenceSparseCrossAttention(nn.Module):
             )
         return given[:, :, :1]
 
-    def _dense(self, asked: _Asked, kept: LayerDocuments, mask: Tensor | None) -> Tensor:
-        """Return `(documents, heads, queries, head_size)` of attention to all tokens that the mask lets through."""
+    def _dense(self, queries: _Queries, kept: LayerDocuments, mask: Tensor | None) -> Tensor:
+        """Return full attention `(documents, heads, queries, head_size)` to all unmasked tokens."""
         dropout = float(self.dropout) if self.training else 0.0  # type: ignore[arg-type]
         return torch.nn.functional.scaled_dot_product_attention(
-            asked.unscaled, kept.keys, kept.values, attn_mask=mask, dropout_p=dropout, scale=float(self.scaling)
+            queries.unscaled, kept.keys, kept.values, attn_mask=mask, dropout_p=dropout, scale=float(self.scaling)
         )
 
     def _selected(
-        self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout, alpha: Tensor | None = None
+        self,
+        queries: _Queries,
+        kept: LayerDocuments | StateDocuments,
+        layout: SentenceLayout,
+        alpha: Tensor | None = None,
     ) -> Tensor:
-        """Return `(documents, queries or 1 a step, r)` the sentences of the best scores, -1 where there are fewer.
+        """Return the top `r` sentences `(documents, queries or 1 a step, r)`, -1 where there are fewer.
 
-        Scores are those of `alpha` where that is given, the selector's otherwise.
+        Ranked by `alpha` where it is given, otherwise by the selector.
         """
         assert self.selector is not None and self.sparse.r is not None
         if alpha is None:
-            scores = self.selector.scores(asked.queries, kept.summary, layout)
+            scores = self.selector.scores(queries.scaled, kept.summary, layout)
         elif bool(self.sparse.by_attention.all()):  # type: ignore[union-attr]
             scores = alpha.mean(dim=1)
         else:
-            own = self.selector.scores(asked.queries, kept.summary, layout)
+            own = self.selector.scores(queries.scaled, kept.summary, layout)
             scores = torch.where(self.sparse.by_attention[:, None, None], alpha.mean(dim=1), own)  # type: ignore[index]
         if self.sparse.share_beams:
-            scores = torch.unflatten(scores, 1, (asked.beams, asked.steps)).mean(dim=1)
+            scores = torch.unflatten(scores, 1, (queries.beams, queries.steps)).mean(dim=1)
         scores = scores.masked_fill(~layout.mask[:, None, :], float("-inf"))
         best = scores.topk(min(self.sparse.r, scores.shape[-1]), dim=-1)
         return best.indices.masked_fill(best.values == float("-inf"), -1)
 
-    def _observed(self, asked: _Asked, kept: LayerDocuments, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
-        """Return attention to the selected sentences with all of its weights, and those, as training needs them."""
-        products = asked.unscaled @ kept.keys.transpose(2, 3) * self.scaling
+    def _observed(self, queries: _Queries, kept: LayerDocuments, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
+        """Return attention to the selected sentences and its weights, as training and analyses need them."""
+        products = queries.unscaled @ kept.keys.transpose(2, 3) * self.scaling
         products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
         predicted = alpha = None
         by_attention = self.sparse.by_attention is not None
@@ -206,66 +210,66 @@ class SentenceSparseCrossAttention(nn.Module):
         if self._reads_all(layout):
             read = layout.mask[:, None, :].expand(-1, products.shape[2], -1)
         else:
-            read = self._read(asked, kept, layout, alpha if by_attention else None)
+            read = self._read(queries, kept, layout, alpha if by_attention else None)
         if self.sparse.observer is not None and alpha is not None:
             if self.selector is not None:
-                predicted = self.selector.log_probabilities(asked.queries, kept.summary, layout)
+                predicted = self.selector.log_probabilities(queries.scaled, kept.summary, layout)
             self.sparse.observer(Observation(int(self.layer_idx), alpha, predicted, read))  # type: ignore[arg-type]
         tokens = layout.spread(read.to(products.dtype)) > 0
         weights = torch.softmax(products.masked_fill(~tokens[:, None], float("-inf")), dim=-1)
         dropped = torch.nn.functional.dropout(weights, float(self.dropout), self.training)  # type: ignore[arg-type]
         mixed = dropped @ kept.values
-        rows = asked.queries.hidden.shape[0] * asked.beams
-        by_row = torch.unflatten(weights, 2, (asked.beams, asked.steps)).transpose(1, 2)
-        return mixed, by_row.reshape(rows, weights.shape[1], asked.steps, weights.shape[3])
+        rows = queries.scaled.hidden.shape[0] * queries.beams
+        by_row = torch.unflatten(weights, 2, (queries.beams, queries.steps)).transpose(1, 2)
+        return mixed, by_row.reshape(rows, weights.shape[1], queries.steps, weights.shape[3])
 
     def _read(
-        self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout, alpha: Tensor | None
+        self, queries: _Queries, kept: LayerDocuments | StateDocuments, layout: SentenceLayout, alpha: Tensor | None
     ) -> Tensor:
-        """Return `(documents, queries, sentences)`, true for the sentences that a query reads."""
+        """Return `(documents, queries, sentences)`: true for sentences that a query reads."""
         with torch.no_grad():
-            selected = self._selected(asked, kept, layout, alpha)
+            selected = self._selected(queries, kept, layout, alpha)
         read = torch.zeros(*selected.shape[:2], layout.starts.shape[1] + 1, dtype=torch.bool, device=selected.device)
-        # Index -1 goes to the place after the last sentence, which is cut off.
+        # Index -1 becomes the column after the last sentence, which is dropped.
         read = read.scatter(-1, selected % (layout.starts.shape[1] + 1), value=True)[..., :-1]
         if self.sparse.generating:
-            # As single steps do: a prompt is read as what follows it.
+            # A prompt reads the same sentences as single steps after it do.
             whole = torch.tensor(self._whole(layout), device=read.device)
             read = read | (whole[:, None, None] & layout.mask[:, None, :])
-        return read.repeat(1, asked.beams, 1) if self.sparse.share_beams else read
+        return read.repeat(1, queries.beams, 1) if self.sparse.share_beams else read
 
     def _whole(self, layout: SentenceLayout) -> list[bool]:
-        """Return for each document whether a step reads all of it."""
+        """Return, for each document, whether a step reads all of its sentences."""
         return [self.sparse.read(len(spans)) == len(spans) for spans in layout.spans]
 
     def _reads_states(self, layout: SentenceLayout, beams: int) -> bool:
-        """Return whether encoder states are read in place of keys and values; a GPU makes those in no time."""
+        """Return whether to read encoder states instead of keys and values; on a GPU the latter cost almost nothing."""
         sentences = [len(spans) for spans in layout.spans]
         read = [self.sparse.read(count) for count in sentences]
         return layout.owner.device.type == "cpu" and states_are_cheaper(sentences, read, self.shape.head_size, beams)
 
-    def _one_step(self, asked: _Asked, kept: LayerDocuments | StateDocuments, layout: SentenceLayout) -> Tensor:
-        """Return attention of one step of every beam to the selected sentences, whose tokens alone are read.
+    def _one_step(self, queries: _Queries, kept: LayerDocuments | StateDocuments, layout: SentenceLayout) -> Tensor:
+        """Return attention of one step of every beam; only tokens of the selected sentences are read.
 
-        Documents of few sentences are read whole, whatever stands beside them.
+        Documents of few sentences are read whole, whatever else is in the batch.
         """
-        chosen = self._selected(asked, kept, layout).tolist()
-        mixed = torch.empty_like(asked.unscaled)
+        chosen = self._selected(queries, kept, layout).tolist()
+        mixed = torch.empty_like(queries.unscaled)
         for document, (groups, whole) in enumerate(zip(chosen, self._whole(layout), strict=True)):
-            queries = asked.unscaled[document]
+            unscaled = queries.unscaled[document]
             if whole:
                 spans = layout.spans[document]
                 every = slice(spans[0][0], spans[-1][1])
-                mixed[document] = kept.attend(queries, document, every, self.scaling)
+                mixed[document] = kept.attend(unscaled, document, every, self.scaling)
                 continue
             for place, group in enumerate(groups):
                 own = slice(None) if self.sparse.share_beams else slice(place, place + 1)
                 tokens = layout.tokens(document, sorted(one for one in group if one >= 0))
-                mixed[document, :, own] = kept.attend(queries[:, own], document, tokens, self.scaling)
+                mixed[document, :, own] = kept.attend(unscaled[:, own], document, tokens, self.scaling)
         return mixed
 
 
 def _is_plain(module: Any) -> bool:
-    """Return whether a module is a linear map and no more: nothing wraps it, looks on, or stands in for it."""
+    """Return whether a module is a plain `nn.Linear`, without hooks, wrappers or a replaced forward."""
     hooks = module._forward_hooks or module._forward_pre_hooks
     return type(module) is nn.Linear and not hooks and "forward" not in vars(module)

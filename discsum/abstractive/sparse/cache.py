@@ -1,4 +1,4 @@
-"""What a decoder keeps from step to step: its own keys a beam, the documents' once for all beams."""
+"""The decoder's cache: self-attention for each beam, cross-attention once for all beams of a document."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from discsum.abstractive.sparse.documents import LayerDocuments, StateDocuments
 
 
 class SparseCrossCache(EncoderDecoderCache):
-    """The cache of `generate`: beams are reordered in their own part alone, documents are never copied.
+    """The cache of `generate`: reordering beams touches self-attention only, documents are never copied.
 
     Attributes:
-        documents: By layer, what is kept of the documents.
+        documents: By layer, keys and values (or states) of the documents.
     """
 
     def __init__(self, config: Any) -> None:
@@ -25,20 +25,20 @@ class SparseCrossCache(EncoderDecoderCache):
 
     @property
     def cross_bytes(self) -> int:
-        """Memory of what is kept of the documents, in bytes."""
-        # Layers may share encoder states.
+        """Memory of the cross-attention cache, in bytes."""
+        # Layers may share encoder states, which count once.
         parts = (part for layer in self.documents.values() for part in layer.tensors)
         return sum({part.data_ptr(): part.untyped_storage().nbytes() for part in parts}.values())
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
         super().reset()  # type: ignore[no-untyped-call]
         self.documents.clear()
 
     def reorder_cache(self, beam_idx: Tensor) -> None:
-        """Follow the beams that go on; they stay with their documents."""
+        """Reorder self-attention; a beam never changes its document."""
         self.self_attention_cache.reorder_cache(beam_idx)  # type: ignore[arg-type]
 
     def batch_repeat_interleave(self, repeats: int) -> None:
-        """Repeat every beam; documents stay one each."""
+        """Repeat self-attention for every beam; documents are kept once."""
         self.self_attention_cache.batch_repeat_interleave(repeats)

@@ -1,4 +1,4 @@
-"""What one layer keeps of its documents from step to step, and attention to some of their tokens."""
+"""Cached cross-attention of one layer: keys and values, or encoder states, and attention to some of the tokens."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True, eq=False)
 class LayerDocuments:
-    """A layer's keys and values of the documents, and what its selector made of them.
+    """Keys and values of the documents in one layer, with the selector's summary of them.
 
     Attributes:
-        layout: Their sentences.
+        layout: Sentences of the documents.
         keys: `(documents, heads, tokens, head_size)`.
-        values: The same.
-        summary: What `Selector.summarise` gave.
+        values: Shape as `keys`.
+        summary: Result of `Selector.summarise`.
     """
 
     layout: SentenceLayout | None
@@ -29,11 +29,11 @@ class LayerDocuments:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All that is kept."""
+        """All cached tensors."""
         return (self.keys, self.values, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return `(heads, queries, head_size)`: attention of such queries to some tokens of a document."""
+        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
         keys, values = self.keys[document], self.values[document]
         if isinstance(tokens, slice):
             keys, values = keys[:, tokens], values[:, tokens]
@@ -44,17 +44,17 @@ class LayerDocuments:
 
 @dataclass(frozen=True, eq=False)
 class StateDocuments:
-    """The documents' encoder states in place of keys and values, which are never made.
+    """Encoder states of the documents in place of keys and values, which are never computed.
 
     With `k_j = W h_j + b`, `q . k_j` is `(W' q) . h_j` and a term that is the same for every token, which the softmax
-    takes out again; and the sum of `p_j v_j` is `V sum_j p_j h_j + c`. A step reads the states of its sentences, all
-    layers the same ones. It multiplies more than with keys at hand and saves making those: the better way as long as
-    a step reads a small part of a document.
+    cancels; and the sum of `p_j v_j` is `V sum_j p_j h_j + c`. A step reads the states of its sentences, the
+    same states in all layers. It multiplies more than with cached keys but saves computing them, which pays off as
+    long as a step reads a small part of a document.
 
     Attributes:
         layout: Their sentences.
         states: `(documents, tokens, width)` encoder states.
-        summary: What `Selector.summarise` gave.
+        summary: Result of `Selector.summarise`.
         key: `(heads, head_size, width)` the map to keys.
         value: `(heads, head_size, width)` the map to values.
         bias: `(heads, 1, head_size)` of values.
@@ -78,11 +78,11 @@ class StateDocuments:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All that is kept for these documents."""
+        """All cached tensors of these documents."""
         return (self.states, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return `(heads, queries, head_size)`: attention of such queries to some tokens of a document."""
+        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
         states = self.states[document]
         states = states[tokens] if isinstance(tokens, slice) else states.index_select(0, tokens)
         asked = torch.bmm(queries, self.key)

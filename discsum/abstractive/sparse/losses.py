@@ -1,4 +1,4 @@
-"""What sparse decoders are trained by beside the cross-entropy (Manakul and Gales 2021, Eq 5 and 11)."""
+"""Auxiliary losses of sparse decoders (Manakul and Gales 2021, Eq 5 and 11)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TINY = 1e-12
 def sparsity_loss(observations: Sequence[Observation], steps: Tensor) -> Tensor:
     """Return `L_sparse`: the mean entropy of attention over sentences, in nats (Eq 5).
 
-    It is taken of every head by itself, then averaged over heads, steps and layers (appendix A.4).
+    The entropy is computed for each head, then averaged over heads, steps and layers (appendix A.4).
 
     Args:
-        observations: What each layer did.
-        steps: `(documents, queries)`, true for the steps that count: those whose label is no padding.
+        observations: One a layer.
+        steps: `(documents, queries)`, true for steps whose label is not padding.
     """
     entropies = [-(one.attention * one.attention.clamp_min(TINY).log()).sum(dim=-1) for one in observations]
     return _mean(entropies, steps)
@@ -30,15 +30,15 @@ def sparsity_loss(observations: Sequence[Observation], steps: Tensor) -> Tensor:
 def divergence_loss(
     observations: Sequence[Observation], layout: SentenceLayout, steps: Tensor, temperature: float = 1.0
 ) -> Tensor:
-    """Return `L_KL`: how far selectors are from the attention that they are to predict, in nats (Eq 11).
+    """Return `L_KL`: divergence of the selectors from the attention they predict, in nats (Eq 11).
 
-    The target is no function of the parameters here: its gradient would draw attention to what is predicted.
+    The target is detached: its gradient would pull attention towards the prediction.
 
     Args:
-        observations: What each layer did, with selectors.
+        observations: One a layer, with predictions.
         layout: The documents' sentences.
         steps: As in `sparsity_loss`.
-        temperature: Of the target, `alpha^(1/T)` renormalised; below 1 it is sharper, at .5 it is squared.
+        temperature: The target is `alpha^(1/T)`, renormalised: sharper below 1, squared at 0.5.
 
     Raises:
         InputError: Layers without a selector.
@@ -48,7 +48,7 @@ def divergence_loss(
         if one.predicted is None:
             raise InputError(f"layer {one.layer}: expected a selector that predicts, got none; sparsify with one")
         target = sharpened(one.attention.detach(), temperature)
-        # Sentences that are not there have neither a target nor a prediction.
+        # Padded sentences have neither a target nor a prediction.
         predicted = one.predicted.masked_fill(~layout.mask[:, None, None, :], 0.0)
         terms.append((target * (target.clamp_min(TINY).log() - predicted)).sum(dim=-1))
     return _mean(terms, steps)

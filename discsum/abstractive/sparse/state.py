@@ -1,4 +1,4 @@
-"""What the cross-attentions of a sparse model share, and what one of them tells whoever looks on."""
+"""State shared by the cross-attentions of a sparse model, and what each of them reports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What one layer did in one forward pass, for losses and analyses.
+    """Attention of one layer in one forward pass, for losses and analyses.
 
     Attributes:
-        layer: Its number.
+        layer: The layer's number.
         attention: `(documents, heads, queries, sentences)` `alpha^s`: what full attention gives each sentence (Eq 4).
-        predicted: `(documents, heads or 1, queries, sentences)` log probabilities of the selector; none without one.
-        kept: `(documents, queries, sentences)` the sentences that were read.
+        predicted: `(documents, heads or 1, queries, sentences)` log probabilities of the selector, if there is one.
+        kept: `(documents, queries, sentences)` true for the sentences that were read.
     """
 
     layer: int
@@ -30,18 +30,18 @@ class Observation:
 
 @dataclass(eq=False)
 class SparseState:
-    """What the cross-attentions of one model share.
+    """State shared by the cross-attentions of one model.
 
     Attributes:
-        r: Sentences that a query reads; none for all of them.
+        r: Sentences that a query reads; none for all.
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
-        dense_where_faster: Whether single steps read all sentences where that costs less than selecting.
-        layout: The sentences of the documents at hand.
-        by_attention: `(documents,)`, true for documents whose sentences are selected by attention itself, as `ideal`
-            does, whatever the selector says; none for no document.
-        observer: Takes what each layer did, where somebody looks on; all attention is then computed.
-        generating: Whether rows may be beams of the layout's documents.
-        memo: What the layers of a forward pass share, and the encoder states that it was made from.
+        dense_where_faster: Whether single steps read all sentences where that is faster than selecting.
+        layout: The sentences of the current documents.
+        by_attention: `(documents,)`, true for documents whose sentences are selected by full attention, as the selector
+            `ideal` does; none for no document.
+        observer: Called with each layer's `Observation`; all attention weights are then computed.
+        generating: Whether rows may be beams, several for each document of the layout.
+        memo: Values shared by the layers of a forward pass, with the encoder states they were computed from.
     """
 
     r: int | None
@@ -54,13 +54,13 @@ class SparseState:
     memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
 
     def read(self, sentences: int) -> int:
-        """Return how many sentences a step of `generate` reads of a document that has so many."""
+        """Return how many of a document's sentences one step of `generate` reads."""
         if self.r is None or self.r >= sentences or (self.dense_where_faster and whole_is_cheaper(sentences, self.r)):
             return sentences
         return self.r
 
     def shared(self, states: Tensor, *, anew: bool) -> dict[Hashable, Tensor]:
-        """Return what layers share that read the same encoder states; nothing yet where a pass begins `anew`."""
+        """Return the values shared by layers with the same encoder states; empty when a pass begins `anew`."""
         if anew or self.memo[0] is not states:
             self.memo = (states, {})
         return self.memo[1]

@@ -1,4 +1,4 @@
-"""What reading fewer sentences costs: ROUGE, and the attention that what is read holds (figures 2 and 4)."""
+"""ROUGE and retained attention as functions of `r`, the sentences read at each step (figures 2 and 4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.abstractive.analysis.recording import observed
+from discsum.abstractive.analysis.recording import record_attention
 from discsum.abstractive.sparse.conversion import exactly
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.batches import batches
@@ -20,14 +20,14 @@ BATCH = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """A system that reads `r` sentences a step, measured.
+class RougeAtR:
+    """Figures of a system that reads `r` sentences at each step.
 
     Attributes:
-        r: How many; none for all of them.
-        rouge: Of its summaries.
-        mass: Mean share of attention on the sentences that it reads, while it reads out references, of heads, steps and
-            layers; each document counts once.
+        r: Sentences read at each step; none for all.
+        rouge: ROUGE of its summaries.
+        mass: Share of attention on the selected sentences under teacher forcing: mean over heads, steps and layers,
+            each document with the same weight.
     """
 
     r: int | None
@@ -44,7 +44,7 @@ class Reading:
         }
 
 
-def read_some(
+def rouge_at_r(
     summarizer: AbstractiveSummarizer,
     documents: Sequence[Document],
     references: Sequence[Sequence[str]],
@@ -52,15 +52,15 @@ def read_some(
     split: Callable[[Sequence[str]], list[str]],
     report: Callable[[int], None] = lambda done: None,
     **generation: Any,
-) -> Reading:
-    """Return how a system does when it reads `r` sentences a step.
+) -> RougeAtR:
+    """Return the figures of a system when it reads `r` sentences at each step.
 
     Args:
         summarizer: The system.
-        documents: With sentences, and with trees where its selector asks for them; what it cannot read of them is cut.
-        references: Each document's.
-        r: Sentences a step; none for all.
-        split: Gives summaries one sentence a line, as ROUGE-Lsum asks for.
+        documents: With sentences, and with trees where the selector needs them; cut at the model's positions.
+        references: Reference summaries of each document.
+        r: Sentences read at each step; none for all.
+        split: Splits summaries into one sentence a line, for ROUGE-Lsum.
         report: Takes the number of documents done.
         generation: Options of `generate`.
     """
@@ -70,12 +70,12 @@ def read_some(
             written += [one.text for one in summarizer.summarize(block, truncate=True, **generation)]
             report(len(written))
         masses = [_mass(summarizer, document, own[0]) for document, own in zip(documents, references, strict=True)]
-    return Reading(r, rouge(split(written), references), float(np.mean(masses)))
+    return RougeAtR(r, rouge(split(written), references), float(np.mean(masses)))
 
 
 def _mass(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> float:
     layers: list[NDArray[np.float32]] = [
         (one.attention * one.kept[:, None]).sum(dim=-1).mean(dim=(0, 1)).float().cpu().numpy()
-        for one in observed(summarizer, document, " ".join(reference.split()))
+        for one in record_attention(summarizer, document, " ".join(reference.split()))
     ]
     return float(np.mean(layers))
