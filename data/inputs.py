@@ -1,4 +1,4 @@
-"""What the commands read: text files, folders, standard input, tables, and tree files."""
+"""Inputs of the commands: text files, folders, standard input, tables, and tree files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
 TEXT_COLUMNS = ("article", "text")
-# What tells a line of `discsum parse --jsonl` from a text.
+# Columns of a row that holds a parsed document, as `discsum parse --jsonl` writes it.
 PARSED = {"text", "sentences", "edus", "nodes"}
 
 
 @dataclass(frozen=True)
 class Item:
-    """One document to work on.
+    """One input document.
 
     Attributes:
-        id: Its name: the file's stem, the table's `id` column, or the row's number.
-        source: Where it comes from, as errors name it: file, and line or row.
-        text: Its text.
-        document: The document, where the input was a tree.
+        id: Stem of the file, column `id` of the table, or number of the row.
+        source: Origin as errors name it: file, and line or row.
+        text: The text.
+        document: The document, if the input was a tree.
     """
 
     id: str
@@ -38,8 +38,8 @@ class Item:
 
 
 @dataclass(frozen=True)
-class _How:
-    """How files are read: encoding, text column, and what to do where these are not the file's."""
+class _Options:
+    """How files are read: encoding, text column, and what errors about either tell the user to do."""
 
     encoding: str
     text_column: str | None
@@ -50,7 +50,7 @@ class _How:
 def read_inputs(
     inputs: Sequence[str], *, encoding: str | None = None, text_column: str | None = None, trees: bool = True
 ) -> Iterator[Item | Failure]:
-    """Yield the documents of all inputs in order; what cannot be read becomes a `Failure` and the rest goes on.
+    """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
     Args:
         inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
@@ -59,7 +59,7 @@ def read_inputs(
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
     """
-    how = _How(encoding, text_column) if encoding else _How("utf-8", text_column, CONVERT, "give one that name")
+    how = _Options(encoding, text_column) if encoding else _Options("utf-8", text_column, CONVERT, "give one that name")
     for name in inputs:
         try:
             if name == "-":
@@ -85,7 +85,7 @@ def _files(path: Path, trees: bool) -> list[Path]:
     return found
 
 
-def _read_file(path: Path, how: _How, trees: bool) -> Iterator[Item | Failure]:
+def _read_file(path: Path, how: _Options, trees: bool) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
         if suffix in TREES and trees:
@@ -97,7 +97,7 @@ def _read_file(path: Path, how: _How, trees: bool) -> Iterator[Item | Failure]:
             same_columns = suffix in (".csv", ".parquet")
             for number, (source, row) in enumerate(read_rows(path, how.encoding, how.convert), start=1):
                 if isinstance(row, dict) and same_columns and number == 1:
-                    # Without its column the table fails as a whole, once, and not row by row.
+                    # A table without the column fails once, not row by row.
                     _text_column(row, how)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, how)
         else:
@@ -107,7 +107,7 @@ def _read_file(path: Path, how: _How, trees: bool) -> Iterator[Item | Failure]:
         yield Failure(str(path), str(error))
 
 
-def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _How) -> Item | Failure:
+def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _Options) -> Item | Failure:
     try:
         column = _text_column(row, how)
     except InputError as error:
@@ -127,7 +127,7 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _How) 
     return Item(str(name) if name not in (None, "") else own, source, row[column], document)
 
 
-def _text_column(row: dict[str, Any], how: _How) -> str:
+def _text_column(row: dict[str, Any], how: _Options) -> str:
     wanted = (how.text_column,) if how.text_column else TEXT_COLUMNS
     for name in wanted:
         if name in row:

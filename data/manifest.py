@@ -1,4 +1,4 @@
-"""What a dataset folder is made of: `recipe.json` while it is made, `manifest.json` when it is whole."""
+"""Files of a dataset folder: `recipe.json` while it is being written, `manifest.json` when it is complete."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from discsum.recipes.fields import differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
-# What the names of shards begin with, and what those of their checksums end with.
+# Prefix of shard names, and suffix of their checksum files.
 SHARD, SUM = "shard-", ".sha256"
-REMEDY = "delete the folder and make it anew"
+REMEDY = "delete the folder and preprocess again"
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One file of a dataset: its name, how many documents it holds and how many failed, its checksum."""
+    """One file of a dataset: name, number of documents, number of failed documents, checksum."""
 
     file: str
     documents: int
@@ -34,12 +34,12 @@ class Shard:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a finished dataset folder holds.
+    """Content of a finished dataset folder.
 
     Attributes:
-        recipe: Everything that its content depends on.
-        shards: Its files, in order.
-        width: Size of a unit vector, 0 where units were not encoded.
+        recipe: Everything that the content depends on.
+        shards: The files, in order.
+        width: Size of a unit vector; 0 if units were not encoded.
         format: Version of the layout.
     """
 
@@ -51,12 +51,12 @@ class Manifest:
     failed: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Count."""
+        """Count documents and failures."""
         object.__setattr__(self, "documents", sum(shard.documents for shard in self.shards))
         object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
 
     def write(self, folder: Path) -> None:
-        """Write it; the folder is whole from then on."""
+        """Write the manifest, which marks the folder as complete."""
         with replacing(folder / MANIFEST) as path:
             path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
         _tidy(folder)
@@ -66,7 +66,7 @@ class Manifest:
         """Return the manifest of a finished folder.
 
         Raises:
-            InputError: A folder that is none, or is not finished.
+            InputError: Not a dataset folder, or an unfinished one.
         """
         path = folder / MANIFEST
         if not path.is_file():
@@ -84,7 +84,7 @@ class Manifest:
         """Check every shard against its checksum.
 
         Raises:
-            InputError: A shard that is missing or altered, with both checksums.
+            InputError: A shard that is missing or altered; the message has both checksums.
         """
         for shard in self.shards:
             fault = fault_of(folder / shard.file, shard.sha256)
@@ -93,18 +93,18 @@ class Manifest:
 
 
 def sum_file(shard: Path) -> Path:
-    """Return where a shard's checksum is kept until the manifest has it."""
+    """Return the file that holds a shard's checksum until the manifest is written."""
     return shard.with_name(f".{shard.stem}{SUM}")
 
 
 def fault_of(shard: Path, expected: str) -> str:
-    """Return what is wrong with a shard of that checksum; nothing if it is whole."""
+    """Return what is wrong with a shard, given its checksum; empty if nothing is."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
 
 
 def recorded_fault(shard: Path) -> str:
-    """Return what is wrong with a shard of an unfinished folder; nothing if it is whole, or not there yet."""
+    """Return what is wrong with a shard of an unfinished folder; empty if nothing is, or if it is not written yet."""
     if not shard.is_file():
         return ""
     expected = sum_file(shard)
@@ -114,19 +114,19 @@ def recorded_fault(shard: Path) -> str:
 
 
 def begin(folder: Path, recipe: dict[str, Any]) -> bool:
-    """Return whether there is anything to do for the recipe in the folder, and claim the folder for it.
+    """Claim the folder for a recipe; return whether anything is left to do.
 
     Raises:
-        InputError: The folder was made by another recipe; the message names what differs.
+        InputError: The folder belongs to another recipe; the message names the differences.
     """
     finished = (folder / MANIFEST).is_file()
     if finished:
         _tidy(folder)
     else:
-        # What a killed process left half written.
+        # Left by a killed process.
         for path in folder.glob(".*.partial"):
             path.unlink()
-    # Options with which nothing was made yet, as mistyped ones, bind nobody.
+    # A recipe without shards, such as one with a mistyped option, may be replaced.
     begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
     if finished or begun:
         there = Manifest.read(folder).recipe if finished else _read_object(folder / RECIPE)
@@ -140,7 +140,7 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
 
 
 def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a recipe, those of its groups by themselves, so that only what differs is named."""
+    """Return a recipe's fields with groups flattened, so that errors name only the fields that differ."""
     flat: dict[str, Any] = {}
     for name, value in recipe.items():
         flat |= {f"{name} {part}": own for part, own in value.items()} if isinstance(value, dict) else {name: value}
@@ -155,23 +155,23 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what a folder has only until it is finished."""
+    """Remove files that only an unfinished folder has."""
     for path in (folder / RECIPE, *folder.glob(f".{SHARD}*{SUM}")):
-        # On a disk that is only read, even what is not there cannot be removed.
+        # On a read-only disk, unlinking fails even for files that do not exist.
         if path.is_file():
             path.unlink(missing_ok=True)
 
 
 @contextmanager
 def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the folder: no other run may write to it meanwhile. The lock goes with the process, however it ends.
+    """Lock the folder against other runs. The lock ends with the process, however that ends.
 
     Args:
         folder: The folder.
-        wait: Whether to wait until another run is done with it.
+        wait: Whether to wait for another run that holds it.
 
     Raises:
-        InputError: Another run holds it, and it was not to be waited for.
+        InputError: Another run holds it, and `wait` is false.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""A dataset folder's rows in a file that can be mapped into memory, as Parquet cannot."""
+"""An Arrow copy of a dataset folder's rows, which can be memory-mapped as Parquet cannot."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from discsum.data.manifest import REMEDY
 from discsum.errors import InputError
 from discsum.files import replacing, sha256
 
-# Rows copied at a time, and digits of a checksum in a file's name.
+# Rows copied at once, and hexadecimal digits of a checksum in file names.
 ROWS, DIGITS = 64, 16
 
 
 def mappable(shards: Mapping[Path, str], folders: Sequence[Path], *, check: bool = True) -> Path:
-    """Return a copy of the shards' rows that can be mapped into memory, as no Parquet can; it is made once.
+    """Return an Arrow copy of the shards' rows that can be memory-mapped; it is written once.
 
-    Its name has the shards' checksums and its own: it is found again wherever the folder is moved or copied to, and one
-    that is damaged is made anew.
+    Its name holds the shards' checksums and its own, so that it is found again when the folder is moved or copied, and
+    a damaged copy is written again.
 
     Args:
-        shards: The shards' files, in order, with their checksums.
-        folders: Where the copy may be kept, the first that can be written to.
-        check: Whether a copy that is found is checked against its checksum.
+        shards: Paths of the shards, in order, with their checksums.
+        folders: Places for the copy; the first that is writable is taken.
+        check: Whether an existing copy is checked against its checksum.
 
     Raises:
-        InputError: No folder has room for it.
+        InputError: None of the folders is writable or has room.
     """
     name = hashlib.sha256("".join(shards.values()).encode()).hexdigest()[:DIGITS]
     problems = []
@@ -41,7 +41,7 @@ def mappable(shards: Mapping[Path, str], folders: Sequence[Path], *, check: bool
     for folder in folders:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # Of several processes that begin at once, one makes it.
+            # Of several processes that start at once, one writes it.
             with FileLock(folder / ".lock"):
                 return _whole_copy(folder, name, check) or _copy(list(shards), folder, name)
         except OSError as error:
@@ -60,7 +60,7 @@ def _whole_copy(folder: Path, name: str, check: bool) -> Path | None:
 
 
 def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
-    # Of killed processes, or damaged: the folder is held by this one.
+    # Left by killed processes, or damaged; this process holds the lock.
     for old in (*folder.glob(".*.partial"), *folder.glob(f"{name}-*.arrow")):
         old.unlink()
     columns = pq.read_schema(files[0]).remove_metadata()

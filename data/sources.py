@@ -1,4 +1,4 @@
-"""Where documents with summaries come from: tables, or Hugging Face datasets."""
+"""Texts with summaries from a table or a Hugging Face dataset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discsum.data.tables import Failure, count_rows, read_rows
 from discsum.errors import InputError, MissingExtraError
 from discsum.files import sha256
 
-# What `save_to_disk` leaves in the folder of a dataset, and of several by their splits.
+# Files that `save_to_disk` writes for a dataset and for a folder of splits.
 INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
 
@@ -23,8 +23,8 @@ class PairSource:
     """A table or a Hugging Face dataset of texts with summaries.
 
     Attributes:
-        name: A table's path; the folder of a dataset that `datasets` saved; or `hf:NAME[:CONFIG[:SPLIT]]`, a dataset of
-            the hub, fetched there, split `train` unless named.
+        name: Path of a table; folder of a saved dataset; or `hf:NAME[:CONFIG[:SPLIT]]` for a dataset on the hub, by
+            default its split `train`.
         text_column: Column of the text; by default `article` or `text`.
         summary_column: Column of the summary; by default `references`, `highlights` or `summary`.
     """
@@ -35,14 +35,14 @@ class PairSource:
 
     @property
     def is_dataset(self) -> bool:
-        """Whether it is a dataset of the library `datasets`."""
+        """Whether the source is a dataset of the library `datasets`."""
         return self.name.startswith(HUB) or (Path(self.name) / INFO).is_file()
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells its documents from others.
+        """Return what identifies the documents: name and checksum or fingerprint, and the columns.
 
         Raises:
-            InputError: Neither a table nor a dataset; of a folder of splits the message names them.
+            InputError: Neither a table nor a dataset; for a folder of splits the message lists them.
         """
         columns = {"text_column": self.text_column, "summary_column": self.summary_column}
         if self.is_dataset:
@@ -60,7 +60,7 @@ class PairSource:
         return {"name": path.name, "sha256": sha256(path)} | columns
 
     def count(self) -> int | None:
-        """Return how many rows there are, where that is known without reading them."""
+        """Return the number of rows, if known without reading them."""
         return len(self._dataset()) if self.is_dataset else count_rows(Path(self.name))
 
     def pairs(self) -> Iterator[Pair | Failure]:

@@ -1,4 +1,4 @@
-"""Tables of texts with reference summaries: JSONL (also gzipped), CSV, Parquet."""
+"""Read texts with reference summaries from tables: JSON lines (also gzipped), CSV, Parquet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_pairs(
     last: int | None = None,
     options: Sequence[str] | None = None,
 ) -> Iterator[Pair | Failure]:
-    """Yield the pairs of a table, from row `first` to before row `last`; a row that is none becomes a `Failure`.
+    """Yield the pairs of rows `first` to `last` (exclusive) of a table; an unusable row becomes a `Failure`.
 
     Args:
         path: A `.jsonl`, `.jsonl.gz`, `.csv` or `.parquet` file.
@@ -35,10 +35,10 @@ def read_pairs(
             `highlights` or `summary`.
         first: First row taken, from 0.
         last: First row not taken any more.
-        options: What errors call the two columns; by default the options of the command line.
+        options: Names of the two column options in errors; by default those of the command line.
 
     Raises:
-        InputError: A file that is no table.
+        InputError: A file that is not a table.
     """
     rows = islice(read_rows(path, "utf-8"), first, last)
     return pairs_of(rows, path.stem, text_column, summary_column, first, options)
@@ -52,13 +52,13 @@ def pairs_of(
     first: int = 0,
     options: Sequence[str] | None = None,
 ) -> Iterator[Pair | Failure]:
-    """Yield the pair of each row, each given with its source; a row that is none becomes a `Failure`.
+    """Yield the pair of each row; an unusable row becomes a `Failure`.
 
-    Pairs without an `id` are called by `name` and the row's number, the first of which is `first` + 1. Other arguments
-    as in `read_pairs`.
+    Pairs without an `id` are named `name` with the number of the row, the first being `first` + 1. Other arguments as
+    in `read_pairs`.
 
     Raises:
-        InputError: A first row without the columns; the message names those there are.
+        InputError: A first row without the columns; the message lists those it has.
     """
     for_text, for_summary = options or OPTIONS
     texts = (text_column,) if text_column else TEXT_COLUMNS
@@ -70,13 +70,13 @@ def pairs_of(
         try:
             text, references = _value(row, texts, for_text), _value(row, summaries, for_summary)
             id = str(row["id"]) if row.get("id") not in (None, "") else f"{name}-{number}"
-            # Rows of `discsum parse --jsonl` with summaries beside them keep their trees.
+            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             parsed = text_column is None and row.keys() >= PARSED
             document = Document.from_json(row) if parsed else None
             yield Pair(id, _text(text), _references(references), document)
         except InputError as error:
             if number == first + 1 and not _has_columns(row, texts, summaries):
-                # Without its columns a table fails as a whole, once, and not row by row.
+                # A table without the columns fails once, not row by row.
                 raise InputError(f"{source}: {error}") from error
             yield Failure(source, str(error))
 

@@ -1,4 +1,4 @@
-"""Tables of documents, read row by row: JSONL, CSV, Parquet."""
+"""Read tables of documents row by row: JSON lines, CSV, Parquet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO, Any
 from discsum.errors import InputError, MissingExtraError
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
-# What to do about bytes of another encoding: for commands with an option for it, and for all others.
+# Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
 
@@ -26,22 +26,22 @@ class Failure:
     reason: str
 
     def __str__(self) -> str:
-        """Return source and reason, the source once."""
+        """Return source and reason, naming the source once."""
         return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
 
 
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
-    """Return the text of a file, every character as it is; only a byte order mark is no part of it.
+    """Return the decoded text of a file, unchanged but for a byte order mark, which is removed.
 
     Args:
-        content: The file's bytes, or some of them.
-        encoding: Its encoding.
-        source: The file, as errors name it.
-        offset: Where in the file the bytes begin.
-        remedy: What an error says to do.
+        content: Bytes of the file, or a part of them.
+        encoding: Name of the encoding.
+        source: Name of the file in errors.
+        offset: Position of the bytes in the file.
+        remedy: What errors tell the user to do.
 
     Raises:
-        InputError: Bytes that are not of that encoding; the message names the first one's offset.
+        InputError: Bytes that the encoding does not allow; the message has the offset of the first.
     """
     try:
         text = content.decode(encoding)
@@ -56,13 +56,12 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
 
 
 def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
-    """Yield the rows of a table, each with its file and line; a line that is no JSON object becomes a `Failure`.
+    """Yield the rows of a table with file and line; a line that is not a JSON object becomes a `Failure`.
 
-    The table is read as it goes, so that one of any size may be read. `remedy` is what an error about the encoding says
-    to do.
+    Rows are streamed, so the table may have any size. `remedy` is what errors about the encoding tell the user to do.
 
     Raises:
-        InputError: A file that is no table, is cut off, or, if it is a CSV file, not of the encoding.
+        InputError: A file that is not a table, is truncated, or, for CSV, is not of the encoding.
     """
     kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
     if kind == ".parquet":
@@ -82,7 +81,7 @@ def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tupl
 
 
 def count_rows(path: Path) -> int | None:
-    """Return how many rows a table has, where that can be told faster than by reading them; none where it cannot."""
+    """Return the number of rows of a table, or none where counting would mean reading all of it."""
     try:
         if path.suffix.lower() == ".parquet":
             from pyarrow.parquet import read_metadata
@@ -92,17 +91,17 @@ def count_rows(path: Path) -> int | None:
             with _opened(path) as file:
                 return sum(bool(line.strip()) for line in file)
     except (ImportError, OSError, EOFError, ValueError, zlib.error):
-        # A file that is missing, cut off or no Parquet, or no pyarrow: reading its rows says so in full.
+        # Missing or damaged file, or no pyarrow: reading the rows raises the full error.
         return None
     return None
 
 
 def _lines(path: Path, encoding: str, remedy: str) -> Iterator[str | Failure]:
-    """Yield the lines of a text file, compressed or not; one that is not of the encoding becomes a `Failure`."""
+    """Yield the lines of a text file, gzipped or not; a line that cannot be decoded becomes a `Failure`."""
     with _opened(path) as file:
         try:
             if "\n".encode(encoding) != b"\n":
-                # Line ends of several bytes, as in UTF-16: the bytes cannot be parted before they are decoded.
+                # Multi-byte line ends, as in UTF-16: decode first, split then.
                 yield from decode(file.read(), encoding, str(path), remedy=remedy).split("\n")
                 return
             offset = 0
@@ -130,11 +129,11 @@ def _csv_rows(path: Path, encoding: str, remedy: str) -> Iterator[tuple[str, dic
             if file.read(1) != "\ufeff":
                 file.seek(0)
             for row in reader:
-                # A field may hold line breaks: the record's first line is named.
+                # A field may hold line breaks; name the first line of the record.
                 yield f"{path}:{begins}", row
                 begins = reader.line_num + 1
         except UnicodeDecodeError:
-            # The error knows its place in what was read last only; this one knows it in the file.
+            # That error counts from the last chunk; decode the whole file to report the offset in the file.
             decode(path.read_bytes(), encoding, str(path), remedy=remedy)
             raise
         except csv.Error as error:

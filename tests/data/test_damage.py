@@ -94,9 +94,7 @@ def test_what_is_whole_is_kept_and_told_apart(whole, table, parser_folder, begun
 
 def test_a_damaged_recipe_is_named(table, parser_folder, begun):
     (begun / "recipe.json").write_text('{"parser": ')
-    with pytest.raises(
-        InputError, match=r"recipe\.json: expected a JSON object, got .*; delete the folder and make it"
-    ):
+    with pytest.raises(InputError, match=r"recipe\.json: expected a JSON object, got .*; delete the folder and"):
         make(table, begun, parser_folder)
 
 
@@ -114,7 +112,9 @@ def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, fin
 )
 def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, finished, damage, found):
     damage(finished / "shard-00001.parquet")
-    message = rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; delete the folder and make it anew"
+    message = (
+        rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; delete the folder and preprocess again"
+    )
     with pytest.raises(InputError, match=message):
         make(table, finished, parser_folder)
     with pytest.raises(InputError, match=message):
@@ -124,7 +124,7 @@ def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, fin
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 1, "recipe": [1], "shards": [], "width": 0}'])
 def test_a_damaged_manifest_says_what_helps(table, parser_folder, finished, content):
     (finished / "manifest.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest\.json: expected .*; delete the folder and make it anew"):
+    with pytest.raises(InputError, match=r"manifest\.json: expected .*; delete the folder and preprocess again"):
         make(table, finished, parser_folder)
 
 
