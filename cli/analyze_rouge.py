@@ -71,7 +71,7 @@ def rouge(
 
                 measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **options)
                 found[name].append(measured.to_dict())
-    path = write_numbers(output, "rouge", {"table": table, "signature": signature(), "systems": found})
+    path = write_numbers(output, "rouge", {"table": table, "signature": str(signature()), "systems": found})
     for what, (label, lines) in _drawn(found, len(amounts), against).items():
         labels, beside = ("sentences read, r", label), path.with_name(f"{path.stem}-{what}.json")
         pictures = curves(lines, amounts, labels, f"{len(pairs)} documents", beside, bottom=None)

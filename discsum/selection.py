@@ -17,6 +17,7 @@ from discsum.constants import DEFAULT_UNITS, UNITS
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.signature import Signature
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,11 @@ class Policy:
             raise InputError("; ".join(problems))
 
     @property
-    def signature(self) -> str:
-        """Everything of it that changes a figure, as `name:value` fields joined by `|`."""
-        length = "|".join(f"{name}:{value}" for name, value in vars(self.budget).items() if value is not None)
-        rules = [name for name in ("dependencies", "block_trigrams") if getattr(self, name)]
-        return "|".join([f"unit:{self.unit}", length, *(f"{rule.replace('_', '-')}:yes" for rule in rules)])
+    def signature(self) -> Signature:
+        """Everything of it that changes a figure."""
+        length = {name: value for name, value in vars(self.budget).items() if value is not None}
+        rules = {name: True for name in ("dependencies", "block_trigrams") if getattr(self, name)}
+        return Signature.of(unit=self.unit, **length, **rules)
 
 
 def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False) -> Policy:

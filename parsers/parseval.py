@@ -14,6 +14,7 @@ from typing import Literal
 
 from discsum.document import Document, Span
 from discsum.errors import InputError
+from discsum.signature import Signature
 from discsum.tree import Node, relation_class
 
 Key = Literal["start", "end"]
@@ -48,7 +49,7 @@ class ParsevalScores:
     nuclearity: float
     relation: float
     full: float
-    signature: str
+    signature: Signature
 
 
 def parseval(
@@ -75,8 +76,8 @@ def parseval(
         for index, metric in enumerate(METRICS):
             totals[index] += _overlap(_project(wanted, metric), _project(found, metric))
     method = "rst-parseval" if rst else "parseval"
-    keyed = "start-of-first,end-of-last" if key == "start" else "end-of-first,end-of-last"
-    signature = f"{method}|edus:{edus}|key:{keyed}|avg:micro|relations:classes,same-unit counted|docs:{len(gold)}"
+    measured = {"average": "micro", "relations": "classes", "same_unit": "counted", "docs": len(gold)}
+    signature = Signature.of(method=method, edus=edus, key=(f"{key}-of-first", "end-of-last"), **measured)
     span, nuclearity, relation, full = (total.f1 for total in totals)
     return ParsevalScores(span, nuclearity, relation, full, signature)
 
@@ -120,7 +121,7 @@ class SegmentationScores:
     precision: float
     recall: float
     f1: float
-    signature: str
+    signature: Signature
 
 
 def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
@@ -131,7 +132,8 @@ def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: 
         total += Counts(len(wanted), len(found), len(wanted & found))
     precision = 100.0 * total.right / total.predicted if total.predicted else 100.0
     recall = 100.0 * total.right / total.gold if total.gold else 100.0
-    signature = f"segmentation|unit:{unit}|starts inside the document, exact|avg:micro|docs:{len(gold)}"
+    measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
+    signature = Signature.of(method="segmentation", unit=unit, **measured)
     return SegmentationScores(precision, recall, total.f1, signature)
 
 

@@ -14,6 +14,7 @@ from discsum.data.manifest import Manifest
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.experiments.comparison import BATCH, Block, Scores
+from discsum.signature import Signature
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
 
@@ -40,7 +41,8 @@ class DatasetBlocks:
         recipe = self.manifest.recipe
         self.parser, self.encoder = recipe["made_by"]["parser"], recipe["encoder"]
         units = recipe["oracle_units"] or "own"
-        self.signature = f"parser:{recipe['parser']}@{self.parser[:8]}|oracle:{recipe['oracle']}|oracle-units:{units}"
+        named = f"{recipe['parser']}@{self.parser[:8]}"
+        self.signature = Signature.of(parser=named, oracle=recipe["oracle"], oracle_units=units)
 
     def __len__(self) -> int:
         """Return the number of documents."""

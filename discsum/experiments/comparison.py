@@ -18,6 +18,7 @@ from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, pair
 from discsum.oracles import oracle_labels
 from discsum.scoring import Scorer, extract
 from discsum.selection import Policy, unit_texts
+from discsum.signature import Signature
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summary import Summary
 
@@ -96,13 +97,13 @@ class ModelScores:
             values = 100 * self.rouge.metric(metric)
             interval = bootstrap_interval(values)
             found: dict[str, Any] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-            found["signature"] = f"{self.rouge.signature}|ci:0.95|docs:{len(values)}"
+            found["signature"] = str(self.rouge.signature.with_(ci=0.95, docs=len(values)))
             found["against"] = [
                 {
                     "model": other.name,
                     "difference": paired.difference,
                     "p": paired.p_value,
-                    "signature": paired.signature,
+                    "signature": str(paired.signature),
                 }
                 for other in against
                 if other is not self
@@ -134,7 +135,7 @@ class _Tally:
 
 
 def compare_models(
-    blocks: Iterable[Block], models: Sequence[tuple[str, Scorer | None]], policy: Policy, made: str
+    blocks: Iterable[Block], models: Sequence[tuple[str, Scorer | None]], policy: Policy, made: Signature
 ) -> list[ModelScores]:
     """Return the scores of each model's summaries of the same documents.
 
@@ -168,7 +169,8 @@ def compare_models(
     results = []
     for tally, (name, scorer) in zip(tallies, models, strict=True):
         scores = rouge(tally.lines, references)
-        scores = replace(scores, signature=f"{scores.signature}|{policy.signature}|{made}|bs:{SAMPLES}|rs:{SEED}")
+        whole = (scores.signature + policy.signature + made).with_(bs=SAMPLES, rs=SEED)
+        scores = replace(scores, signature=whole)
         count = scorer.network.parameter_count().whole if isinstance(scorer, ExtractiveSummarizer) else None
         results.append(ModelScores(name, scores, tally.selections, tally.seconds, count))
     return results
@@ -204,6 +206,7 @@ def text_blocks(
         report(done)
 
 
-def text_signature(parser: Parser) -> str:
+def text_signature(parser: Parser) -> Signature:
     """Return what figures of `text_blocks` depend on."""
-    return f"parser:{parser.name}@{parser.fingerprint[:8]}|oracle:rouge12-f|oracle-units:as summaries"
+    named = f"{parser.name}@{parser.fingerprint[:8]}"
+    return Signature.of(parser=named, oracle="rouge12-f", oracle_units="as-summaries")

@@ -10,6 +10,7 @@ from typing import Any
 
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
+from discsum.signature import Signature
 
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
 STYLES = ("table", "markdown", "json")
@@ -24,7 +25,7 @@ def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
 
 
 def comparison_report(
-    data: str, documents: int, rows: Sequence[dict[str, Any]], signature: str, style: str, signatures: bool
+    data: str, documents: int, rows: Sequence[dict[str, Any]], signature: Signature, style: str, signatures: bool
 ) -> str:
     """Return the figures of several models on the same documents.
 
@@ -37,7 +38,7 @@ def comparison_report(
         signatures: Whether each figure's own signature follows.
     """
     if style == "json":
-        head = {"data": data, "documents": documents, "signature": signature}
+        head = {"data": data, "documents": documents, "signature": str(signature)}
         return json.dumps({**head, "models": list(rows)}, indent=1)
     lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
     paired = list(_comparisons(rows))

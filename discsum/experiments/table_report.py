@@ -61,7 +61,7 @@ def table_report(
     if style == "json":
         rows = [result.to_dict() for result in results]
         head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings), "draws": draws}
-        return json.dumps({**head, "signature": signature, "rows": rows}, indent=1, ensure_ascii=False)
+        return json.dumps({**head, "signature": str(signature), "rows": rows}, indent=1, ensure_ascii=False)
     spread = f"; mean and standard deviation over {draws} training sets" if draws > 1 else ""
     return "\n".join(
         [

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
+from discsum.signature import Signature
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 MEASURES = {"f": "fmeasure", "p": "precision", "r": "recall"}
@@ -29,7 +30,7 @@ class RougeScores:
     """
 
     values: NDArray[np.float64]
-    signature: str
+    signature: Signature
 
     @property
     def mean(self) -> dict[str, float]:
@@ -47,13 +48,11 @@ class RougeScores:
         return self.values[:, METRICS.index(name)]
 
 
-def signature(measure: str = "f") -> str:
-    """Return everything that changes the numbers, as `name:value` fields joined by `|`, versions last."""
+def signature(measure: str = "f") -> Signature:
+    """Return everything that changes the numbers."""
     _check_measure(measure)
-    return (
-        f"{','.join(METRICS)}|{measure}|stem:porter|split:newline|refs:max"
-        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|discsum:{version('discsum')}"
-    )
+    scorer = f"rouge-score-rs-{version('rouge-score-rs')}"
+    return Signature.of(metrics=METRICS, measure=measure, stem="porter", split="newline", refs="max", scorer=scorer)
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:

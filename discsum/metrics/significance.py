@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discsum.errors import InputError
+from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
 # How many drawn indices are held at once: 32 MB.
@@ -21,7 +22,7 @@ class Interval:
     mean: float
     low: float
     high: float
-    signature: str
+    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Comparison:
     low: float
     high: float
     p_value: float
-    signature: str
+    signature: Signature
 
 
 def bootstrap_interval(
@@ -51,7 +52,8 @@ def bootstrap_interval(
     """
     values = _check(scores, confidence, samples)
     low, high = _percentiles(_resampled_means(values, samples, seed), confidence)
-    return Interval(float(values.mean()), low, high, f"bs:{samples}|rs:{seed}|ci:{confidence:g}|docs:{len(values)}")
+    record = Signature.of(bs=samples, rs=seed, ci=confidence, docs=len(values))
+    return Interval(float(values.mean()), low, high, record)
 
 
 def paired_bootstrap(
@@ -87,7 +89,7 @@ def paired_bootstrap(
     # Means equal to the bound up to rounding count as reaching it.
     margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
     extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
-    record = f"paired-bs:{samples}|rs:{seed}|ci:{confidence:g}|two-sided|docs:{len(differences)}"
+    record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))
     return Comparison(difference, low, high, (1 + extreme) / (samples + 1), record)
 
 

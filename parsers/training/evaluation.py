@@ -36,7 +36,7 @@ class ParserScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures with their signatures."""
-        return asdict(self)
+        return {name: asdict(scores) | {"signature": str(scores.signature)} for name, scores in vars(self).items()}
 
     def __str__(self) -> str:
         """Return one line for a log."""

@@ -77,11 +77,12 @@ def test_empty_prediction_scores_nothing():
 
 
 def test_signature():
-    assert signature() == (
-        f"rouge1,rouge2,rougeLsum|f|stem:porter|split:newline|refs:max"
-        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|discsum:{version('discsum')}"
+    assert str(signature()) == (
+        f"metrics:rouge1+rouge2+rougeLsum|measure:f|stem:porter|split:newline|refs:max"
+        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|version:{version('discsum')}"
     )
-    assert rouge(["a"], ["a"], measure="r").signature.split("|")[1] == "r"
+    assert rouge(["a"], ["a"], measure="r").signature == signature("r")
+    assert dict(signature("r").fields)["measure"] == "r"
 
 
 @pytest.mark.parametrize(

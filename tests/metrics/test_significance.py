@@ -1,8 +1,11 @@
+from importlib.metadata import version
+
 import numpy as np
 import pytest
 
 from discsum.errors import InputError
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap
+from discsum.signature import Signature
 
 
 def test_by_hand():
@@ -44,8 +47,8 @@ def test_seeded_symmetric_and_signed():
     assert forth == paired_bootstrap(first, second)
     assert forth != paired_bootstrap(first, second, seed=1)
     assert (forth.p_value, forth.difference) == (back.p_value, -back.difference)
-    assert forth.signature == "paired-bs:10000|rs:12345|ci:0.95|two-sided|docs:50"
-    assert bootstrap_interval(first).signature == "bs:10000|rs:12345|ci:0.95|docs:50"
+    assert str(forth.signature) == f"paired-bs:10000|rs:12345|ci:0.95|sides:2|docs:50|version:{version('discsum')}"
+    assert bootstrap_interval(first).signature == Signature.of(bs=10000, rs=12345, ci=0.95, docs=50)
 
 
 def test_blocks_do_not_change_the_draws(monkeypatch):

@@ -1,5 +1,7 @@
 """Scores worked out by hand."""
 
+from importlib.metadata import version
+
 import pytest
 from small_trees import document_of, random_tree
 
@@ -96,10 +98,10 @@ def test_same_unit_is_a_class_of_its_own():
 
 
 def test_signatures_say_what_was_measured():
-    gold = "parseval|edus:gold|key:start-of-first,end-of-last|avg:micro|relations:classes,same-unit counted|docs:1"
-    assert parseval([GOLD], [FOUND]).signature == gold
-    raw = parseval(*predicted_edus(), key="end", rst=True).signature
-    assert raw.startswith("rst-parseval|edus:predicted|key:end-of-first,end-of-last|")
+    gold = "method:parseval|edus:gold|key:start-of-first+end-of-last|average:micro|relations:classes|same-unit:counted"
+    assert str(parseval([GOLD], [FOUND]).signature) == f"{gold}|docs:1|version:{version('discsum')}"
+    raw = str(parseval(*predicted_edus(), key="end", rst=True).signature)
+    assert raw.startswith("method:rst-parseval|edus:predicted|key:end-of-first+end-of-last|")
 
 
 def test_other_texts_are_refused():
@@ -117,7 +119,8 @@ def test_segmentation():
     # Gold sentences start at 8 and 14, found ones at 14.
     scores = segmentation([gold], [found], "sentence")
     assert (scores.precision, scores.recall, scores.f1) == pytest.approx((100, 50, 200 / 3))
-    assert scores.signature == "segmentation|unit:sentence|starts inside the document, exact|avg:micro|docs:1"
+    found = "method:segmentation|unit:sentence|starts:inside+exact|average:micro|docs:1"
+    assert str(scores.signature) == f"{found}|version:{version('discsum')}"
 
 
 def test_segmentation_of_nothing():
