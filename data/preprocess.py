@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from discsum.data.pairs import Pair, encode_pairs
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
-from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, to_line
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.persistence import fingerprint
+from discsum.recipes.fields import Checked, Count, about, one_of
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Encoded, Parser
@@ -37,33 +38,31 @@ OWN = ("none", *VECTORS)
 
 
 @dataclass(frozen=True)
-class PreprocessRecipe:
-    """What a dataset's content depends on, beside the documents.
+class PreprocessRecipe(Checked):
+    """What a dataset's content depends on, beside the documents."""
 
-    Attributes:
-        parser: Name or folder of the parser.
-        oracle: Name of the oracle that labels units.
-        oracle_units: Units the oracle may take, at most; by default what its paper sets.
-        units: Which units are labelled and encoded: `sentence`, `edu`, or both.
-        encoder: What makes the units' vectors: `none`; `contextual`, `discourse` or `isolated`, with the parser's own
-            encoder (see `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on its
-            own.
-        shard: Documents a file.
-    """
+    parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
+    oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
+    oracle_units: Annotated[
+        Count | None, about("Units the oracle may take, at most; by default what its paper sets.")
+    ] = None
+    units: Annotated[tuple[str, ...], about("Which units are labelled and encoded: `sentence`, `edu`, or both.")] = (
+        UNITS
+    )
+    encoder: Annotated[
+        str,
+        about(
+            "What makes the units' vectors: `none`; `contextual`, `discourse` or `isolated`, with the parser's own "
+            "encoder (see `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on "
+            "its own."
+        ),
+    ] = "none"
+    shard: Annotated[Count, about("Documents a file.")] = 256
 
-    parser: str = SHIPPED_PARSER
-    oracle: str = "rouge12-f"
-    oracle_units: int | None = None
-    units: tuple[str, ...] = UNITS
-    encoder: str = "none"
-    shard: int = 256
-
-    def __post_init__(self) -> None:
-        """Check the fields together and report every problem at once."""
+    def problems(self) -> list[str]:
+        """Return what is wrong with fields that do not fit together."""
         problems = []
-        if self.oracle not in ORACLES:
-            problems.append(f"oracle: expected one of {', '.join(ORACLES)}, got {self.oracle!r}")
-        elif self.oracle == "discobert-edu" and self.units != ("edu",):
+        if self.oracle == "discobert-edu" and self.units != ("edu",):
             problems.append(f"oracle: expected discobert-edu with the unit edu only, got {' and '.join(self.units)}")
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
@@ -71,13 +70,7 @@ class PreprocessRecipe:
         alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
         if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
             problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
-        problems += [
-            f"{name}: expected at least 1, got {value}"
-            for name, value in (("oracle_units", self.oracle_units), ("shard", self.shard))
-            if value is not None and value < 1
-        ]
-        if problems:
-            raise InputError("; ".join(problems))
+        return problems
 
 
 @dataclass(frozen=True)

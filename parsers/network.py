@@ -3,75 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.errors import InputError
 from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
-from discsum.parsers.structure import SplitScorer
+from discsum.parsers.structure import DESIGNS, SplitScorer
 from discsum.parsers.structure.cohesion import lexical_bags
 from discsum.parsers.subwords import Subwords
+from discsum.recipes.fields import Checked, Count, Dropout, Natural, Share, about, one_of
 
 
 @dataclass(frozen=True)
-class NetworkConfig:
-    """Sizes and choices of a `ParserNetwork`; saved with its weights.
+class NetworkConfig(Checked):
+    """Sizes and choices of a `ParserNetwork`; saved with its weights."""
 
-    Attributes:
-        design: How trees are trained and decoded: `chart`, `top_down` or `distance`.
-        window: Subwords a window of the encoder, special ones included.
-        overlap: Subwords neighbouring windows share.
-        tagger_hidden: Channels of the segmenter.
-        hidden: Size of an EDU's state.
-        layers: LSTM layers across EDUs.
-        rank: Size of the split scorer's factors.
-        label_inner: Inner size of the label scorer.
-        cohesion: Inner size of what rates spans by words and layout; 0 for none. `distance` rates no spans.
-        dropout: Dropout of everything above the encoder.
-        edu_threshold: Probability above which a subword begins an EDU.
-        sentence_threshold: Probability above which it begins a sentence.
-    """
+    design: Annotated[str, one_of(DESIGNS, "How trees are trained and decoded: `chart`, `top_down` or `distance`.")] = (
+        "chart"
+    )
+    window: Annotated[Count, about("Subwords a window of the encoder, special ones included.")] = 256
+    overlap: Annotated[Natural, about("Subwords neighbouring windows share.")] = 32
+    tagger_hidden: Annotated[Count, about("Channels of the segmenter.")] = 192
+    hidden: Annotated[Count, about("Size of an EDU's state.")] = 384
+    layers: Annotated[Count, about("LSTM layers across EDUs.")] = 2
+    rank: Annotated[Count, about("Size of the split scorer's factors.")] = 128
+    label_inner: Annotated[Count, about("Inner size of the label scorer.")] = 384
+    cohesion: Annotated[
+        Natural, about("Inner size of what rates spans by words and layout; 0 for none. `distance` rates no spans.")
+    ] = 0
+    dropout: Annotated[Dropout, about("Dropout of everything above the encoder.")] = 0.2
+    edu_threshold: Annotated[Share, about("Probability above which a subword begins an EDU.")] = 0.5
+    sentence_threshold: Annotated[Share, about("Probability above which it begins a sentence.")] = 0.5
 
-    design: str = "chart"
-    window: int = 256
-    overlap: int = 32
-    tagger_hidden: int = 192
-    hidden: int = 384
-    layers: int = 2
-    rank: int = 128
-    label_inner: int = 384
-    cohesion: int = 0
-    dropout: float = 0.2
-    edu_threshold: float = 0.5
-    sentence_threshold: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check that there is something of everything, and that windows move on.
-
-        An overlap of half a window or more would keep them where they are.
-        """
-        for name in ("window", "tagger_hidden", "hidden", "layers", "rank", "label_inner"):
-            if getattr(self, name) < 1:
-                raise InputError(f"network.{name}: expected at least 1, got {getattr(self, name)}")
-        if self.cohesion < 0:
-            raise InputError(f"network.cohesion: expected 0 for none, or more, got {self.cohesion}")
-        if not 0 <= 2 * self.overlap <= self.window - 4:
-            raise InputError(
-                f"network.overlap: expected 0 to {max(0, self.window // 2 - 2)} subwords with network.window "
-                f"{self.window}, got {self.overlap}"
-            )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
-        return asdict(self)
+    def problems(self) -> list[str]:
+        """Return what is wrong with the windows: one that overlaps half of the next or more would not move on."""
+        if 2 * self.overlap <= self.window - 4:
+            return []
+        most = max(0, self.window // 2 - 2)
+        return [f"overlap: expected 0 to {most} subwords with window {self.window}, got {self.overlap}"]
 
 
 class ParserNetwork(nn.Module):

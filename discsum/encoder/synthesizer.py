@@ -7,70 +7,46 @@ after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d),
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
 from discsum.encoder.heads import HeadConfig, Prior, make_head
-from discsum.errors import InputError
-
-SIZES = ("width", "layers", "heads", "key_size", "value_size", "inner", "scorer", "max_units", "dense_inner")
+from discsum.recipes.fields import Checked, Count, Dropout, Natural, about
 
 
 @dataclass(frozen=True)
-class SynthesizerConfig:
-    """Sizes of a `Synthesizer`; saved with its weights.
+class SynthesizerConfig(Checked):
+    """Sizes of a `Synthesizer`; saved with its weights."""
 
-    Attributes:
-        head: Name of the attention head.
-        width: Size `d` of a unit vector.
-        features: Number of layout features a unit, added through one linear map; 0 as in the paper.
-        layers: Transformer layers.
-        heads: Attention heads.
-        key_size: Size `d_k` of keys and queries, where the head has them.
-        value_size: Size `d_v` of a head's values.
-        inner: Size of the feed-forward layers.
-        scorer: Inner size of the scoring MLP.
-        dropout: Dropout of every part.
-        max_units: Most units that attend to each other: longer documents are read section by section, so that memory
-            is linear in their length. Heads whose parameters are as large know no more; for the others it may be any.
-        dense_inner: Inner size of the dense head.
-        mixture: Names of the heads that a `mixed` head is made of.
-    """
-
-    head: str = "c_tree_nuc"
-    width: int = 384
-    features: int = 0
-    layers: int = 2
-    heads: int = 1
-    key_size: int = 64
-    value_size: int = 64
-    inner: int = 3072
-    scorer: int = 100
-    dropout: float = 0.1
-    max_units: int = 512
-    dense_inner: int = 512
-    mixture: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Take the mixture as any sequence, as JSON and YAML give it, and check the sizes."""
-        object.__setattr__(self, "mixture", tuple(self.mixture))
-        problems = [f"{name}: expected at least 1, got {value}" for name in SIZES if (value := getattr(self, name)) < 1]
-        if not 0.0 <= self.dropout < 1.0:
-            problems.append(f"dropout: expected a number in [0, 1), got {self.dropout}")
-        if problems:
-            raise InputError("synthesizer: " + "; ".join(problems))
+    head: Annotated[str, about("Name of the attention head.")] = "c_tree_nuc"
+    width: Annotated[Count, about("Size `d` of a unit vector.")] = 384
+    features: Annotated[
+        Natural, about("Number of layout features a unit, added through one linear map; 0 as in the paper.")
+    ] = 0
+    layers: Annotated[Count, about("Transformer layers.")] = 2
+    heads: Annotated[Count, about("Attention heads.")] = 1
+    key_size: Annotated[Count, about("Size `d_k` of keys and queries, where the head has them.")] = 64
+    value_size: Annotated[Count, about("Size `d_v` of a head's values.")] = 64
+    inner: Annotated[Count, about("Size of the feed-forward layers.")] = 3072
+    scorer: Annotated[Count, about("Inner size of the scoring MLP.")] = 100
+    dropout: Annotated[Dropout, about("Dropout of every part.")] = 0.1
+    max_units: Annotated[
+        Count,
+        about(
+            "Most units that attend to each other: longer documents are read section by section, so that memory is "
+            "linear in their length. Heads whose parameters are as large know no more; for the others it may be any."
+        ),
+    ] = 512
+    dense_inner: Annotated[Count, about("Inner size of the dense head.")] = 512
+    mixture: Annotated[tuple[str, ...], about("Names of the heads that a `mixed` head is made of.")] = ()
 
     def for_head(self) -> HeadConfig:
         """Return what concerns the attention heads."""
         names = (field.name for field in fields(HeadConfig))
         return HeadConfig(**{name: getattr(self, name) for name in names})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from discsum.recipes.fields import mistaken
+from msgspec import Meta
+
+from discsum.recipes.fields import Checked, Count, Natural, Positive, about
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Some rows of a table of texts.
+class Rows(Checked):
+    """Some rows of a table of texts."""
 
-    Attributes:
-        path: The file, relative to the recipe's data folder.
-        first: First row taken, from 0.
-        last: First row not taken any more.
-    """
+    path: Annotated[str, about("The file, relative to the recipe's data folder.")]
+    first: Annotated[Natural, about("First row taken, from 0.")] = 0
+    last: Annotated[Count | None, about("First row not taken any more.")] = None
 
-    path: str
-    first: int = 0
-    last: int | None = None
+    def problems(self) -> list[str]:
+        """Return what is wrong with the rows: none at all."""
+        if self.last is None or self.last > self.first:
+            return []
+        return [f"last: expected a row above first {self.first}, got {self.last}"]
 
     def __str__(self) -> str:
         """Return the path and the rows, the last one not included."""
@@ -31,17 +33,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class Source(Rows):
-    """Rows with summaries, to learn from.
+    """Rows with summaries, to learn from."""
 
-    Attributes:
-        weight: How often its documents are drawn, relative to others.
-        text_column: Column of a table's texts; by default `article` or `text`.
-        summary_column: Column of its references; by default `references`, `highlights` or `summary`.
-    """
-
-    weight: float = 1.0
-    text_column: str | None = None
-    summary_column: str | None = None
+    weight: Annotated[Positive, about("How often its documents are drawn, relative to others.")] = 1.0
+    text_column: Annotated[str | None, about("Column of a table's texts; by default `article` or `text`.")] = None
+    summary_column: Annotated[
+        str | None, about("Column of its references; by default `references`, `highlights` or `summary`.")
+    ] = None
 
     @property
     def columns(self) -> dict[str, str]:
@@ -54,29 +52,5 @@ class Source(Rows):
         return {"path": self.path, "first": self.first, "last": self.last, "weight": self.weight} | self.columns
 
 
-Kind = TypeVar("Kind", bound=Rows)
-
-
-def sources(name: str, entries: Any, kind: type[Kind]) -> tuple[tuple[Kind, ...], list[str]]:
-    """Return the sources of a recipe's field `name`, each of `kind`, and what is wrong with them."""
-    if not isinstance(entries, list | tuple) or not all(
-        isinstance(entry, dict) and "path" in entry for entry in entries
-    ):
-        return (), [f"{name}: expected a list of sources, each with a path, got {entries!r}"]
-    problems = [
-        problem for place, entry in enumerate(entries) for problem in mistaken(kind, entry, f"{name}[{place}].")
-    ]
-    if problems:
-        return (), problems
-    found = tuple(kind(**entry) for entry in entries)
-    problems = [
-        f"{name}[{place}]: expected first from 0 and last above it, got {source}"
-        for place, source in enumerate(found)
-        if source.first < 0 or (source.last is not None and source.last <= source.first)
-    ]
-    problems += [
-        f"{name}[{place}].weight: expected a number above 0, got {source.weight}"
-        for place, source in enumerate(found)
-        if isinstance(source, Source) and not source.weight > 0
-    ]
-    return found, problems
+# What is learned from or chosen by: at least one source.
+Sources = Annotated[tuple[Source, ...], Meta(min_length=1)]

@@ -268,7 +268,11 @@ def test_a_dataset_that_the_library_saved(table, parser_folder, tmp_path):
 def test_every_problem_of_a_recipe_at_once():
     with pytest.raises(InputError) as raised:
         PreprocessRecipe(oracle="best", units=(), shard=0)
-    for part in ("oracle: expected one of kedzie", "units: expected some of", "shard: expected at least 1, got 0"):
+    for part in (
+        "oracle: expected one of kedzie",
+        "units: expected some of",
+        "shard: expected a whole number of at least 1, got 0",
+    ):
         assert part in str(raised.value)
     with pytest.raises(InputError, match="discobert-edu with the unit edu only"):
         PreprocessRecipe(oracle="discobert-edu")

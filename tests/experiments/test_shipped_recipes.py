@@ -94,10 +94,13 @@ def test_lists_in_groups(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"synthesizer": {"heads": 0, "dropout": 2.0}}, r"synthesizer: heads: expected at least 1, got 0; dropout"),
+        (
+            {"synthesizer": {"heads": 0, "dropout": 2.0}},
+            r"synthesizer\.heads: expected a whole number of at least 1, got 0; synthesizer\.dropout",
+        ),
         ({"train": [{"path": "a", "weight": 0}]}, r"train\[0\]\.weight: expected a number above 0, got 0"),
-        ({"seed": -1}, "seed, draw: expected at least 0, got -1 and 1"),
-        ({"encoder_layers": -2}, "encoder_layers: expected at least 0, got -2"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
+        ({"encoder_layers": -2}, "encoder_layers: expected a whole number of at least 0, got -2"),
     ],
 )
 def test_values_that_are_none(changes, message):

@@ -14,19 +14,19 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         )
     message = str(raised.value)
     for part in (
-        "epochs: expected a whole number, got 'many'",
+        "epochs: expected a whole number of at least 1, got 'many'",
         "speed: expected one of the fields encoder, ",
         "bf16: expected true or false, got 1",
-        "warmup: expected a number, got 'x'",
-        "network.design: expected a word, got 7",
+        "warmup: expected a number in [0, 1], got 'x'",
+        "network.design: expected one of chart, top_down, distance, got 7",
         "network.wings: expected one of the fields design, ",
     ):
         assert part in message
-    with pytest.raises(InputError, match="seeds: expected a list of whole numbers, got 3"):
+    with pytest.raises(InputError, match="seeds: expected a list of whole numbers of at least 0, got 3"):
         ParserRecipe.from_dict({"seeds": 3})
     with pytest.raises(InputError, match=r"seed: expected none beside seeds \[1, 2\]; say seeds=\[\]"):
         ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
-    with pytest.raises(InputError, match="seed: expected 0 or more, got -1"):
+    with pytest.raises(InputError, match="seed: expected a whole number of at least 0, got -1"):
         ParserRecipe.from_dict({"seed": -1})
     with pytest.raises(InputError) as raised:
         ParserRecipe.from_dict(
@@ -37,7 +37,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         "stop: expected 0 to 0 epochs, got 9",
         "seeds: expected start beside them, got none",
         "seeds: expected each once, got 1, 1",
-        "epochs: expected a number above 0, got 0",
+        "epochs: expected a whole number of at least 1, got 0",
         "rate: ",
         "smoothing: ",
         "network.design: expected one of",

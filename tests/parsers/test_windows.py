@@ -53,9 +53,9 @@ def test_windows_are_as_few_as_may_be(case):
 
 
 def test_an_overlap_that_leaves_windows_no_room_is_refused():
-    with pytest.raises(InputError, match=r"network\.cohesion: expected 0 for none, or more, got -1"):
+    with pytest.raises(InputError, match="cohesion: expected a whole number of at least 0, got -1"):
         NetworkConfig(cohesion=-1)
-    with pytest.raises(InputError, match=r"network\.overlap: expected 0 to 14 subwords .* 32, got 15"):
+    with pytest.raises(InputError, match=r"overlap: expected 0 to 14 subwords .* 32, got 15"):
         NetworkConfig(window=32, overlap=15)
 
 

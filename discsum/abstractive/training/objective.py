@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from discsum.abstractive.sparse.conversion import is_selectors, sentences
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.losses import divergence_loss, sparsity_loss
 from discsum.abstractive.sparse.state import Observation
-from discsum.errors import InputError
+from discsum.recipes.fields import Checked, NotNegative, Positive, about, one_of
 
 # What `labels` of `transformers` have where nothing is to be predicted.
 IGNORED = -100
@@ -27,35 +27,13 @@ MODES = {
 
 
 @dataclass(frozen=True)
-class Objective:
-    """A way of training.
+class Objective(Checked):
+    """A way of training."""
 
-    Attributes:
-        mode: One of `MODES`.
-        gamma: Weight of the entropy.
-        weight: Weight of the divergence, the paper's lambda.
-        temperature: Of the divergence's target.
-    """
-
-    mode: str = "full"
-    gamma: float = 0.1
-    weight: float = 0.2
-    temperature: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the fields together."""
-        problems = []
-        if self.mode not in MODES:
-            problems.append(f"mode: expected one of {', '.join(MODES)}, got {self.mode!r}")
-        if not self.temperature > 0:
-            problems.append(f"temperature: expected a number above 0, got {self.temperature}")
-        problems += [
-            f"{name}: expected at least 0, got {value}"
-            for name, value in (("gamma", self.gamma), ("weight", self.weight))
-            if not value >= 0
-        ]
-        if problems:
-            raise InputError("; ".join(problems))
+    mode: Annotated[str, one_of(MODES, "One of `MODES`.")] = "full"
+    gamma: Annotated[NotNegative, about("Weight of the entropy.")] = 0.1
+    weight: Annotated[NotNegative, about("Weight of the divergence, the paper's lambda.")] = 0.2
+    temperature: Annotated[Positive, about("Of the divergence's target.")] = 0.5
 
     @property
     def integrated(self) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
-from discsum.errors import InputError
+from discsum.recipes.fields import Checked, Count, Dropout, about
 
 # In the order of BART's own vocabulary.
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -17,37 +17,22 @@ BEGIN, PAD, END = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Scratch:
-    """Sizes of a model that begins with random weights.
+class Scratch(Checked):
+    """Sizes of a model that begins with random weights."""
 
-    Attributes:
-        vocabulary: Tokens, learned from the training texts (byte-level BPE).
-        width: Size of a state.
-        layers: Of the encoder, and as many of the decoder.
-        heads: Of each attention.
-        inner: Size of a layer's feed-forward network.
-        positions: Tokens that it can read or write, at most.
-        dropout: Of the network.
-    """
+    vocabulary: Annotated[Count, about("Tokens, learned from the training texts (byte-level BPE).")] = 8000
+    width: Annotated[Count, about("Size of a state.")] = 256
+    layers: Annotated[Count, about("Of the encoder, and as many of the decoder.")] = 3
+    heads: Annotated[Count, about("Of each attention.")] = 4
+    inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 1024
+    positions: Annotated[Count, about("Tokens that it can read or write, at most.")] = 1024
+    dropout: Annotated[Dropout, about("Of the network.")] = 0.1
 
-    vocabulary: int = 8000
-    width: int = 256
-    layers: int = 3
-    heads: int = 4
-    inner: int = 1024
-    positions: int = 1024
-    dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Check the sizes together."""
-        names = ("vocabulary", "width", "layers", "heads", "inner", "positions")
-        problems = [f"{name}: expected above 0, got {getattr(self, name)}" for name in names if getattr(self, name) < 1]
-        if not problems and self.width % self.heads:
-            problems.append(f"width: expected a multiple of {self.heads} heads, got {self.width}")
-        if not 0.0 <= self.dropout < 1.0:
-            problems.append(f"dropout: expected a number in [0, 1), got {self.dropout}")
-        if problems:
-            raise InputError("; ".join(f"scratch.{problem}" for problem in problems))
+    def problems(self) -> list[str]:
+        """Return what is wrong with sizes that do not fit together."""
+        if self.heads < 1 or self.width % self.heads == 0:
+            return []
+        return [f"width: expected a multiple of {self.heads} heads, got {self.width}"]
 
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
@@ -65,10 +50,7 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     plain.pre_tokenizer = ByteLevel(add_prefix_space=False)
     plain.decoder = ByteDecoder()
     trainer = BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=ByteLevel.alphabet(),
-        show_progress=False,
+        vocab_size=vocabulary, special_tokens=list(SPECIAL), initial_alphabet=ByteLevel.alphabet(), show_progress=False
     )
     plain.train_from_iterator(texts, trainer)
     plain.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", BEGIN), ("</s>", END)])
