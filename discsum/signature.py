@@ -68,8 +68,8 @@ class Signature:
         problems += [f"{key}: expected the key {_LONG[key]}" for key in keys if key in _LONG]
         problems += [
             f"{key}: expected each key once, {VERSION} last"
-            for key in {*keys, VERSION}
-            if [*keys, VERSION].count(key) > 1
+            for place, key in enumerate(keys)
+            if key == VERSION or key in keys[:place]
         ]
         problems += [
             f"{key}: expected a value without spaces, commas and |, got {value!r}"

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import pytest
 
 from discsum.errors import InputError
-from discsum.recipes.described import help_of
+from discsum.recipes.described import help_of, init_fields
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, Share, about, convert, one_of
 from discsum.recipes.sources import Source, Sources
 
 COLOURS = ["red", "green"]
+SOURCES = "a non-empty list of groups of fields (path, first, last, weight, text_column, summary_column)"
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,7 @@ def message(data, cls=Outer, what=""):
         ({"inner": {"hihg": 1}}, "inner.hihg: expected one of the fields low, high, dropout; did you mean high?"),
         ({"spare": {"low": "x"}}, "spare.low: expected a whole number of at least 0, got 'x'"),
         ({"options": [1]}, "options: expected a group of fields, got [1]"),
-        ({"train": []}, "train: expected a non-empty list of groups of fields (path, first, last, weight, text_column, "
-         "summary_column), got []"),
+        ({"train": []}, f"train: expected {SOURCES}, got []"),
         ({"train": [{"path": "a", "weight": 0}]}, "train[0].weight: expected a number above 0, got 0"),
         ({"train": [{"first": 2}]}, "train[0].path: expected a word, got nothing; add it"),
         ({"train": [{"path": "a", "first": 2, "last": 2}]}, "train[0].last: expected a row above first 2, got 2"),
@@ -113,13 +113,12 @@ def test_each_mistake_is_named_as_it_was_typed(changes, expected):
 def test_all_mistakes_are_named_at_once():
     found = message({"zigzag": 1, "rate": -1, "share": 2, "inner": {"low": 3, "high": 2, "dropout": 9}})
     assert found.split("; ") == [
-        "zigzag: expected one of the fields train, colour, rate, share, flag, name, words, scales, inner, spare, options",
+        f"zigzag: expected one of the fields {', '.join(init_fields(Outer))}",
         "rate: expected a number above 0, got -1",
         "share: expected a number in [0, 1], got 2",
         "inner.dropout: expected a number in [0, 1), got 9",
         "inner.high: expected above 3",
-        "train: expected a non-empty list of groups of fields (path, first, last, weight, text_column, summary_column), "
-        "got nothing",
+        f"train: expected {SOURCES}, got nothing",
         "add it",
     ]
 

@@ -9,31 +9,17 @@ from typing import Any
 
 from discsum.encoder.synthesizer import ParameterCount, Synthesizer
 from discsum.errors import InputError
+from discsum.metrics.rouge import METRICS
 from discsum.recipes import common_fields, read_recipe
+from discsum.recipes.rows import COLUMNS, recipe_name, row_table
 from discsum.summarizer.training.recipe import SummarizerRecipe
 
-UNIT_OF = {2: "edu", 3: "sentence"}
-SETTINGS = ("default", "balanced")
-ROWS = {
-    "dot_product-8": "Dot Product (8)",
-    "dot_product": "Dot Product (1)",
-    "dense": "Dense",
-    "learned_random": "Learned Random",
-    "fixed_random": "Fixed Random",
-    "none": "No attention",
-    "d_tree": "D-Tree",
-    "c_tree": "C-Tree",
-    "c_tree_nuc": "C-Tree w/Nuc",
-}
+_TABLE = row_table()
+UNIT_OF = {its.table: unit for unit, its in _TABLE.units.items()}
+SETTINGS = tuple(_TABLE.settings)
 # What the paper printed of Lead and Oracle, on the whole test set of CNN/DailyMail.
-LEAD = {
-    2: {"rouge1": 37.99, "rouge2": 15.56, "rougeLsum": 34.08},
-    3: {"rouge1": 40.30, "rouge2": 17.52, "rougeLsum": 36.54},
-}
-ORACLE = {
-    2: {"rouge1": 62.08, "rouge2": 38.20, "rougeLsum": 58.86},
-    3: {"rouge1": 56.04, "rouge2": 33.10, "rougeLsum": 52.29},
-}
+LEAD = {its.table: dict(zip(METRICS, its.lead, strict=True)) for its in _TABLE.units.values()}
+ORACLE = {its.table: dict(zip(METRICS, its.oracle, strict=True)) for its in _TABLE.units.values()}
 # Fields of the low-resource recipes that the rows have themselves.
 OWN = ("name", "synthesizer")
 
@@ -75,12 +61,19 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
     if unknown:
         raise InputError(f"--setting: expected {' or '.join(SETTINGS)}, got {', '.join(unknown)}")
     _check_table(table)
-    rows = []
-    for setting in settings:
-        for name, label in ROWS.items():
-            recipe = f"xiao2020/{UNIT_OF[table]}-{setting}-{name}"
-            rows.append(TableRow(recipe, UNIT_OF[table], setting, label, read_recipe(recipe)["paper"]))
-    return rows
+    unit = UNIT_OF[table]
+    paper = _TABLE.units[unit].paper
+    return [
+        TableRow(
+            recipe_name(unit, setting, head),
+            unit,
+            setting,
+            _TABLE.heads[head].label,
+            dict(zip(COLUMNS, figures, strict=True)),
+        )
+        for setting in settings
+        for head, figures in paper[setting].items()
+    ]
 
 
 def low_resource(table: int) -> list[str]:

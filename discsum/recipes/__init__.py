@@ -10,12 +10,25 @@ from typing import Any
 import yaml
 
 from discsum.errors import InputError
+from discsum.recipes.described import suggestion
+from discsum.recipes.rows import FILE, FOLDER, recipe_name, row_table
 
 
 def names() -> list[str]:
     """Return the names of the shipped recipes."""
-    folder = _folder()
-    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
+    return sorted([*_files(), *row_table().recipes()])
+
+
+def summaries() -> dict[str, dict[str, str]]:
+    """Return the first comment line of every shipped recipe, by folder (empty for none) and name; of rows as one."""
+    found: dict[str, dict[str, str]] = {}
+    for name, path in sorted(_files().items()):
+        found.setdefault(name.rpartition("/")[0], {})[name] = _first_comment(path)
+    table = row_table()
+    parts = [{row[place]: None for row in table} for place in range(3)]
+    pattern = recipe_name(*("{" + ",".join(part) + "}" for part in parts))
+    found.setdefault(FOLDER, {})[pattern] = _first_comment(_folder() / FOLDER / FILE)
+    return found
 
 
 def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -53,8 +66,7 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     missing = [field for field in ("data", "name") if content.get(field) is None]
     if missing:
         raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
-    for field in ("kind", "paper"):
-        content.pop(field, None)
+    content.pop("kind", None)
     # A folder called 2 is a number to YAML.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
 
@@ -63,18 +75,36 @@ def _folder() -> Path:
     return Path(str(files("discsum") / "recipes"))
 
 
-def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
-    path = Path(name_or_path)
-    if not path.is_file():
-        path = _folder() / f"{name_or_path}.yaml"
-    if not path.is_file():
-        raise InputError(f"expected a recipe's file or one of {_shown()}, got {name_or_path!r}")
+def _files() -> dict[str, Path]:
+    """Return the files of recipes by name."""
+    folder = _folder()
+    paths = (path for path in folder.rglob("*.yaml") if path.name != FILE)
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
+
+
+def _first_comment(path: Path) -> str:
+    with path.open(encoding="utf-8") as lines:
+        return next(lines).lstrip("# ").strip()
+
+
+def _content(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise InputError(f"{path}: expected YAML: {error}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a mapping of fields, got {type(content).__name__}")
+    return content
+
+
+def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
+    path = Path(name_or_path)
+    if not path.is_file():
+        path = _files().get(name_or_path, _folder() / FOLDER / FILE)
+    content = _content(path) if path.name != FILE else row_table().recipes().get(name_or_path)
+    if content is None:
+        near = suggestion(name_or_path, names())
+        raise InputError(f"expected a recipe's file or one of {_shown()}, got {name_or_path!r}{near}")
     base = content.pop("base", None)
     if base is None:
         return content

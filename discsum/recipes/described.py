@@ -50,7 +50,11 @@ def described(hint: Any) -> str:
     if origin in (tuple, list):
         some = "a non-empty list" if limits.get("min_length") else "a list"
         entry_limits, _, entry = unwrapped(inner[0])
-        kind = f"groups of fields ({', '.join(init_fields(entry))})" if is_dataclass(entry) else _PLURAL[entry]
+        kind = (
+            f"groups of fields ({', '.join(init_fields(entry))})"
+            if is_dataclass(entry)
+            else _PLURAL.get(entry, "values")
+        )
         return " ".join([f"{some} of {kind}", *_ranged(entry_limits)])
     if is_dataclass(bare) or dict in (bare, origin):
         return "a group of fields"

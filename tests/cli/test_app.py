@@ -103,7 +103,6 @@ def test_the_shipped_recipes_can_be_read():
         kind = kinds[content.pop("kind")]
         for field in ("data", "name"):
             content.pop(field)
-        content.pop("paper", None)
         assert yaml.safe_dump(kind.from_dict(content).to_dict())
 
 

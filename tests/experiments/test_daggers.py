@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from discsum.experiments.comparison import ModelScores
-from discsum.experiments.rows import ROWS, table_rows
+from discsum.experiments.rows import table_rows
 from discsum.experiments.tables import RowResult, _with_daggers
 from discsum.metrics.rouge import METRICS, RougeScores
+from discsum.recipes.rows import row_table
+
+ROWS = {name: head.label for name, head in row_table().heads.items()}
 
 
 def row(label, setting, values):

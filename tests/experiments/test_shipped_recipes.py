@@ -7,8 +7,8 @@ import pytest
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
-from discsum.experiments.rows import low_resource
-from discsum.recipes import names, read_recipe
+from discsum.experiments.rows import LEAD, ORACLE, low_resource, table_rows
+from discsum.recipes import names, read_recipe, summaries
 from discsum.summarizer.training.recipe import SummarizerRecipe
 
 ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
@@ -56,7 +56,6 @@ def test_every_row_of_both_tables_has_a_recipe():
         assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
         assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
         assert recipe.rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
-        assert content["paper"]["rouge1"] > content["paper"]["rougeLsum"] > content["paper"]["rouge2"]
         networks.add(repr(recipe.synthesizer))
         if setting == "balanced":
             assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
@@ -120,3 +119,39 @@ def test_abstractive_recipes_are_whole(name):
         # Steps of two documents: 20,000 documents until the peak (appendix A.3).
         assert recipe.warmup * recipe.steps * recipe.batch == 20_000
         assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
+
+
+def test_a_row_has_the_fields_of_its_unit_setting_and_head():
+    content = read_recipe("xiao2020/edu-balanced-dot_product-8", ["seed=3"])
+    assert (content["name"], content["unit"], content["units"], content["seed"]) == (
+        "edu-balanced-dot_product-8",
+        "edu",
+        6,
+        3,
+    )
+    sizes = {"key_size": 512, "value_size": 512, "inner": 512}
+    assert content["synthesizer"] == {"head": "dot_product", "heads": 8, **sizes}
+    rows = table_rows(2, ["balanced"])
+    assert (rows[0].recipe, rows[0].label) == ("xiao2020/edu-balanced-dot_product-8", "Dot Product (8)")
+    paper = {"rouge1": 40.95, "rouge2": 18.52, "rougeLsum": 37.78, "attention": 25.2, "parameters": 27}
+    assert rows[0].paper == paper
+    with pytest.raises(
+        InputError, match=r"got 'xiao2020/edu-default-c_treee'; did you mean xiao2020/edu-default-c_tree\?"
+    ):
+        read_recipe("xiao2020/edu-default-c_treee")
+
+
+def test_what_the_paper_printed_is_in_order():
+    for table in (2, 3):
+        for row in table_rows(table):
+            assert row.paper["rouge1"] > row.paper["rougeLsum"] > row.paper["rouge2"]
+            assert row.paper["parameters"] > row.paper["attention"]
+        for figures in (LEAD[table], ORACLE[table]):
+            assert figures["rouge1"] > figures["rougeLsum"] > figures["rouge2"]
+    assert LEAD[3] == {"rouge1": 40.30, "rouge2": 17.52, "rougeLsum": 36.54}
+
+
+def test_every_recipe_has_a_first_line_for_help():
+    found = {name: line for lines in summaries().values() for name, line in lines.items()}
+    assert found.keys() >= {name for name in names() if name not in ROWS}
+    assert all(line.endswith(".") and len(line) <= 110 for line in found.values()), found
