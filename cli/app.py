@@ -15,7 +15,7 @@ from discsum.cli.evaluate import evaluate
 from discsum.cli.extract import extract
 from discsum.cli.parse import parse
 from discsum.cli.preprocess import preprocess
-from discsum.cli.train import train
+from discsum.cli.train import TrainCommand, train
 from discsum.errors import DiscsumError
 
 app = typer.Typer(
@@ -29,7 +29,7 @@ app.command()(parse)
 app.command()(extract)
 app.command()(abstract)
 app.command()(preprocess)
-app.command()(train)
+app.command(cls=TrainCommand)(train)
 app.command()(evaluate)
 app.add_typer(analyze, name="analyze")
 

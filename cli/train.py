@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from click import Context, HelpFormatter
+from typer.core import TyperCommand
 
 from discsum.cli.progress import quiet, reporter
 from discsum.errors import InputError
@@ -36,6 +38,22 @@ HeadFiles = Annotated[
 ]
 
 
+class TrainCommand(TyperCommand):
+    """`discsum train`, whose help ends with the shipped recipes: the first comment line of each."""
+
+    def format_help(self, context: Context, formatter: HelpFormatter) -> None:
+        """Write the help."""
+        from discsum.recipes import summaries
+
+        super().format_help(context, formatter)
+        formatter.write("Shipped recipes:\n")
+        for recipes in summaries().values():
+            formatter.write("\n")
+            width = max(len(name) for name in recipes if "{" not in name)
+            for name, line in recipes.items():
+                formatter.write(f"  {name:{width}}  {line}\n" if "{" not in name else f"  {name}\n    {line}\n")
+
+
 def train(
     recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A shipped recipe (parser-gum, ...) or a YAML file.")],
     settings: Annotated[
@@ -46,15 +64,15 @@ def train(
         str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
     ] = None,
     head_files: HeadFiles = None,
+    fields: Annotated[
+        bool, typer.Option("--fields", help="Print every field of the recipe with value, type, range and help.")
+    ] = False,
 ) -> None:
     """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
 
-    Shipped recipes: parser-gum-large, parser-gum-first, parser-gum-second, parser-gum (parsers on a folder of GUM);
-    news-sentence, news-edu (summarizers on tables of texts with summaries or on folders that discsum preprocess made);
-    xiao2020/UNIT-SETTING-HEAD, the rows of that paper's tables, as xiao2020/sentence-default-c_tree, and
-    xiao2020/UNIT-low-resource; manakul2021/MODE, sparse abstractive decoders from bart-large-cnn, and small-bart/MODE,
-    the same for a small one that begins at small-bart/infill. What runs can share, parsed and encoded texts, is kept in
-    folders beside theirs. On several GPUs: accelerate launch -m discsum.cli train.
+    Parsers learn from a folder of GUM, summarizers from tables of texts with summaries or from folders that discsum
+    preprocess made. What runs can share, parsed and encoded texts, is kept in folders beside theirs. On several GPUs:
+    accelerate launch -m discsum.cli train. Every field of a recipe: discsum train RECIPE --fields
 
     Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """
@@ -64,6 +82,11 @@ def train(
     kind = content.get("kind")
     if kind not in TRAINERS:
         raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
+    if fields:
+        from discsum.experiments.recipe_fields import field_report
+
+        typer.echo(field_report(content))
+        return
     folder = Path(output or f"runs/{Path(recipe).stem}")
     TRAINERS[kind](content, folder)
     from discsum.training.processes import leave_group

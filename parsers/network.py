@@ -25,9 +25,7 @@ from discsum.recipes.fields import Checked, Count, Dropout, Natural, Share, abou
 class NetworkConfig(Checked):
     """Sizes and choices of a `ParserNetwork`; saved with its weights."""
 
-    design: Annotated[str, one_of(DESIGNS, "How trees are trained and decoded: `chart`, `top_down` or `distance`.")] = (
-        "chart"
-    )
+    design: Annotated[str, one_of(DESIGNS, "How trees are trained and decoded.")] = "chart"
     window: Annotated[Count, about("Subwords a window of the encoder, special ones included.")] = 256
     overlap: Annotated[Natural, about("Subwords neighbouring windows share.")] = 32
     tagger_hidden: Annotated[Count, about("Channels of the segmenter.")] = 192

@@ -84,7 +84,7 @@ def message(data, cls=Outer, what=""):
         ({"rate": None}, "rate: expected a number above 0, got None"),
         ({"share": 1.5}, "share: expected a number in [0, 1], got 1.5"),
         ({"flag": 1}, "flag: expected true or false, got 1"),
-        ({"name": 3}, "name: expected a word, or none, got 3"),
+        ({"name": 3}, "name: expected a word, or null, got 3"),
         ({"colour": "blue"}, "colour: expected one of red, green, got 'blue'"),
         ({"colour": "gren"}, "colour: expected one of red, green, got 'gren'; did you mean green?"),
         ({"colour": 7}, "colour: expected one of red, green, got 7"),
@@ -92,7 +92,7 @@ def message(data, cls=Outer, what=""):
         ({"words": ["one", 2]}, "words: expected a list of words, got ['one', 2]"),
         ({"inner": "x"}, "inner: expected a group of fields, got 'x'"),
         ({"inner": {"low": -1}}, "inner.low: expected a whole number of at least 0, got -1"),
-        ({"inner": {"high": 1.5}}, "inner.high: expected a whole number of at least 1, or none, got 1.5"),
+        ({"inner": {"high": 1.5}}, "inner.high: expected a whole number of at least 1, or null, got 1.5"),
         ({"inner": {"dropout": 1}}, "inner.dropout: expected a number in [0, 1), got 1"),
         ({"inner": {"low": 2, "high": 1}}, "inner.high: expected above 2"),
         ({"inner": {"hihg": 1}}, "inner.hihg: expected one of the fields low, high, dropout; did you mean high?"),
@@ -163,7 +163,7 @@ def test_any_dataclass_can_be_read():
 def test_help_comes_from_the_fields():
     rows = {row.name: row for row in help_of(Outer((Source("a", last=3),), words=("x", "y")))}
     assert (rows["rate"].expected, rows["rate"].value, rows["rate"].help) == ("a number above 0", "1.0", "How fast.")
-    assert (rows["train"].value, rows["words"].value) == ("a rows 0-3", "x, y")
-    assert rows["inner.high"].expected == "a whole number of at least 1, or none"
-    assert rows["inner.high"].value == "none"
+    assert (rows["train"].value, rows["words"].value) == ("[a rows 0-3]", "[x, y]")
+    assert rows["inner.high"].expected == "a whole number of at least 1, or null"
+    assert rows["inner.high"].value == "null"
     assert rows["colour"].expected == "one of red, green"

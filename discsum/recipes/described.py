@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
-_SINGULAR = {str: "a word", int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
+_SINGULAR = {str: "a word", int: "a whole number", float: "a number", bool: "true or false", NoneType: "null"}
 _PLURAL = {str: "words", int: "whole numbers", float: "numbers"}
 _LIMITS = {"ge": "of at least {:g}", "gt": "above {:g}", "le": "of at most {:g}", "lt": "below {:g}"}
 
@@ -34,10 +34,10 @@ def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
         if is_dataclass(value):
             found += help_of(value, f"{prefix}{name}.")
             continue
-        shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
         marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         said = " ".join(mark.description for mark in marks if isinstance(mark, Meta) and mark.description)
-        found.append(FieldHelp(f"{prefix}{name}", described(hint), "none" if value is None else shown, said))
+        found.append(FieldHelp(f"{prefix}{name}", described(hint), "null" if value is None else shown, said))
     return found
 
 
@@ -60,7 +60,7 @@ def described(hint: Any) -> str:
         return "a group of fields"
     if inner:
         words = [described(choice) for choice in inner]
-        return f"{', '.join(words)}".replace(", none", ", or none") if NoneType in inner else " or ".join(words)
+        return f"{', '.join(words)}".replace(", null", ", or null") if NoneType in inner else " or ".join(words)
     if {"ge", "gt"} & limits.keys() and {"le", "lt"} & limits.keys():
         low, high = (next(limits[name] for name in names if name in limits) for names in (("ge", "gt"), ("le", "lt")))
         return f"{_SINGULAR[bare]} in {'[' if 'ge' in limits else '('}{low:g}, {high:g}{']' if 'le' in limits else ')'}"

@@ -32,7 +32,7 @@ class RunRecipe(Checked):
     ] = None
     batch: Annotated[Count, about("Documents a step, over all processes.")] = 32
     rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
-    schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it rose: `cosine` or `noam`.")] = "cosine"
+    schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it rose.")] = "cosine"
     warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
     decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
     average: Annotated[Share, about("Decay of the running average of the weights, which is what is kept.")] = 0.98

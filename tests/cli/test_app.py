@@ -31,6 +31,31 @@ def test_help_shows_an_example(discsum, command):
     assert discsum(*command.split(), "-h").out == result.out
 
 
+def test_help_of_train_lists_the_shipped_recipes(discsum):
+    lines = [line.strip() for line in discsum("train", "--help").out.splitlines()]
+    assert "news-edu           The shipped EDU summarizer." in lines
+    assert "small-bart/full          The small BART learns to summarize, with full attention." in lines
+    assert any(line.startswith("xiao2020/{edu,sentence}-{default,balanced}-{dot_product-8,") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ("parser-gum", "network.dropout=0.2\n    a number in [0, 1). Dropout of everything above the encoder.\n"),
+        ("news-edu", "synthesizer.inner=512\n    a whole number of at least 1. Size of the feed-forward layers.\n"),
+        ("small-bart/kl", "objective.gamma=0.1\n    a number of at least 0. Weight of the entropy.\n"),
+    ],
+)
+def test_fields_of_a_recipe(discsum, tmp_path, monkeypatch, recipe, expected):
+    monkeypatch.chdir(tmp_path)
+    result = discsum("train", recipe, "seeds=[]" if recipe == "parser-gum" else "seed=3", "--fields")
+    assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [])
+    assert expected in result.out
+    assert ("seeds=[]" if recipe == "parser-gum" else "seed=3") in result.out.splitlines()
+    assert "data=" in result.out
+    assert discsum("train", recipe, "seed=-3", "--fields").code == 1
+
+
 def test_no_command_is_wrong_usage(discsum):
     assert discsum().code == 2
     assert discsum("summarise").code == 2
@@ -41,6 +66,7 @@ def test_help_loads_nothing_heavy():
         "import sys\nfrom discsum.cli import main\nsys.argv = ['discsum', '--help']\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "heavy = {'torch', 'transformers', 'tokenizers', 'numpy', 'scipy', 'sklearn', 'nltk', 'networkx', 'yaml'}\n"
+        "heavy.add('msgspec')\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -30,10 +30,10 @@ MODES = {
 class Objective(Checked):
     """A way of training."""
 
-    mode: Annotated[str, one_of(MODES, "One of `MODES`.")] = "full"
+    mode: Annotated[str, one_of(MODES, "What is learned, by the ways of training of Manakul and Gales 2021.")] = "full"
     gamma: Annotated[NotNegative, about("Weight of the entropy.")] = 0.1
     weight: Annotated[NotNegative, about("Weight of the divergence, the paper's lambda.")] = 0.2
-    temperature: Annotated[Positive, about("Of the divergence's target.")] = 0.5
+    temperature: Annotated[Positive, about("Temperature of the divergence's target.")] = 0.5
 
     @property
     def integrated(self) -> bool:

@@ -43,9 +43,7 @@ class AbstractiveRecipe(RunRecipe):
             "written as it was.",
         ),
     ] = "summarize"
-    selector: Annotated[
-        str, one_of(names, "Which sentences are read; see `discsum.abstractive.sparse.selectors.names()`.")
-    ] = ALL
+    selector: Annotated[str, one_of(names, "Which sentences are read.")] = ALL
     beta: Annotated[
         float | None,
         about(

@@ -22,11 +22,11 @@ class Scratch(Checked):
 
     vocabulary: Annotated[Count, about("Tokens, learned from the training texts (byte-level BPE).")] = 8000
     width: Annotated[Count, about("Size of a state.")] = 256
-    layers: Annotated[Count, about("Of the encoder, and as many of the decoder.")] = 3
-    heads: Annotated[Count, about("Of each attention.")] = 4
+    layers: Annotated[Count, about("Layers of the encoder, and as many of the decoder.")] = 3
+    heads: Annotated[Count, about("Heads of each attention.")] = 4
     inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 1024
     positions: Annotated[Count, about("Tokens that it can read or write, at most.")] = 1024
-    dropout: Annotated[Dropout, about("Of the network.")] = 0.1
+    dropout: Annotated[Dropout, about("Dropout of the network.")] = 0.1
 
     def problems(self) -> list[str]:
         """Return what is wrong with sizes that do not fit together."""

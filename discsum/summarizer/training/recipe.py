@@ -19,7 +19,7 @@ from discsum.training.recipe import RunRecipe
 class SummarizerRecipe(RunRecipe):
     """A training run of an extractive summarizer: what is said of every run, and this."""
 
-    unit: Annotated[str, one_of(UNITS, "`sentence` or `edu`.")] = "sentence"
+    unit: Annotated[str, one_of(UNITS, "What summaries are made of.")] = "sentence"
     vectors: Annotated[
         str,
         about(

@@ -1,0 +1,49 @@
+"""The fields of a recipe as text: value in the recipe, type and range, help."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import Any
+
+from discsum.recipes import common_fields
+from discsum.recipes.described import FieldHelp, help_of
+from discsum.recipes.fields import Checked
+
+WIDTH, INDENT = 100, "    "
+
+
+def recipe_type(kind: str) -> type[Checked]:
+    """Return the class of the recipes of a kind: `parser`, `extractive` or `abstractive`."""
+    if kind == "parser":
+        from discsum.parsers.training.recipe import ParserRecipe
+
+        return ParserRecipe
+    if kind == "extractive":
+        from discsum.summarizer.training.recipe import SummarizerRecipe
+
+        return SummarizerRecipe
+    from discsum.abstractive.training.recipe import AbstractiveRecipe
+
+    return AbstractiveRecipe
+
+
+def field_report(content: dict[str, Any]) -> str:
+    """Return every field that a recipe may have, as `key=value` of this one with type, range and help below.
+
+    Raises:
+        InputError: A recipe that cannot be trained.
+    """
+    content = dict(content)
+    kind = content["kind"]
+    data, name, notes = common_fields(content)
+    common = [
+        FieldHelp("kind", "one of parser, extractive, abstractive", kind, "What is trained."),
+        FieldHelp("data", "a folder", str(data), "A checkout of GUM, or the folder that paths of sources begin in."),
+        FieldHelp("name", "a word", name, "Name of the model."),
+        FieldHelp("notes", "a text", notes, "What the model card says of it besides."),
+    ]
+    lines = []
+    for row in common + help_of(recipe_type(kind).from_dict(content)):
+        said = f"{row.expected}. {row.help}".strip()
+        lines += [f"{row.name}={row.value}", fill(said, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
+    return "\n".join(lines)
