@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from click import Context, HelpFormatter
 from typer.core import TyperCommand
 
 from discsum.cli.progress import quiet, reporter
@@ -41,11 +40,11 @@ HeadFiles = Annotated[
 class TrainCommand(TyperCommand):
     """`discsum train`, whose help ends with the shipped recipes: the first comment line of each."""
 
-    def format_help(self, context: Context, formatter: HelpFormatter) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
         from discsum.recipes import summaries
 
-        super().format_help(context, formatter)
+        super().format_help(ctx, formatter)
         formatter.write("Shipped recipes:\n")
         for recipes in summaries().values():
             formatter.write("\n")

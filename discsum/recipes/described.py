@@ -73,9 +73,13 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-@cache
 def init_fields(cls: Any) -> dict[str, Any]:
     """Return the fields that a dataclass is made with, and their types with range and help."""
+    return _init_fields(cls)
+
+
+@cache
+def _init_fields(cls: Any) -> dict[str, Any]:
     hints = get_type_hints(cls, include_extras=True)
     for base in cls.__mro__[1:]:
         # A subclass with another default says the type again, but neither range nor help.

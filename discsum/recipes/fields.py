@@ -217,7 +217,7 @@ def _number(hint: Any, value: Any) -> Any:
 
 def _unchecked(cls: type, values: Mapping[str, Any]) -> Any:
     """Return a dataclass whose `__post_init__` has not run."""
-    made = object.__new__(cls)
+    made: Any = object.__new__(cls)
     defaults = {
         field.name: field.default if field.default_factory is MISSING else field.default_factory()
         for field in fields(cls)

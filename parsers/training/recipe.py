@@ -90,10 +90,8 @@ class ParserRecipe(Checked):
         if self.seeds and self.start is None:
             problems.append("seeds: expected start beside them, got none; only parsers that begin alike have a mean")
         if self.seeds and self.seed != 1:
-            there = list(self.seeds)
-            problems.append(
-                f"seed: expected none beside seeds {there}; say seeds=[] for one run, or seeds=[...] for others"
-            )
+            several = list(self.seeds)
+            problems.append(f"seed: expected none beside seeds {several}; say seeds=[] for one run")
         if len(set(self.seeds)) < len(self.seeds):
             problems.append(f"seeds: expected each once, got {', '.join(map(str, self.seeds))}")
         if bool(self.teachers) != bool(self.texts):
