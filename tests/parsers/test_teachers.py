@@ -215,13 +215,13 @@ def test_recipes_with_teachers():
     assert (recipe.teachers, recipe.texts[0].last) == (("runs/one",), 5)
     with pytest.raises(InputError, match=r"texts: expected some beside teachers, got none; say teachers=\[\]"):
         ParserRecipe.from_dict({"teachers": ["runs/one"]})
-    with pytest.raises(InputError, match=r"teachers: expected a list of folders, got 'one'"):
+    with pytest.raises(InputError, match=r"teachers: expected a list of words, got 'one'"):
         ParserRecipe.from_dict({"teachers": "one"})
-    with pytest.raises(InputError, match=r"texts: expected a list of sources, each with a path, got \['news'\]"):
+    with pytest.raises(InputError, match=r"texts\[0\]: expected a group of fields, got 'news'"):
         ParserRecipe.from_dict({"texts": ["news"]})
     with pytest.raises(InputError, match=r"teachers: expected network\.design chart, got distance"):
         ParserRecipe.from_dict(taught | {"network": {"design": "distance"}})
-    with pytest.raises(InputError, match=r"texts\[0\]: expected first from 0 and last above it, got n rows 4-2"):
+    with pytest.raises(InputError, match=r"texts\[0\]\.last: expected a row above first 4, got 2"):
         ParserRecipe.from_dict({"texts": [{"path": "n", "first": 4, "last": 2}]})
     with pytest.raises(InputError, match=r"texts\[0\]\.weight: expected one of the fields path, first, last"):
         ParserRecipe.from_dict({"teachers": ["one"], "texts": [{"path": "n", "weight": 2}]})
