@@ -44,7 +44,13 @@ def abstract(
         ),
     ] = None,
     r: Annotated[
-        int | None, typer.Option("--r", min=1, help="How many of them. Default: as the model was trained, or all.")
+        int | None,
+        typer.Option(
+            "--r",
+            min=1,
+            help="How many of them. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read whole, "
+            "because that is faster. Default: as the model was trained, or all.",
+        ),
     ] = None,
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
     option: Annotated[
@@ -96,10 +102,25 @@ def abstract(
     options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
 
     def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-        return summarizer.summarize(_documents(items, engine, sentences), truncate=truncate, **options)
+        summaries = summarizer.summarize(_documents(items, engine, sentences), truncate=truncate, **options)
+        for summary in summaries:
+            _note_whole(summary)
+        return summaries
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
     write_summaries(inputs, entries, work, lambda summary: summary.text, output, json)
+
+
+def _note_whole(summary: AbstractiveSummary) -> None:
+    """Say on standard error that a document is read whole although fewer sentences were asked for."""
+    from discsum.abstractive.sparse.costs import whole_below
+
+    if summary.r is not None and summary.r < summary.sentences == summary.read:
+        typer.echo(
+            f"discsum: {summary.document.id}: all {summary.sentences} sentences are read: with --r {summary.r} that is "
+            f"faster below {whole_below(summary.r)} sentences",
+            err=True,
+        )
 
 
 def _documents(items: Sequence[Item], parser: Parser, sentences: str) -> list[Document]:

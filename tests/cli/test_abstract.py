@@ -8,6 +8,8 @@ import torch
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
+from discsum.abstractive.sparse.costs import whole_below
+
 
 @pytest.fixture(scope="session")
 def bart_folder(tmp_path_factory):
@@ -120,12 +122,19 @@ def test_how_many_sentences_are_read(abstract, tmp_path):
     text = tmp_path / "long.txt"
     text.write_text("\n".join(f"The mill number {number} broke." for number in range(20)))
     few, whole = (
-        json.loads(abstract(text, "--json", "--sentences", "newline", "--selector", "mean_key", "--r", r).out)
-        for r in (3, 4)
+        abstract(text, "--json", "--sentences", "newline", "--selector", "mean_key", "--r", r) for r in (3, 4)
     )
-    assert (few["sentences"], few["r"], few["read"]) == (20, 3, 3)
+    assert [json.loads(few.out)[name] for name in ("sentences", "r", "read")] == [20, 3, 3]
+    assert few.err == ""
     # Four of twenty cost more to select than twenty to read.
-    assert (whole["r"], whole["read"]) == (4, 20)
+    assert [json.loads(whole.out)[name] for name in ("sentences", "r", "read")] == [20, 4, 20]
+    assert whole.err == "discsum: long: all 20 sentences are read: with --r 4 that is faster below 21 sentences\n"
+
+
+def test_the_help_says_when_documents_are_read_whole(discsum):
+    shown = " ".join(discsum("abstract", "--help").out.replace("│", " ").split())
+    assert whole_below(10) == 42
+    assert "A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read whole" in shown
 
 
 @pytest.mark.parametrize(

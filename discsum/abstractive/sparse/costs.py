@@ -5,6 +5,7 @@ Constants measured on a CPU by tests/benchmarks/sparse_decoder.py: bart-large's 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 # Selecting r sentences and reading them costs as much as reading (r + SELECTING) * GATHERED of them in place.
@@ -14,9 +15,14 @@ GATHERED, SELECTING = 3.5, 2
 STEPS, MAPPING = 100, 15
 
 
+def whole_below(r: int) -> int:
+    """Return the number of sentences below which a step that reads all of them is faster than one that selects `r`."""
+    return math.ceil((r + SELECTING) * GATHERED)
+
+
 def whole_is_cheaper(sentences: int, r: int) -> bool:
     """Return whether a step that reads all sentences of a document is faster than one that selects `r`."""
-    return sentences < (r + SELECTING) * GATHERED
+    return sentences < whole_below(r)
 
 
 def states_are_cheaper(sentences: Sequence[int], read: Sequence[int], head_size: int, beams: int) -> bool:
