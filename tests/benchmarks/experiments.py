@@ -1,6 +1,6 @@
-"""The laboratory's speeds: preprocessing, training on kept vectors, ROUGE, and growth with the number of documents.
+"""Speeds of the experiments: preprocessing, training on kept vectors, ROUGE, and growth with the number of documents.
 
-    python tests/benchmarks/laboratory.py TABLE [--documents 480] [--growth 10000]
+    python tests/benchmarks/experiments.py TABLE [--documents 480] [--growth 10000]
 
 TABLE has texts with summaries, as CNN/DailyMail. Ratios are those of one run, each of its sides measured in turn, so
 that they hold on a busy machine too; two workers need two free cores, and are the better of two runs as one worker is.

@@ -1,0 +1,60 @@
+"""Paired bootstrap between the systems of a file of scores.
+
+    python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
+
+SCORES is what `discsum evaluate ... -o SCORES.jsonl.gz` wrote, or `rouge.json` of `discsum analyze rouge`. Draws of a
+row (`ROW/draw-N/best`) count as one system, each document's score their mean. Prints each pair of systems that match a
+pattern (default: all): the difference of the means in percent, and the two-sided p-value.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections import defaultdict
+from fnmatch import fnmatch
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.metrics.rouge import METRICS
+from discsum.metrics.significance import paired_bootstrap
+
+
+def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
+    """Return by system `(documents,)` scores in [0, 1], the mean over its draws."""
+    if path.suffix == ".json":
+        systems = json.loads(path.read_text())["systems"]
+        return {
+            f"{name} r={entry['r'] or 'all'}": np.array(entry["documents"][metric])
+            for name, entries in systems.items()
+            for entry in entries
+        }
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in content.decode().splitlines():
+        entry = json.loads(line)
+        values[re.sub(r"/draw-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
+    return {name: np.array([np.mean(draws) for draws in scores.values()]) for name, scores in values.items()}
+
+
+def main() -> None:
+    """Print a line a pair."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("scores", type=Path)
+    options.add_argument("--metric", choices=METRICS, default="rouge1")
+    options.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="Of systems' names, as in shells.")
+    arguments = options.parse_args()
+    scores = read_scores(arguments.scores, arguments.metric)
+    chosen = [name for name in scores if any(fnmatch(name, pattern) for pattern in arguments.only)]
+    for one, other in combinations(chosen, 2):
+        paired = paired_bootstrap(100 * scores[one], 100 * scores[other])
+        print(f"{one:40} {other:40} {paired.difference:+6.2f}  p={paired.p_value:.4f}")
+
+
+if __name__ == "__main__":
+    main()

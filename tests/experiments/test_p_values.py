@@ -1,0 +1,38 @@
+"""The p-values of docs/tables.md are those that tests/benchmarks/p_values.py prints of docs/scores."""
+
+import json
+import sys
+
+import pytest
+from documented import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+import p_values
+
+
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["p_values.py", *map(str, arguments)])
+        p_values.main()
+        return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def test_of_draws(printed):
+    scores = ROOT / "docs" / "scores" / "table-3.jsonl.gz"
+    only = [f"sentence-balanced-{head}" for head in ("dense", "c_tree_nuc")]
+    (line,) = printed(scores, "--only", *only)
+    assert line == [*only, "-0.43", "p=0.0097"]
+    assert "C-Tree\n  w/Nuc above dense (p=.0097)" in (ROOT / "docs" / "tables.md").read_text()
+
+
+def test_of_an_analysis(printed, tmp_path):
+    systems = {
+        "a": [{"r": 1, "documents": {"rouge2": [0.5, 0.5]}}],
+        "b": [{"r": None, "documents": {"rouge2": [0.25, 0.25]}}],
+    }
+    path = tmp_path / "rouge.json"
+    path.write_text(json.dumps({"systems": systems}))
+    assert printed(path, "--metric", "rouge2") == [["a", "r=1", "b", "r=all", "+25.00", "p=0.0001"]]
