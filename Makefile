@@ -1,11 +1,11 @@
-# Fresh clone to result: `make demo`. Everything the tests need: `make test`. What CI runs besides: `make check`.
+# Fresh clone to result: `make demo`. Everything the tests need: `make test`. What CI runs besides: `make check`. The documentation: `make docs`.
 PYTHON ?= python3
 VENV := .venv
 CLEAN := build/clean-venv
 BIN := $(VENV)/bin
 PIP := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check lint wheel clean
+.PHONY: demo test check lint wheel docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/discsum parse data/samples/harbour.txt
@@ -33,6 +33,10 @@ wheel: $(VENV)/.installed-dev
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum extract harbour.txt --units 3
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum parse harbour.txt --format rs3 -o harbour.rs3
 
+# The site of docs/, with the API from the docstrings, in build/docs; a warning is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -45,5 +49,9 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python $(PIP) -e ".[dev]"
 	touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python $(PIP) -e ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist docs/api *.egg-info

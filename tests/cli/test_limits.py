@@ -1,4 +1,4 @@
-"""What is at the edge of what the laboratory takes: odd documents, long ones, a disk without room."""
+"""What is at the edge of what the commands take: odd documents, long ones, a disk without room."""
 
 import json
 import os

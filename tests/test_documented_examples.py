@@ -1,0 +1,55 @@
+"""The Python examples of docs/ run as they stand, and print what is shown."""
+
+from importlib.util import find_spec
+
+import pytest
+from documented import ROOT, blocks
+from small_news import write_table
+
+from discsum import formats, oracles, scoring
+from discsum.data import engines
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.sources import PairSource
+from discsum.encoder import heads
+
+DOCS = ROOT / "docs"
+# Of abstractive.md: tests/abstractive/test_documented_sparsify.py.
+PAGES = ("index.md", "formats.md", "extending.md")
+EXAMPLES = [
+    pytest.param(page, block, id=f"{page}-{number}")
+    for page in PAGES
+    for number, block in enumerate(blocks(DOCS / page, "python"))
+]
+# What extending.md is written for; where either is missing, its examples cannot run.
+EXTENSIBLE = find_spec("discsum.registry") is not None and hasattr(scoring, "UnitScorer")
+
+
+@pytest.fixture
+def restored(monkeypatch):
+    """What an example registers is forgotten after it."""
+    if not EXTENSIBLE:
+        return
+    for registry in (heads.HEADS, oracles.ORACLES, formats.FORMATS, engines.ENGINES):
+        monkeypatch.setattr(registry, "registered", dict(registry.registered))
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(("page", "block"), EXAMPLES)
+def test_an_example(page, block, capsys):
+    if page == "extending.md" and not EXTENSIBLE:
+        pytest.skip("needs discsum.registry and discsum.scoring.UnitScorer")
+    exec(block.content, {})
+    assert capsys.readouterr().out == (block.output or "")
+
+
+def test_a_dataset_folder_in_python(parser_folder, tmp_path, monkeypatch, capsys):
+    source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 5)))
+    made = PreprocessRecipe(str(parser_folder), encoder="contextual")
+    preprocess(source.pairs(), source.identity(), tmp_path / "DATA" / "train", made)
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(DOCS / "experiments.md", "python")
+    known = {}
+    exec(example.content, known)
+    assert len(known["rows"]) == len(known["examples"]) == 5
+    units = max(known["examples"].lengths)
+    assert capsys.readouterr().out == f"torch.Size([5, {units}, 32]) torch.Size([5, {units}])\n"
