@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from discsum.cli.progress import quiet, reporter
-from discsum.errors import InputError
-from discsum.files import replacing
-
-if TYPE_CHECKING:
-    from discsum.recipes.sources import Rows
 
 
 def _register(files: list[str] | None) -> list[str] | None:
@@ -75,78 +70,15 @@ def train(
 
     Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """
+    from discsum.experiments import training_runs
     from discsum.recipes import read_recipe
 
     content = read_recipe(recipe, settings or [])
-    kind = content.get("kind")
-    if kind not in TRAINERS:
-        raise InputError(f"{recipe}: expected kind to be one of {', '.join(TRAINERS)}, got {kind!r}")
+    training_runs.check_kind(content)
     if fields:
         from discsum.experiments.recipe_fields import field_report
 
         typer.echo(field_report(content))
         return
-    folder = Path(output or f"runs/{Path(recipe).stem}")
-    TRAINERS[kind](content, folder)
-    from discsum.training.processes import leave_group
-
-    # Not after an error: the others may wait for this process, which must end at once for their launcher to see it.
-    leave_group()
-
-
-def _train_parser(content: dict[str, Any], folder: Path) -> None:
-    from discsum.data.manifest import alone
-    from discsum.parsers.training.card import mean_card, parser_card
-    from discsum.parsers.training.model_soup import train_seeds
-    from discsum.parsers.training.recipe import ParserRecipe
-    from discsum.parsers.training.trainer import ParserTrainer
-    from discsum.parsers.treebank import read_gum
-    from discsum.persistence import CARD
-    from discsum.recipes import common_fields
-
     quiet()
-    data, name, notes = common_fields(content)
-    recipe = ParserRecipe.from_dict(content)
-    train_documents, dev_documents = read_gum(data, "train"), read_gum(data, "dev")
-    texts = [text for rows in recipe.texts for text in _texts(data, rows)]
-    report = reporter()
-    with alone(folder):
-        if recipe.seeds:
-            runs, scores = train_seeds(recipe, train_documents, dev_documents, folder, name, texts, report)
-            card, kept = mean_card(name, recipe, runs, scores, notes), "the mean of the runs' best weights"
-        else:
-            trainer = ParserTrainer(recipe, train_documents, dev_documents, folder, name, texts, report)
-            trainer.run(report)
-            card, kept = parser_card(name, recipe, trainer.log, notes), "the weights of the best epoch"
-        with replacing(folder / "best" / CARD) as path:
-            path.write_text(card, encoding="utf-8")
-    typer.echo(f"{folder / 'best'}: {kept}; use them with --parser {folder / 'best'}")
-
-
-def _texts(data: Path, rows: Rows) -> list[str]:
-    """Return the texts of some rows of a table, with or without summaries."""
-    from discsum.data.inputs import Item, read_inputs
-
-    texts = []
-    for item in read_inputs([str(data / rows.path)], trees=False):
-        if not isinstance(item, Item):
-            raise InputError(f"texts: {item}")
-        texts.append(item.text)
-    return texts[rows.first : rows.last]
-
-
-def _train_summarizer(content: dict[str, Any], folder: Path) -> None:
-    from discsum.experiments.training_runs import train_summarizer
-
-    quiet()
-    train_summarizer(content, folder, reporter())
-
-
-def _train_abstractive(content: dict[str, Any], folder: Path) -> None:
-    from discsum.experiments.training_runs import train_abstractive
-
-    quiet()
-    train_abstractive(content, folder, reporter())
-
-
-TRAINERS = {"parser": _train_parser, "extractive": _train_summarizer, "abstractive": _train_abstractive}
+    training_runs.train(content, Path(output or f"runs/{Path(recipe).stem}"), reporter())

@@ -6,7 +6,8 @@ from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.recipes.sources import Source
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import Reading, collection
-from discsum.summarizer.training.task import SummarizerTrainer
+from discsum.summarizer.training.task import ExtractiveTask
+from discsum.training.loop import TrainingLoop
 
 
 def recipe(parser_folder, **changes):
@@ -41,4 +42,4 @@ def trainer(data, parser_folder, folder, **changes):
         collection(sources, data, Reading.of(made), data / "datasets", silent)
         for sources in (made.train, made.validation)
     )
-    return SummarizerTrainer(made, train, validation, folder, "tiny-news", "A note.", silent)
+    return TrainingLoop(ExtractiveTask(made, train, validation, "tiny-news", "A note."), folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +25,34 @@ def save_checkpoint(
     average: dict[str, Tensor],
     optimizer: torch.optim.Optimizer,
     state: dict[str, Any],
+    task: Mapping[str, Any],
 ) -> None:
-    """Write everything that training goes on from to one file in a run's folder; `state` is what JSON can hold."""
+    """Write everything that training goes on from to one file in a run's folder.
+
+    Args:
+        folder: The run's.
+        network: What is learned.
+        average: The running average of its weights.
+        optimizer: With its moments.
+        state: What JSON can hold.
+        task: What the task keeps: tensors, and what JSON can hold.
+    """
     tensors = {f"network.{key}": value for key, value in network.state_dict().items()}
     tensors |= {f"average.{key}": value for key, value in average.items()}
     for index, slots in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in slots.items()}
+    tensors |= {f"task.{key}": value for key, value in task.items() if isinstance(value, Tensor)}
+    values = {key: value for key, value in task.items() if not isinstance(value, Tensor)}
     whole = {key: value.clone().contiguous() for key, value in tensors.items()}
     try:
         with replacing(folder / LAST) as partial:
-            save_file(whole, partial, {"state": json.dumps(state)})
+            save_file(whole, partial, {"state": json.dumps(state | {"task": values})})
     except SafetensorError as error:
         raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the `state` of the run in the folder; none where there is no run yet.
+    """Return the `state` of the run in the folder, with the task's values as `task`; none where there is no run yet.
 
     Raises:
         InputError: The folder holds a run of another recipe; the message names the fields that differ.
@@ -75,8 +88,8 @@ def check_data(folder: Path, state: dict[str, Any], data: str) -> None:
 
 def load_checkpoint(
     folder: Path, network: nn.Module, average: dict[str, Tensor], optimizer: torch.optim.Optimizer
-) -> None:
-    """Put the values of a run's checkpoint in place.
+) -> dict[str, Tensor]:
+    """Put the values of a run's checkpoint in place; return the task's own tensors.
 
     Raises:
         WeightsError: A checkpoint of another network.
@@ -84,7 +97,7 @@ def load_checkpoint(
     path = folder / LAST
     with safe_open(path, framework="pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
-    parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
+    parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
     for key, value in tensors.items():
         part, name = key.split(".", 1)
         parts[part][name] = value
@@ -99,3 +112,4 @@ def load_checkpoint(
         index, name = key.split(".", 1)
         slots.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({"state": slots, "param_groups": optimizer.state_dict()["param_groups"]})
+    return parts["task"]

@@ -15,11 +15,11 @@ from discsum.errors import MissingExtraError
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
-MISSING = "Training summarizers needs the library accelerate. Please run: pip install 'discsum[train]'"
+MISSING = "Training needs the library accelerate. Please run: pip install 'discsum[train]'"
 
 
 @contextmanager
-def in_turn() -> Iterator[bool]:
+def local_main_first() -> Iterator[bool]:
     """Run the block in each machine's first process and then in its others; yield whether this is the very first.
 
     What the first one leaves on the disk, the others find there.
@@ -38,23 +38,25 @@ def in_turn() -> Iterator[bool]:
         yield state.is_main_process
 
 
-def accelerator(bf16: bool) -> Accelerator:
+def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     """Return what spreads a network over the processes and devices there are.
 
     Args:
         bf16: Whether to compute in bfloat16 where a GPU can, whatever the launcher says.
+        unused_parameters: Whether some parameters get no gradient in some steps.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
     try:
-        from accelerate import Accelerator
+        from accelerate import Accelerator, DistributedDataParallelKwargs
     except ImportError as error:
         raise MissingExtraError(MISSING) from error
     _import_what_takes_the_group()
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     # Otherwise as `accelerate launch --mixed_precision` says, which some CPUs profit from too.
-    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None)
+    handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)
+    return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None, kwargs_handlers=[handler])
 
 
 def leave_group() -> None:

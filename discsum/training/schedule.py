@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,17 @@ def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine"
     if schedule == "noam":
         return math.sqrt(max(warmup, 1 / steps) / (done + 1 / steps))
     return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))
+
+
+def plateau_factor(scores: Sequence[float], factor: float) -> float:
+    """Return `factor` to the power of how many validations were no better than the best before them.
+
+    Args:
+        scores: Of the validations so far; more is better.
+        factor: What one of them multiplies the learning rate by, as 0.5.
+    """
+    missed = sum(score <= max(scores[:place]) for place, score in enumerate(scores) if place)
+    return factor**missed
 
 
 @torch.no_grad()

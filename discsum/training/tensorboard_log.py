@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 
-class Board:
+class TensorBoardLog:
     """TensorBoard's log of a run, written as it comes; a log that cannot be written ends, and the run goes on.
 
     Not torch's `SummaryWriter`: its thread ends in a traceback, and the run with it, where the disk is full.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import yaml
 
-from discsum.parsers.training.evaluation import ParserScores
-from discsum.parsers.training.model_soup import SeedRun
+from discsum.parsers.training.evaluation import ParserScores, in_one_line
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.trainer import best_of
+from discsum.training.task import LogEntry
 
 _DATA = """\
 Trained on the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on its dev split; the
@@ -29,32 +27,35 @@ part of this model.
 """
 
 
-def parser_card(name: str, recipe: ParserRecipe, log: Sequence[Mapping[str, Any]], notes: str) -> str:
-    """Return the card of one run: what the model is, its data and licences, its recipe, its figures epoch by epoch."""
-    rows = [f"| {entry['epoch']} | {entry['dev']} | {entry['losses']} |" for entry in log]
-    figures = "\n".join(["| epoch | dev | losses: tags, splits, labels |", "|---|---|---|", *rows])
-    return _card(name, recipe, f"the running average at epoch {best_of(log)['epoch']}", figures, notes)
+def parser_card(name: str, recipe: ParserRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str) -> str:
+    """Return the card of one run: what the model is, its data and licences, its recipe, and the figures of its log."""
+    losses = " | ".join(log[0].parts)
+    table = [f"| step | dev | {losses} |", "|---|---|" + "---|" * len(log[0].parts)]
+    for entry in log:
+        parts = " | ".join(f"{value:.3f}" for value in entry.parts.values())
+        table.append(f"| {entry.steps} | {in_one_line(entry.validation)} | {parts} |")
+    return _card(name, recipe, f"the running average after step {best.steps}", "\n".join(table), notes)
 
 
-def mean_card(name: str, recipe: ParserRecipe, runs: Sequence[SeedRun], scores: ParserScores, notes: str) -> str:
+def mean_card(
+    name: str, recipe: ParserRecipe, runs: Sequence[tuple[str, ParserScores]], scores: ParserScores, notes: str
+) -> str:
     """Return the card of several runs' mean: as `parser_card`, with the figures of each run and of the mean."""
-    values = [_values(run.scores) for run in runs]
+    values = [_values(found) for _, found in runs]
     mean = [statistics.mean(column) for column in zip(*values, strict=True)]
-    rows = [(f"seed {run.seed}, epoch {run.epoch}", row) for run, row in zip(runs, values, strict=True)]
+    rows = [(run, row) for (run, _), row in zip(runs, values, strict=True)]
     rows.append(("*their mean*", mean))
     if len(runs) > 1:
         rows.append(("*their standard deviation*", [statistics.stdev(column) for column in zip(*values, strict=True)]))
     rows.append(("**mean of their weights**", _values(scores)))
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(row)} |" for label, row in rows]
-    kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best epoch"
+    kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best validation"
     return _card(name, recipe, kept, "\n".join(table), notes)
 
 
 def _values(scores: ParserScores) -> list[float]:
-    trees = (scores.gold, scores.raw_start, scores.raw_end)
-    found = (value for tree in trees for value in (tree.span, tree.nuclearity, tree.relation, tree.full))
-    return [scores.edus.f1, scores.sentences.f1, *found]
+    return list(scores.figures.values())
 
 
 def _cells(values: Sequence[float]) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from discsum.document import Document
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseval, segmentation
+
+# Of a tree's scores, in the order in which they are shown.
+PARTS = ("span", "nuclearity", "relation", "full")
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,17 @@ class ParserScores:
     raw_end: ParsevalScores
 
     @property
-    def summary(self) -> float:
+    def selection_score(self) -> float:
         """The number to choose weights by: mean of segmentation F1 and full F1, with gold EDUs and from text."""
         return (self.edus.f1 + self.gold.full + self.raw_end.full) / 3
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """All figures by name, in percent."""
+        trees = {"gold": self.gold, "start": self.raw_start, "end": self.raw_end}
+        named = {"edus": self.edus.f1, "sentences": self.sentences.f1}
+        named |= {f"{name}_{part}": getattr(scores, part) for name, scores in trees.items() for part in PARTS}
+        return {name: round(value, 4) for name, value in named.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures with their signatures."""
@@ -40,11 +51,16 @@ class ParserScores:
 
     def __str__(self) -> str:
         """Return one line for a log."""
-        trees = (
-            f"{name} {scores.span:.1f}/{scores.nuclearity:.1f}/{scores.relation:.1f}/{scores.full:.1f}"
-            for name, scores in (("gold", self.gold), ("start", self.raw_start), ("end", self.raw_end))
-        )
-        return f"edus {self.edus.f1:.1f} sentences {self.sentences.f1:.1f} {' '.join(trees)}"
+        return in_one_line(self.figures)
+
+
+def in_one_line(figures: Mapping[str, float]) -> str:
+    """Return a parser's figures, by their names in `ParserScores.figures`, in one line."""
+    shown = [f"edus {figures['edus']:.1f} sentences {figures['sentences']:.1f}"]
+    for name in ("gold", "start", "end"):
+        values = "/".join(f"{figures[f'{name}_{part}']:.1f}" for part in PARTS)
+        shown.append(f"{name} {values}")
+    return " ".join(shown)
 
 
 def evaluate_parser(

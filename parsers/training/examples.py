@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,6 +83,47 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
     targets = [index.get((node.nuclearity, node.relation), -1) for node in document.tree.nodes]
     gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64))
     return Example(document.id, document.tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
+
+
+class GoldExamples:
+    """Gold documents to learn from, all drawn alike."""
+
+    def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
+        """Cut the documents into subwords; see `make_example`."""
+        self._texts = [document.text for document in documents]
+        self._examples = [make_example(document, tokenizer, labels) for document in documents]
+        # Windows are padded to each other, whole documents are not: any of them may share a step.
+        self.lengths: NDArray[np.int64] = np.ones(len(documents), dtype=np.int64)
+        self.weights: NDArray[np.float64] = np.ones(len(documents))
+
+    @property
+    def digest(self) -> str:
+        """A name for all that is to be learned."""
+        return digest(self._examples)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._examples)
+
+    def __getitem__(self, index: int, /) -> Example:
+        """Return one of them."""
+        return self._examples[index]
+
+    def texts(self) -> list[str]:
+        """Return a digest of each one's text."""
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self._texts]
+
+    def ids(self, examples: Sequence[int]) -> list[str]:
+        """Return the documents' names."""
+        return [self[index].id for index in examples]
+
+
+def digest(examples: Sequence[Example]) -> str:
+    """Return a name for what is to be learned from the examples, in their order."""
+    found = hashlib.sha256()
+    for example in examples:
+        found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
+    return found.hexdigest()[:16]
 
 
 def over_predicted(example: Example, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]) -> Targets:

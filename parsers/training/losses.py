@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
@@ -18,71 +18,114 @@ from discsum.parsers.training.recipe import ParserRecipe
 
 
 @dataclass(frozen=True)
-class Losses:
-    """Mean losses of a batch: boundary tags a subword, splits a node, labels a node."""
+class ParserBatch:
+    """Documents as they are learned from in one step.
+
+    Attributes:
+        examples: Gold documents, and others as teachers see them.
+        shifts: Subwords by which each one's windows are shifted.
+        predicted: Which are learned over EDUs that are predicted on the spot.
+    """
+
+    examples: tuple[Example, ...]
+    shifts: tuple[int, ...]
+    predicted: tuple[bool, ...]
+
+    @property
+    def starts(self) -> float:
+        """How many units begin in the documents, in expectation where teachers say so."""
+        return float(sum((1.0 - example.tags[:, INSIDE]).sum(dtype=np.float64) for example in self.examples))
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the documents' trees have over their own EDUs."""
+        return sum(len(example.targets.nodes) for example in self.examples)
+
+
+@dataclass(frozen=True)
+class LossSums:
+    """Sums of losses over a batch: boundary tags over subwords, splits and labels over so many `nodes`."""
 
     tags: Tensor
     splits: Tensor
     labels: Tensor
-
-    def total(self, recipe: ParserRecipe) -> Tensor:
-        """Return the weighted sum that is minimised."""
-        return recipe.tag_weight * self.tags + self.splits + recipe.label_weight * self.labels
+    nodes: Tensor
 
 
-def batch_losses(
-    network: ParserNetwork,
+def make_batch(
     gold: Sequence[Example],
     silver: Sequence[Example],
     recipe: ParserRecipe,
-    random: np.random.Generator,
+    random: Sequence[np.random.Generator],
     predict: bool,
-) -> Losses:
-    """Return the losses of gold documents, and of others as teachers see them.
+) -> ParserBatch:
+    """Return a batch in which documents are laid out in other lines, and some gold ones are smaller.
 
-    With `predict` some gold trees are learned over EDUs predicted on the spot.
+    Args:
+        gold: Documents with gold trees.
+        silver: Documents as teachers see them.
+        recipe: How often what is done to a document.
+        random: A source of chance for each document, gold ones first.
+        predict: Whether some gold trees are learned over predicted EDUs.
     """
-    # Lines are laid out first: what is left out of a document later does not move its line breaks.
-    examples = [
-        replace(example, subwords=relaid(example.subwords, recipe.flatten, random)) for example in [*gold, *silver]
-    ]
-    examples[: len(gold)] = [pruned(example, random, recipe.section, recipe.drop) for example in examples[: len(gold)]]
-    inputs = [example.subwords for example in examples]
-    shifts = random.integers(0, recipe.network.window // 2, size=len(inputs)).tolist()
-    with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=recipe.bf16):
-        vectors = network.encoder(inputs, shifts)
-    logits = network.tag(vectors, inputs)
-    tags = torch.from_numpy(np.concatenate([example.tags for example in examples])).to(network.device)
-    # Starts are one subword in ten; the sum over all subwords a start keeps the loss on the scale of the others.
-    tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), tags, reduction="sum")
-    tag_loss = tag_loss / (1.0 - tags[:, INSIDE]).sum()
-    targets = [example.targets for example in examples]
-    for place, example in enumerate(examples[: len(gold)]):
-        if predict and random.random() < recipe.predicted:
-            targets[place] = _predicted(example, logits[place], network)
-    layouts = [
-        network.layout(words, target.edu_starts, target.sentence_starts)
-        for words, target in zip(inputs, targets, strict=True)
-    ]
-    states = network.edus(vectors, layouts)
-    split_losses, label_losses, counts = [], [], []
-    for state, layout, target in zip(states, layouts, targets, strict=True):
-        if not len(target.nodes):
-            continue
-        split_losses.append(_split_loss(network.splits(state, layout), target, recipe) * len(target.nodes))
-        logits_of_nodes = network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device))
-        label_losses.append(
-            torch.nn.functional.cross_entropy(
-                logits_of_nodes,
+    examples, shifts, predicted = [], [], []
+    for place, (example, chance) in enumerate(zip([*gold, *silver], random, strict=True)):
+        # Lines are laid out first: what is left out of a document later does not move its line breaks.
+        laid_out = replace(example, subwords=relaid(example.subwords, recipe.flatten, chance))
+        is_gold = place < len(gold)
+        examples.append(pruned(laid_out, chance, recipe.section, recipe.drop) if is_gold else laid_out)
+        shifts.append(int(chance.integers(0, recipe.network.window // 2)))
+        predicted.append(is_gold and predict and chance.random() < recipe.predicted)
+    return ParserBatch(tuple(examples), tuple(shifts), tuple(predicted))
+
+
+class ParserObjective(nn.Module):
+    """A parser's network whose forward pass gives its losses."""
+
+    def __init__(self, parser: ParserNetwork, recipe: ParserRecipe) -> None:
+        """Keep the network and how it is trained."""
+        super().__init__()
+        self.parser, self.recipe = parser, recipe
+
+    def forward(self, batch: ParserBatch) -> LossSums:
+        """Return the losses of a batch: the encoder's part in the recipe's precision, all else in float32."""
+        parser, recipe = self.parser, self.recipe
+        kind = parser.device.type
+        inputs = [example.subwords for example in batch.examples]
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=recipe.bf16):
+            vectors = parser.encoder(inputs, batch.shifts)
+        # The charts' sums of exponentials need the precision.
+        with torch.autocast(kind, enabled=False):
+            return self._losses(batch, vectors)
+
+    def _losses(self, batch: ParserBatch, vectors: list[Tensor]) -> LossSums:
+        network, recipe = self.parser, self.recipe
+        inputs = [example.subwords for example in batch.examples]
+        logits = network.tag(vectors, inputs)
+        tags = torch.from_numpy(np.concatenate([example.tags for example in batch.examples])).to(network.device)
+        tag_loss = torch.nn.functional.cross_entropy(torch.cat(logits), tags, reduction="sum")
+        targets = [
+            _predicted(example, tags_of, network) if predicted else example.targets
+            for example, predicted, tags_of in zip(batch.examples, batch.predicted, logits, strict=True)
+        ]
+        layouts = [
+            network.layout(words, target.edu_starts, target.sentence_starts)
+            for words, target in zip(inputs, targets, strict=True)
+        ]
+        states = network.edus(vectors, layouts)
+        splits = labels = tag_loss.new_zeros(())
+        for state, layout, target in zip(states, layouts, targets, strict=True):
+            if not len(target.nodes):
+                continue
+            splits = splits + _split_loss(network.splits(state, layout), target, recipe) * len(target.nodes)
+            labels = labels + torch.nn.functional.cross_entropy(
+                network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device)),
                 torch.from_numpy(target.labels).to(network.device),
                 label_smoothing=recipe.smoothing if target.expected is None else 0.0,
                 reduction="sum",
             )
-        )
-        counts.append(len(target.nodes))
-    nodes = max(1, sum(counts))
-    zero = tag_loss.new_zeros(())
-    return Losses(tag_loss, sum(split_losses, zero) / nodes, sum(label_losses, zero) / nodes)
+        nodes = sum(len(target.nodes) for target in targets)
+        return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
 
 
 def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:

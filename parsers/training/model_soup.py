@@ -8,28 +8,23 @@ runs may end before theirs have fallen (`stop`).
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.files import replacing_folder
 from discsum.parsers.parser import Parser
+from discsum.parsers.training.card import mean_card
 from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.trainer import ParserTrainer, Report
+from discsum.parsers.training.task import ParserTask
+from discsum.persistence import CARD
 from discsum.training.checkpoint import LAST, earlier_state
-
-
-@dataclass(frozen=True)
-class SeedRun:
-    """One of the runs: its seed, the epoch whose weights were best, and their scores as they are saved."""
-
-    seed: int
-    epoch: int
-    scores: ParserScores
+from discsum.training.loop import BEST, TrainingLoop
 
 
 def train_seeds(
@@ -38,40 +33,49 @@ def train_seeds(
     dev: Sequence[Document],
     folder: Path,
     name: str,
+    notes: str,
     texts: Sequence[str],
-    report: Report = lambda line: None,
-) -> tuple[list[SeedRun], ParserScores]:
+    report: Callable[[str], None] = lambda line: None,
+) -> ParserScores | None:
     """Train a parser with each of the recipe's seeds; keep the mean of their best weights in `folder / 'best'`.
 
-    Each run is in `folder / 'seed-N'` and resumes as any other; arguments are those of `ParserTrainer`.
+    Each run is in `folder / 'seed-N'` and resumes as any other; arguments are those of `ParserTask`.
 
     Returns:
-        The runs, and the scores of the mean.
+        The scores of the mean, in the first process.
 
     Raises:
-        InputError: As for `ParserTrainer`; or a single run is in the folder, or runs there learned from other examples.
-        WeightsError: As for `ParserTrainer`.
+        InputError: As for `ParserTask` and `TrainingLoop`; or a single run is in the folder, or runs there learned from
+            other examples.
+        WeightsError: As for these.
     """
     if (folder / LAST).is_file():
         raise InputError(f"{folder}: expected a folder for runs of several seeds, found a single run there")
-    runs, parsers, learned = [], [], {}
+    runs, parsers, learned = list[tuple[str, ParserScores]](), [], {}
     for seed in recipe.seeds:
         report(f"seed {seed}")
         place, alone = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
-        trainer = ParserTrainer(alone, train, dev, place, name, texts, report, folder.parent / "silver")
-        trainer.run(report)
+        cache = folder.parent / "silver"
+        task = ParserTask(alone, train, dev, name, notes, texts=texts, cache=cache)
+        best = TrainingLoop(task, place, report).run(report)
+        if not task.accelerator.is_main_process:
+            continue
         state = earlier_state(place, alone.to_dict())
         assert state is not None, "a run that is done has a checkpoint"
-        learned[seed] = state["data"]
-        parsers.append(Parser.from_pretrained(place / "best", device=trainer.network.device.type))
-        runs.append(SeedRun(seed, trainer.best["epoch"], evaluate_parser(parsers[-1], dev)))
+        learned[seed] = f"{state['data']} {state['task']['silver']}"
+        parsers.append(Parser.from_pretrained(place / BEST, device=task.accelerator.device.type))
+        runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], dev)))
+    if not runs:
+        return None
     if len(set(learned.values())) > 1:
         raise InputError(f"{folder}: expected runs that learned from the same examples, found others ({learned})")
-    mean_parser(parsers, name).save_pretrained(folder / "best")
     # What is saved is in half precision, and that is what is measured.
-    scores = evaluate_parser(Parser.from_pretrained(folder / "best", device=parsers[0].network.device.type), dev)
+    with replacing_folder(folder / BEST) as new:
+        mean_parser(parsers, name).save_pretrained(new)
+        scores = evaluate_parser(Parser.from_pretrained(new, device=parsers[0].network.device.type), dev)
+        (new / CARD).write_text(mean_card(name, recipe, runs, scores, notes), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")
-    return runs, scores
+    return scores
 
 
 def mean_parser(parsers: Sequence[Parser], name: str) -> Parser:

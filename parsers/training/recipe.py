@@ -7,13 +7,14 @@ from typing import Annotated
 
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
-from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Positive, Share, about
+from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about
 from discsum.recipes.sources import Rows
+from discsum.training.recipe import TrainingRecipe
 
 
-@dataclass(frozen=True)
-class ParserRecipe(Checked):
-    """A training run of the parser."""
+@dataclass(frozen=True, kw_only=True)
+class ParserRecipe(TrainingRecipe):
+    """A training run of the parser: what is said of every run, and this."""
 
     encoder: Annotated[str, about("Hugging Face name or folder of the encoder to start from.")] = (
         "sentence-transformers/all-MiniLM-L6-v2"
@@ -31,18 +32,9 @@ class ParserRecipe(Checked):
     epochs: Annotated[
         Count, about("Passes over the training documents, in which the learning rates rise and fall.")
     ] = 7
-    stop: Annotated[
-        Natural, about("Epochs after which the run ends, before its rates have fallen; 0 for all of them.")
-    ] = 0
-    batch: Annotated[Count, about("Documents a step.")] = 2
+    batch: Annotated[Count, about("Documents a step, over all processes.")] = 2
     encoder_rate: Annotated[Positive, about("Peak learning rate of the encoder.")] = 1e-4
     rate: Annotated[Positive, about("Peak learning rate of everything above it.")] = 1e-3
-    warmup: Annotated[
-        Share,
-        about("Share of the steps of all `epochs` in which the rates rise; they fall to zero along a cosine after it."),
-    ] = 0.1
-    decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
-    average: Annotated[Share, about("Decay of the running average of the weights, which is what is kept.")] = 0.98
     predicted: Annotated[
         Share,
         about("Share of documents a step whose tree is learned over predicted EDUs, once `predicted_from` is past."),
@@ -68,9 +60,9 @@ class ParserRecipe(Checked):
     label_weight: Annotated[NotNegative, about("Weight of the label loss beside the split loss.")] = 1.0
     smoothing: Annotated[Share, about("Label smoothing of the label loss.")] = 0.05
     bf16: Annotated[
-        bool, about("Whether the encoder trains in bfloat16 (weights stay float32); half as fast on CPUs without AMX.")
+        bool,
+        about("Whether the encoder trains in bfloat16 (weights stay float32), on CPUs too; half as fast without AMX."),
     ] = True
-    seed: Annotated[Natural, about("Seed of everything random.")] = 1
     seeds: Annotated[
         tuple[Natural, ...],
         about(
@@ -81,12 +73,10 @@ class ParserRecipe(Checked):
 
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
-        problems = []
+        problems = super().problems()
         design = DESIGNS.get(self.network.design)
         if design is not None and self.teachers and design.soft_loss is None:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
-        if self.stop > self.epochs:
-            problems.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
         if self.seeds and self.start is None:
             problems.append("seeds: expected start beside them, got none; only parsers that begin alike have a mean")
         if self.seeds and self.seed != 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ PARAGRAPH = 30
 _ENDS = re.compile(r"\n|(?<=[.!?]) ")
 
 
-def taught(
+def pseudo_label(
     texts: Sequence[str],
     teachers: Teachers,
     tokenizer: Tokenizer,
@@ -46,7 +45,7 @@ def taught(
     cache.mkdir(parents=True, exist_ok=True)
     examples = []
     for number, text in enumerate(texts):
-        report(f"taught {number}/{len(texts)}\r")
+        report(f"labelled {number}/{len(texts)}\r")
         words = split_subwords(text, tokenizer)
         answers: list[Values] = []
         for place in range(len(teachers.parsers)):
@@ -108,19 +107,14 @@ def _example(text: str, words: Subwords, values: Values) -> Example:
     return Example(text[:40], None, words, values["tags"], targets)
 
 
-def in_turns(examples: Sequence[Example], first: int, count: int, seed: int) -> list[Example]:
-    """Return `count` examples from place `first` of an endless row: all in turn, in a new order each turn."""
+def in_turns(examples: int, first: int, count: int, seed: int) -> list[int]:
+    """Return `count` of so many examples, from place `first` of an endless row: all in turn, in a new order each turn.
+
+    There are none of no examples.
+    """
     chosen = []
-    for place in range(first, first + count):
-        turn, index = divmod(place, len(examples))
-        # The zero keeps these orders apart from those of the gold documents, which are drawn by epoch.
-        chosen.append(examples[np.random.default_rng([seed, 0, turn]).permutation(len(examples))[index]])
+    for place in range(first, first + count if examples else first):
+        turn, index = divmod(place, examples)
+        # The zero keeps these orders apart from those of the gold documents, which are drawn by pass.
+        chosen.append(int(np.random.default_rng([seed, 0, turn]).permutation(examples)[index]))
     return chosen
-
-
-def digest(examples: Sequence[Example]) -> str:
-    """Return a name for what is to be learned from the examples, in their order."""
-    found = hashlib.sha256()
-    for example in examples:
-        found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
-    return found.hexdigest()[:16]

@@ -15,10 +15,11 @@ from transformers import AutoModelForSeq2SeqLM
 from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.recipe import AbstractiveRecipe
-from discsum.abstractive.training.trainer import AbstractiveTrainer
+from discsum.abstractive.training.task import AbstractiveTask
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import WEIGHTS
 from discsum.summarizer.training.sources import Reading, collection
+from discsum.training.loop import TrainingLoop
 
 
 def content(parser_folder, **changes):
@@ -60,7 +61,7 @@ def trainer(data, parser_folder, folder, **changes):
     train, validation = (
         collection(sources, data, reading, data / "datasets", silent) for sources in (recipe.train, recipe.validation)
     )
-    return AbstractiveTrainer(recipe, train, validation, folder, "tiny", "A note.", silent)
+    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
 
 
 def silent(line):
@@ -102,7 +103,7 @@ def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
     model = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     options = {"num_beams": 2, "max_new_tokens": 8, "truncate": True}
     assert [one.text for one in model.summarize(small_documents, **options)] == [
-        one.text for one in begun.summarizer.summarize(small_documents, **options)
+        one.text for one in begun.task.summarizer.summarize(small_documents, **options)
     ]
 
 
@@ -136,7 +137,7 @@ def test_a_folder_with_a_selector_is_a_model_of_transformers_too(selecting, smal
 def test_integrated_training_goes_on_from_the_selector(data, parser_folder, selecting, tmp_path):
     settings = {"model": str(selecting), "selector": "gru", "beta": 0.0}
     run = trainer(data, parser_folder, tmp_path / "run", objective={"mode": "int-mix"}, **settings)
-    began, there = run.summarizer.model.state_dict(), load_file(selecting / SELECTOR_WEIGHTS)
+    began, there = run.task.summarizer.model.state_dict(), load_file(selecting / SELECTOR_WEIGHTS)
     assert all(torch.equal(value, began[name]) for name, value in there.items())
     run.run(silent)
     assert set(run.log[0].validation) == {"loss", "words", "divergence"}
@@ -168,7 +169,7 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(mode, data, parser_folder,
 def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run")
     with torch.no_grad():
-        run.summarizer.model.get_decoder().layers[0].fc1.bias.fill_(float("nan"))
+        run.task.summarizer.model.get_decoder().layers[0].fc1.bias.fill_(float("nan"))
     with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-\d+"):
         run.run(silent)
 
@@ -237,7 +238,7 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
         assert torch.equal(value, inner[name.replace(".selector.", ".selector.inner.")])
     # Training with the tree goes on from it too.
     settings = {"model": str(folder), "selector": "gru", "beta": 0.0, "objective": {"mode": "int-apx"}}
-    went_on = trainer(data, parser_folder, tmp_path / "run", **settings).summarizer
+    went_on = trainer(data, parser_folder, tmp_path / "run", **settings).task.summarizer
     assert betas(went_on) == [0.0, 0.0]
     name = "sentence_encoder.output.bias"
     assert torch.equal(went_on.model.state_dict()[name], inner[name])
@@ -289,6 +290,16 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
         assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)
+
+
+def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp_path):
+    scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
+    losses = []
+    for count in (1, 4):
+        run = trainer(data, parser_folder, tmp_path / str(count), scratch=scratch, epochs=1, accumulate=count)
+        run.run(silent)
+        losses.append((run.best.loss, run.best.validation["loss"]))
+    assert losses[1] == pytest.approx(losses[0], abs=2e-4)
 
 
 @pytest.mark.parametrize(

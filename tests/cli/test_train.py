@@ -26,7 +26,7 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
     run = tmp_path / "run"
     result = discsum("train", recipe, "epochs=1", "-o", run)
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("epoch 1/1 edus ")
+    assert result.out.splitlines()[1].startswith("step 1/1 loss ") and " validation edus " in result.out
     assert f"use them with --parser {run / 'best'}" in result.out
     assert "# tiny-gum" in (run / "best" / "README.md").read_text()
     assert json.loads(discsum("parse", article, "--parser", run / "best", "-f", "json").out)["parser"] == "tiny-gum"
@@ -53,7 +53,7 @@ def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp
     taught = [f"teachers=[{tmp_path / 'teacher' / 'best'}]", "silver=1", "epochs=1"]
     result = discsum("train", recipe, *taught, "texts=[{path: ../unseen.jsonl, first: 1}]", "-o", tmp_path / "pupil")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("teachers read 2 texts, 2 of them with a tree to learn\nepoch 1/1")
+    assert result.out.startswith("teachers read 2 texts, 2 of them with a tree to learn\n2 documents, 1 steps, ")
     assert "../unseen.jsonl rows 1-end" in (tmp_path / "pupil" / "best" / "README.md").read_text()
     for texts, message in (
         ("texts=[{path: gone.jsonl, first: 1}]", "gone.jsonl: no such file or folder"),
@@ -76,7 +76,7 @@ def test_the_mean_of_two_seeds(discsum, recipe, article, tmp_path):
     assert (result.code, result.err) == (0, "")
     assert [line for line in result.out.splitlines() if line.startswith("seed ")] == ["seed 1", "seed 2"]
     assert f"{run / 'best'}: the mean of the runs' best weights" in result.out
-    assert "| seed 2, epoch 1 |" in (run / "best" / "README.md").read_text()
+    assert "| seed 2, step 1 |" in (run / "best" / "README.md").read_text()
     assert json.loads(discsum("parse", article, "--parser", run / "best", "-f", "json").out)["parser"] == "tiny-gum"
 
 

@@ -15,7 +15,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
     message = str(raised.value)
     for part in (
         "epochs: expected a whole number of at least 1, got 'many'",
-        "speed: expected one of the fields encoder, ",
+        "speed: expected one of the fields epochs, ",
         "bf16: expected true or false, got 1",
         "warmup: expected a number in [0, 1], got 'x'",
         "network.design: expected one of chart, top_down, distance, got 7",

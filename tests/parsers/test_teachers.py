@@ -11,18 +11,20 @@ from safetensors.torch import load_file
 from discsum.errors import InputError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training import silver as module
+from discsum.parsers.training.examples import digest
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.silver import digest, in_turns, shortened, taught, with_paragraphs
+from discsum.parsers.training.silver import in_turns, pseudo_label, shortened, with_paragraphs
+from discsum.parsers.training.task import ParserTask
 from discsum.parsers.training.teachers import Teachers
-from discsum.parsers.training.trainer import ParserTrainer
 from discsum.parsers.treebank import read_gum
+from discsum.training.loop import TrainingLoop
 
 # The baker is in the first only.
 UNSEEN = [tiny.ARTICLE, tiny.ARTICLE.split("\n\n")[1], "", "Bread"]
 
 
 def learn(folder, *parsers, bf16=False):
-    return taught(UNSEEN, Teachers(parsers, bf16), tiny.make_tokenizer(), folder)
+    return pseudo_label(UNSEEN, Teachers(parsers, bf16), tiny.make_tokenizer(), folder)
 
 
 def test_targets_are_probabilities_over_a_tree_of_the_teachers_edus(parser, tmp_path):
@@ -145,10 +147,11 @@ def test_paragraphs_are_told_from_lines():
 
 
 def test_every_example_has_its_turn():
-    row = [example for step in range(6) for example in in_turns("abcd", 2 * step, 2, seed=1)]
+    row = [example for step in range(6) for example in in_turns(4, 2 * step, 2, seed=1)]
     turns = [row[:4], row[4:8], row[8:]]
-    assert all(sorted(turn) == list("abcd") for turn in turns)
+    assert all(sorted(turn) == [0, 1, 2, 3] for turn in turns)
     assert len({tuple(turn) for turn in turns}) > 1
+    assert in_turns(0, 2, 2, seed=1) == []
 
 
 class KilledError(Exception):
@@ -166,26 +169,27 @@ def test_a_pupil_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_f
                 raise KilledError
 
         train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
-        trainer = ParserTrainer(recipe, train, dev, tmp_path / name, name, texts, report)
-        trainer.run(report)
-        return trainer
+        task = ParserTask(recipe, train, dev, name, texts=texts, cache=tmp_path / "silver")
+        loop = TrainingLoop(task, tmp_path / name)
+        loop.run(report)
+        return loop
 
     # With a low threshold even this teacher finds EDUs.
     run("teacher", network={**tiny.SIZES, "edu_threshold": 0.1})
     taught = {"teachers": [str(tmp_path / "teacher" / "best")], "texts": [{"path": "unseen.jsonl"}], "silver": 3}
     pupil = run("pupil", **taught)
-    assert len(pupil.silver) > 0
-    assert sum(pupil.log[-1]["losses"]) < sum(pupil.log[0]["losses"])
+    assert len(pupil.task.silver) > 0
+    assert pupil.log[-1].loss < pupil.log[0].loss
     with pytest.raises(KilledError):
-        run("killed", "epoch 2 step 2/2", **taught)
+        run("killed", "step 4/4", **taught)
     run("killed", **taught)
     weights = "last.safetensors"
     for key, value in load_file(tmp_path / "pupil" / weights).items():
         assert load_file(tmp_path / "killed" / weights)[key].equal(value), key
     assert Parser.from_pretrained(tmp_path / "pupil" / "best").parse(tiny.ARTICLE).tree is not None
-    # A finished run needs its teacher no more; an unfinished one notices another.
+    # A finished run needs its teacher no more.
     shutil.rmtree(tmp_path / "teacher" / "best")
-    assert run("pupil", **taught).silver == []
+    assert run("pupil", **taught).log == pupil.log
 
 
 def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank, tmp_path, parser):
@@ -195,18 +199,23 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
     train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
     labels = [(node.nuclearity, node.relation) for document in train for node in document.tree.nodes]
 
-    def start(texts):
-        return ParserTrainer(recipe, train, dev, tmp_path / "run", "pupil", texts)
+    def killed(line):
+        if line.startswith("step 3/"):
+            raise KilledError
 
-    teacher = ParserTrainer(ParserRecipe.from_dict(settings), train, dev, tmp_path / "t", "teacher")
-    assert teacher.network.labels.labels == tuple(sorted(set(labels)))
-    teacher.network.config = replace(teacher.network.config, edu_threshold=0.0)
-    teacher._averaged_parser().save_pretrained(tmp_path / "teacher")
-    trainer = start(UNSEEN)
-    trainer._save()
-    assert start(UNSEEN).silver
-    with pytest.raises(InputError, match="run: expected the data that the run began with"):
+    def start(texts, report=lambda line: None):
+        task = ParserTask(recipe, train, dev, "pupil", texts=texts, cache=tmp_path / "silver")
+        TrainingLoop(task, tmp_path / "run").run(report)
+
+    teacher = ParserTask(ParserRecipe.from_dict(settings), train, dev, "teacher")
+    assert teacher.parser.labels.labels == tuple(sorted(set(labels)))
+    teacher.parser.config = replace(teacher.parser.config, edu_threshold=0.0)
+    teacher.save(tmp_path / "teacher")
+    with pytest.raises(KilledError):
+        start(UNSEEN, killed)
+    with pytest.raises(InputError, match="expected the teachers and texts that the run began with"):
         start(UNSEEN[:1])
+    start(UNSEEN)
 
 
 def test_recipes_with_teachers():

@@ -6,18 +6,22 @@ import shutil
 import pytest
 import tiny
 import torch
+import yaml
 from safetensors.torch import load_file
+from several_processes import run_together
 from small_treebank import gold
 
 from discsum.errors import InputError, WeightsError
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.training.card import mean_card, parser_card
+from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
 from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.trainer import ParserTrainer
+from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
+from discsum.training.loop import TrainingLoop
+from discsum.training.task import Step
 
 
 def recipe(encoder_folder, **changes):
@@ -42,13 +46,22 @@ def train(recipe, treebank, folder, kill_at="never"):
 
     def report(line):
         lines.append(line)
-        if line.startswith(kill_at):
+        if kill_at in line:
             raise KilledError
 
     documents = (read_gum(treebank, split) for split in ("train", "dev"))
-    trainer = ParserTrainer(recipe, *documents, folder, "tiny-gum", report=report)
-    trainer.run(report)
-    return trainer, lines
+    loop = TrainingLoop(ParserTask(recipe, *documents, "tiny-gum", "A note."), folder, report)
+    loop.run(report)
+    return loop, lines
+
+
+def soup(recipe, treebank, folder, report=lambda line: None):
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    return train_seeds(recipe, *documents, folder, "mean", "", [], report)
+
+
+def total(entry):
+    return sum(entry.parts.values())
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +72,19 @@ def undisturbed(encoder_folder, treebank, tmp_path_factory):
 
 def test_the_loss_falls_and_the_best_weights_are_kept(undisturbed):
     log = undisturbed.log
-    assert [entry["epoch"] for entry in log] == [1, 2, 3, 4]
-    assert sum(log[-1]["losses"]) < 0.8 * sum(log[0]["losses"])
+    assert [entry.steps for entry in log] == [2, 4, 6, 8]
+    assert total(log[-1]) < 0.8 * total(log[0])
+    assert log[0].loss == pytest.approx(total(log[0]), abs=1e-3)
     parser = Parser.from_pretrained(undisturbed.folder / "best")
     assert parser.name == "tiny-gum"
     assert set(parser.network.labels.labels) == set(label_set([gold("mill"), gold("bread")]))
     assert parser.parse(tiny.ARTICLE).tree is not None
-    assert sorted(path.name for path in undisturbed.folder.iterdir()) == ["best", "last.safetensors", "log.json"]
+    assert sorted(path.name for path in undisturbed.folder.iterdir()) == [
+        "best",
+        "last.safetensors",
+        "log.json",
+        "tensorboard",
+    ]
 
 
 def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_folder, treebank, tmp_path):
@@ -78,18 +97,16 @@ def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_fold
     for name in theirs:
         if not name.startswith("splits."):
             torch.testing.assert_close(ours[name], theirs[name], atol=1e-3, rtol=1e-3)
-    assert f"layers that fit of another parser, {first}." in parser_card("tiny", trainer.recipe, trainer.log, "")
+    assert f"layers that fit of another parser, {first}." in (trainer.folder / "best" / "README.md").read_text()
 
 
 def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder, treebank, tmp_path):
     start = str(undisturbed.folder / "best")
     asked = recipe(encoder_folder, start=start, epochs=3, stop=1, seeds=[5, 6])
     lines = []
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    runs, scores = train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)
-    assert [(run.seed, run.epoch) for run in runs] == [(5, 1), (6, 1)]
+    scores = soup(asked, treebank, tmp_path, lines.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best", "seed-5", "seed-6"]
-    assert sum(line.startswith("epoch 1/1 ") for line in lines) == 2
+    assert sum(line.startswith("step 2/2 loss") and "\r" not in line for line in lines) == 2
     first, second, mean = (
         Parser.from_pretrained(tmp_path / folder / "best").network.state_dict() for folder in ("seed-5", "seed-6", "")
     )
@@ -97,38 +114,40 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     for key, value in mean.items():
         torch.testing.assert_close(value, (first[key] + second[key]) / 2, atol=1e-3, rtol=1e-3)
     # A seed's run is the run of that seed alone.
-    alone, _ = train(recipe(encoder_folder, start=start, epochs=3, stop=1, seed=6), treebank, tmp_path / "alone")
-    assert alone.log[0]["losses"] == json.loads((tmp_path / "seed-6" / "log.json").read_text())[0]["losses"]
-    card = mean_card("mean", asked, runs, scores, notes="")
-    for part in ("the mean of those of 2 runs", "| seed 6, epoch 1 | ", "| *their standard deviation* | ", "- 6\n"):
+    train(recipe(encoder_folder, start=start, epochs=3, stop=1, seed=6), treebank, tmp_path / "alone")
+    logs = [(tmp_path / name / "log.json").read_text() for name in ("alone", "seed-6")]
+    assert logs[0] == logs[1]
+    card = (tmp_path / "best" / "README.md").read_text()
+    for part in ("the mean of those of 2 runs", "| seed 6, step 2 | ", "| *their standard deviation* | ", "- 6\n"):
         assert part in card
     # Done already: nothing is trained again.
-    assert train_seeds(asked, *documents, tmp_path, "mean", [], lines.append)[1] == scores
-    assert sum(line.startswith("epoch 1/1 ") for line in lines) == 2
+    said = len(lines)
+    assert soup(asked, treebank, tmp_path, lines.append) == scores
+    assert lines[said:-1] == ["seed 5", "seed 6"]
     with pytest.raises(InputError, match="expected a folder for runs of several seeds, found a single run there"):
-        train_seeds(asked, *documents, tmp_path / "seed-5", "mean", [])
+        soup(asked, treebank, tmp_path / "seed-5")
     # One of the runs learned from other documents than the rest.
     shutil.rmtree(tmp_path / "seed-6")
-    with pytest.raises(InputError, match="expected runs that learned from the same examples"):
-        train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", [])
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    with pytest.raises(InputError, match="expected the data that the run began with"):
+        train_seeds(asked, documents[0][::-1], documents[1], tmp_path, "mean", "", [])
 
 
 def test_a_run_of_several_seeds_that_was_killed(undisturbed, encoder_folder, treebank, tmp_path):
     asked = recipe(encoder_folder, start=str(undisturbed.folder / "best"), epochs=2, seeds=[5, 6])
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
     lines = []
 
     def killed_in_the_second(line):
         lines.append(line)
-        if "seed 6" in lines and line.startswith("epoch 2 step 1"):
+        if "seed 6" in lines and line.startswith("step 3/"):
             raise KilledError
 
     with pytest.raises(KilledError):
-        train_seeds(asked, *documents, tmp_path / "killed", "mean", [], killed_in_the_second)
+        soup(asked, treebank, tmp_path / "killed", killed_in_the_second)
     rest = []
-    found = train_seeds(asked, *documents, tmp_path / "killed", "mean", [], rest.append)
-    assert [line[:14] for line in rest[:3]] == ["seed 5", "seed 6", "epoch 2 step 1"]
-    assert found == train_seeds(asked, *documents, tmp_path / "whole", "mean", [])
+    found = soup(asked, treebank, tmp_path / "killed", rest.append)
+    assert [line[:6] for line in rest[:3]] == ["seed 5", "seed 6", "step 3"]
+    assert found == soup(asked, treebank, tmp_path / "whole")
     killed, whole = (tmp_path / folder / "best" / "model.safetensors" for folder in ("killed", "whole"))
     assert killed.read_bytes() == whole.read_bytes()
 
@@ -138,10 +157,10 @@ def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder
     settings = recipe(encoder_folder, start=str(first), epochs=2)
     whole, _ = train(settings, treebank, tmp_path / "whole")
     with pytest.raises(KilledError):
-        train(settings, treebank, tmp_path / "killed", kill_at="epoch 2 step 1")
+        train(settings, treebank, tmp_path / "killed", kill_at="step 3/")
     shutil.rmtree(first)
     rest, _ = train(settings, treebank, tmp_path / "killed")
-    assert [entry["losses"] for entry in rest.log] == [entry["losses"] for entry in whole.log]
+    assert rest.log == whole.log
 
 
 def test_a_start_that_is_none(encoder_folder, treebank, tmp_path):
@@ -152,7 +171,7 @@ def test_a_start_that_is_none(encoder_folder, treebank, tmp_path):
 def test_a_start_of_another_vocabulary(encoder_folder, undisturbed, treebank, tmp_path):
     tokenizer = tiny.make_tokenizer()
     tokenizer.add_tokens(["unheard"])
-    Parser(undisturbed.network, tokenizer, "other").save_pretrained(tmp_path / "other")
+    Parser(undisturbed.task.parser, tokenizer, "other").save_pretrained(tmp_path / "other")
     with pytest.raises(InputError, match="start: expected a parser with the vocabulary of the recipe's encoder"):
         train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
 
@@ -166,31 +185,43 @@ def test_a_start_that_shares_nothing(encoder_folder, undisturbed, treebank, tmp_
 
 
 def test_the_card_has_data_figures_and_recipe(undisturbed):
-    card = parser_card("tiny-gum", undisturbed.recipe, undisturbed.log, notes="Three designs were compared.")
-    for part in ("# tiny-gum", "GUM", "CC BY", "| 4 | edus ", "rate: 0.01", "design: chart", "license: apache-2.0"):
+    card = (undisturbed.folder / "best" / "README.md").read_text()
+    for part in (
+        "# tiny-gum",
+        "GUM",
+        "CC BY",
+        "A note.",
+        "| 8 | edus ",
+        "| tags | splits | labels |",
+        "rate: 0.01",
+        "design: chart",
+        "license: apache-2.0",
+    ):
         assert part in card
 
 
-def test_the_card_names_the_first_of_equally_good_epochs(undisturbed):
-    log = [{**entry, "summary": summary} for entry, summary in zip(undisturbed.log, (1, 2, 2, 1), strict=True)]
-    assert "the running average at epoch 2," in parser_card("tiny-gum", undisturbed.recipe, log, notes="")
+def test_the_first_of_equally_good_validations_is_the_best(undisturbed, monkeypatch):
+    scores = dict(zip((2, 4, 6, 8), (1, 2, 2, 1), strict=True))
+    monkeypatch.setattr(undisturbed.task, "selection_score", lambda entry: scores[entry.steps])
+    assert undisturbed.best.steps == 4
+    assert "the running average after step 4," in undisturbed.task.card(undisturbed.log, undisturbed.best)
 
 
 def test_the_card_names_teachers_and_their_texts(undisturbed):
     taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
-    card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, notes="")
+    card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, undisturbed.best, notes="")
     assert "\n- teachers: runs/large/best\n" in card
     assert "\n- texts, at most 70 characters of each: news.jsonl rows 2-9\n" in card
 
 
-# Killed in the middle of an epoch, and between the last step and the next.
-@pytest.mark.parametrize("kill_at", ["epoch 3 step 2/2", "epoch 2/4"])
+# Killed in the middle of a pass, and after a validation.
+@pytest.mark.parametrize("kill_at", ["step 6/8 ", "validation"])
 def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folder, treebank, tmp_path, kill_at):
     folder = tmp_path / "run"
     with pytest.raises(KilledError):
         train(recipe(encoder_folder), treebank, folder, kill_at)
     _, lines = train(recipe(encoder_folder), treebank, folder)
-    assert lines[0].startswith("epoch 3 step 1/2")
+    assert lines[0].startswith("step 3/8 " if kill_at == "validation" else "step 5/8 ")
     final, expected = load_file(folder / "last.safetensors"), load_file(undisturbed.folder / "last.safetensors")
     assert final.keys() == expected.keys()
     for key, value in expected.items():
@@ -204,7 +235,7 @@ def test_a_finished_run_has_nothing_left_to_do(undisturbed, encoder_folder, tree
     assert lines == []
 
 
-@pytest.mark.parametrize("changes", [{"seed": 2}, {"network": {**tiny.SIZES, "hidden": 24}}])
+@pytest.mark.parametrize("changes", [{"seed": 2}, {"rate": 0.02}])
 def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treebank, changes):
     with pytest.raises(InputError, match=f"another's \\({next(iter(changes))} .* there and .* here") as raised:
         train(recipe(encoder_folder, **changes), treebank, undisturbed.folder)
@@ -213,11 +244,10 @@ def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treeb
 
 def test_a_run_goes_on_with_its_own_documents_only(encoder_folder, treebank, tmp_path):
     with pytest.raises(KilledError):
-        train(recipe(encoder_folder), treebank, tmp_path / "run", "epoch 1/4")
+        train(recipe(encoder_folder), treebank, tmp_path / "run", "step 3/")
     with pytest.raises(InputError, match="expected the data that the run began with"):
-        ParserTrainer(
-            recipe(encoder_folder), read_gum(treebank, "train")[::-1], read_gum(treebank, "dev"), tmp_path / "run", "x"
-        )
+        other = ParserTask(recipe(encoder_folder), read_gum(treebank, "train")[::-1], read_gum(treebank, "dev"), "x")
+        TrainingLoop(other, tmp_path / "run")
 
 
 def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
@@ -230,4 +260,52 @@ def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
 def test_the_other_designs_train(encoder_folder, treebank, tmp_path, design):
     network = {**tiny.SIZES, "design": design}
     trainer, _ = train(recipe(encoder_folder, network=network, epochs=2, flatten=1.0), treebank, tmp_path)
-    assert sum(trainer.log[-1]["losses"]) < sum(trainer.log[0]["losses"])
+    assert total(trainer.log[-1]) < total(trainer.log[0])
+
+
+@pytest.fixture(scope="module")
+def still(encoder_folder, tmp_path_factory):
+    """Fields of a recipe without dropout, whose draws differ between processes and between parts of a step."""
+    folder = shutil.copytree(encoder_folder, tmp_path_factory.mktemp("still") / "encoder")
+    config = json.loads((folder / "config.json").read_text())
+    changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config | changes))
+    network = {**tiny.SIZES, "dropout": 0.0}
+    return {"encoder": str(folder), "network": network, "batch": 2, "epochs": 3, "rate": 0.001, "bf16": False}
+
+
+def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_path):
+    path = tmp_path / "recipe.yaml"
+    (tmp_path / "unseen.jsonl").write_text(json.dumps({"text": tiny.ARTICLE}) + "\n")
+    network = still["network"] | {"edu_threshold": 0.05}
+    taught = {"texts": [{"path": str(tmp_path / "unseen.jsonl")}], "silver": 1, "predicted": 0.5}
+    teacher = train(recipe(still["encoder"], network=network, epochs=1), treebank, tmp_path / "teacher")[0]
+    taught["teachers"] = [str(teacher.folder / "best")]
+    fields = still | taught | {"kind": "parser", "name": "tiny", "data": str(treebank)}
+    path.write_text(yaml.safe_dump(fields))
+    logs = []
+    for processes in (1, 2):
+        run = tmp_path / str(processes) / "run"
+        printed = run_together(processes, "-m", "discsum.cli", "train", path, "-o", run)
+        # Only the first one speaks.
+        assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
+        assert Parser.from_pretrained(run / "best").name == "tiny"
+        logs.append(json.loads((run / "log.json").read_text()))
+    for one, two in zip(*logs, strict=True):
+        assert one["parts"] == pytest.approx(two["parts"], abs=1e-3)
+        assert one["validation"] == pytest.approx(two["validation"], abs=1e-3)
+
+
+def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, tmp_path):
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    gradients = []
+    for count in (1, 2):
+        # No EDUs are predicted: how many nodes a part has over them is not known before.
+        fields = still | {"predicted": 0.0, "accumulate": count}
+        loop = TrainingLoop(ParserTask(ParserRecipe.from_dict(fields), *documents, "tiny"), tmp_path / "run")
+        losses = loop._gradients(Step(0, 0.0, 0.0))
+        assert losses["loss"] == pytest.approx(losses["tags"] + losses["splits"] + losses["labels"], rel=1e-5)
+        gradients.append({name: value.grad for name, value in loop.task.parser.named_parameters()})
+    whole, parts = gradients
+    assert sum(value is not None for value in whole.values()) > 20
+    torch.testing.assert_close(parts, whole, atol=1e-5, rtol=1e-4)

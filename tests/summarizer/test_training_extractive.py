@@ -15,6 +15,7 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.training.examples import collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
+from discsum.training.task import Step
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_training_learns_and_saves_what_it_chose(data, parser_folder, tmp_path):
     best = run.run(lambda line: None)
     losses = [entry["loss"] for entry in json.loads((tmp_path / "run" / "log.json").read_text())]
     assert losses[-1] < losses[0]
-    assert run.summary(best) == max(run.summary(entry) for entry in run.log)
+    assert run.task.selection_score(best) == max(run.task.selection_score(entry) for entry in run.log)
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.name == "tiny-news"
     assert model.summarize(tiny.ARTICLE).text
@@ -86,7 +87,7 @@ def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
 
 
 def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
-    row = trainer(data, parser_folder, tmp_path).train
+    row = trainer(data, parser_folder, tmp_path).task.train
     examples = [row[index] for index in range(5)]
     batch = collate(examples)
     for row, example in enumerate(examples):
@@ -100,7 +101,7 @@ def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
 
 
 def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path, lead=0.25)
+    run = trainer(data, parser_folder, tmp_path, lead=0.25).task
     example = run.train[int(run.train.lengths.argmax())]
     batch = collate([example])
     losses = []
@@ -109,7 +110,7 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
         target = 0.75 * label + 0.25 * (place < run.recipe.units)
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
-    assert run.batch_loss(run.scorer(batch), batch).item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+    assert run.unit_losses(run.scorer(batch), batch)[0].tolist() == pytest.approx(losses, rel=1e-5)
     with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
         trainer(data, parser_folder, tmp_path, lead=1.5)
 
@@ -121,7 +122,7 @@ def test_validation_documents_in_training_are_refused(data, parser_folder, tmp_p
 
 def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path)
-    run.train[0].inputs.vectors.fill_(float("nan"))
+    run.task.train[0].inputs.vectors.fill_(float("nan"))
     with pytest.raises(DiscsumError, match=r"step 1: the loss is nan on text-"):
         run.run(lambda line: None)
 
@@ -172,18 +173,20 @@ def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vecto
     name = str(encoder_folder) if vectors == "encoder" else vectors
     changes = {"vectors": name, "encode_each_step": True, "encoder_layers": layers, "encoder_rate": 1e-3, "epochs": 2}
     run = trainer(data, parser_folder, tmp_path / "run", **changes)
-    frozen = [value.clone() for value in run.scorer.encoder.windows.state_dict().values()]
+    frozen = [value.clone() for value in run.task.scorer.encoder.windows.state_dict().values()]
     run.run(lambda line: None)
     changed = [
-        not one.equal(two) for one, two in zip(frozen, run.scorer.encoder.windows.state_dict().values(), strict=True)
+        not one.equal(two)
+        for one, two in zip(frozen, run.task.scorer.encoder.windows.state_dict().values(), strict=True)
     ]
     assert any(changed) == bool(layers)
     assert not all(changed)
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.config.encoder_layers == layers
     # What was kept scores as what was validated did, but for float16.
-    example = run.validation[0]
-    best = run.scorer.with_weights(run.average).score([example])[0].sigmoid()
+    example = run.task.validation[0]
+    with run._averaged():
+        best = run.task.scorer.eval().score([example])[0].sigmoid()
     if run.best is run.log[-1]:
         saved = model.score(example.document, "sentence")
         torch.testing.assert_close(torch.from_numpy(saved).float(), best.detach(), atol=5e-3, rtol=0)
@@ -211,7 +214,7 @@ def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
     anew = trainer(
         data, parser_folder, tmp_path / "anew", synthesizer=SynthesizerConfig(dropout=0.0), encode_each_step=True
     )
-    one, two = (run.scorer.eval().score([run.train[0], run.train[1]]) for run in (cached, anew))
+    one, two = (run.task.scorer.eval().score([run.task.train[0], run.task.train[1]]) for run in (cached, anew))
     torch.testing.assert_close(one, two, atol=2e-2, rtol=2e-2)
 
 
@@ -225,9 +228,11 @@ def test_the_noam_schedule_is_that_of_the_released_code():
 
 
 def test_units_of_the_oracle_weigh_more(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path, positive_weight=3.0)
-    example = run.train[int(run.train.lengths.argmax())]
-    batch = collate([example])
+    run = trainer(data, parser_folder, tmp_path, positive_weight=3.0).task
+    longest = int(run.train.lengths.argmax())
+    example = run.train[longest]
+    (weighted,) = run.batches([[longest]], Step(0, 0.0, 0.0))
+    batch = weighted.batch
     logits = run.scorer.eval()(batch)
     loss, weights = 0.0, 0.0
     for logit, label in zip(logits[0].tolist(), example.labels.tolist(), strict=True):
@@ -235,15 +240,24 @@ def test_units_of_the_oracle_weigh_more(data, parser_folder, tmp_path):
         weight = 3.0 if label else 1.0
         loss -= weight * math.log(chance if label else 1 - chance)
         weights += weight
-    assert run.batch_loss(logits, batch).item() == pytest.approx(loss / weights, rel=1e-5)
+    assert run.loss(run.scorer, weighted)["loss"].item() == pytest.approx(loss / weights, rel=1e-5)
 
 
 def test_a_frozen_encoder_has_its_dropout(data, parser_folder, encoder_folder, tmp_path):
     still = SynthesizerConfig(inner=32, scorer=8, dropout=0.0)
     changes = {"synthesizer": still, "vectors": str(encoder_folder), "encode_each_step": True}
-    run = trainer(data, parser_folder, tmp_path, **changes)
+    run = trainer(data, parser_folder, tmp_path, **changes).task
     batch = collate([run.train[0]])
     run.scorer.train()
     assert not run.scorer(batch).equal(run.scorer(batch))
     run.scorer.eval()
     assert run.scorer(batch).equal(run.scorer(batch))
+
+
+def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp_path):
+    still = {"synthesizer": SynthesizerConfig(inner=32, scorer=8, dropout=0.0), "epochs": 2, "positive_weight": 2.0}
+    whole, parts = (trainer(data, parser_folder, tmp_path / str(count), accumulate=count, **still) for count in (1, 3))
+    for run in (whole, parts):
+        run.run(lambda line: None)
+    assert [entry.loss for entry in parts.log] == pytest.approx([entry.loss for entry in whole.log], abs=2e-4)
+    assert [entry.validation for entry in parts.log] == [entry.validation for entry in whole.log]

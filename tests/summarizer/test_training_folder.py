@@ -84,10 +84,10 @@ def test_best_weights_that_are_gone_are_missed(data, parser_folder, tmp_path):
 def test_weights_and_card_are_written_together_or_not_at_all(data, parser_folder, tmp_path, monkeypatch):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
 
-    def full():
+    def full(log, best):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(run, "card", full)
+    monkeypatch.setattr(run.task, "card", full)
     with pytest.raises(OSError, match="No space left"):
         run.run(lambda line: None)
     assert not [path for path in (tmp_path / "run").iterdir() if "best" in path.name]

@@ -30,14 +30,14 @@ TASKS = Path("/proc/self/task")
 TWO = f"""
 from pathlib import Path
 import torch
-from discsum.training.processes import accelerator, in_turn, leave_group
+from discsum.training.processes import accelerator, local_main_first, leave_group
 
 def threads_of_the_group():
     names = [(task / "comm").read_text().strip() for task in Path("{TASKS}").iterdir()]
     return [name for name in names if "gloo" in name or "store" in name]
 
 def train():
-    with in_turn():
+    with local_main_first():
         pass
     several = accelerator(bf16=False)
     network = several.prepare(torch.nn.Linear(2, 2))

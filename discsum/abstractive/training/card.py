@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import yaml
 
 from discsum.abstractive.training.objective import MODES
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.training.task import LogEntry
 
-if TYPE_CHECKING:
-    from discsum.abstractive.training.trainer import AbstractiveTrainer
 
-
-def abstractive_card(trainer: AbstractiveTrainer) -> str:
+def abstractive_card(name: str, recipe: AbstractiveRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str) -> str:
     """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
-    recipe, log, best = trainer.recipe, trainer.log, trainer.best
     names = list(best.validation)
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(str(entry.validation[name]) for name in names)} |"
@@ -32,7 +30,7 @@ def abstractive_card(trainer: AbstractiveTrainer) -> str:
 {license}language: en
 tags: [summarization, abstractive, sparse-attention]
 ---
-# {trainer.name}
+# {name}
 
 A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with
 `discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all sentences.
@@ -51,7 +49,7 @@ under licences of their own; no text of theirs is part of this model.
 |---|---|{"---|" * len(names)}
 {rows}
 
-{trainer.notes}
+{notes}
 ## Recipe
 
 ```yaml

@@ -19,7 +19,7 @@ TASKS = ("summarize", "infill", "denoise")
 SHORTEST = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AbstractiveRecipe(RunRecipe):
     """A training run of an abstractive summarizer: what is said of every run, and this."""
 

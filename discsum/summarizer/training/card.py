@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import yaml
 
 from discsum.constants import VECTORS
+from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import signature
+from discsum.summarizer.folder import SummarizerConfig
+from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.training.task import LogEntry
 
-if TYPE_CHECKING:
-    from discsum.summarizer.training.task import SummarizerTrainer
 
-
-def summarizer_card(trainer: SummarizerTrainer) -> str:
+def summarizer_card(
+    recipe: SummarizerRecipe,
+    config: SummarizerConfig,
+    network: SynthesizerConfig,
+    log: Sequence[LogEntry],
+    best: LogEntry,
+    notes: str,
+) -> str:
     """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
-    recipe, config, log, best = trainer.recipe, trainer.config, trainer.log, trainer.best
-    network = trainer.scorer.network.config
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
         for entry in log
@@ -60,7 +66,7 @@ Summaries of {recipe.units} {recipe.unit}s. `{signature()}`
 |---|---|---|---|---|
 {rows}
 
-{trainer.notes}
+{notes}
 ## Recipe
 
 ```yaml

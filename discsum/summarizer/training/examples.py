@@ -121,6 +121,10 @@ class Collection:
         found = [examples.texts() for examples in self._sources]
         return [found[source][place] for source, place in self._places]
 
+    def ids(self, examples: Sequence[int]) -> list[str]:
+        """Return the names of some examples' documents."""
+        return [self[index].document.id for index in examples]
+
 
 @dataclass(frozen=True)
 class Batch:

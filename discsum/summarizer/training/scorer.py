@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,9 @@ class UnitScorer(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return `(batch, units)` logits."""
+        return self._logits(batch)
+
+    def _logits(self, batch: Batch) -> Tensor:
         logits: Tensor = self.network(self._inputs(batch))
         return logits
 
@@ -58,15 +60,7 @@ class UnitScorer(nn.Module):
         sections = [row[: len(example.labels)] for row, example in zip(vectors, batch.examples, strict=True)]
         return replace(batch.inputs, vectors=padded(sections))
 
-    def with_weights(self, weights: Mapping[str, Tensor]) -> UnitScorer:
-        """Return a copy with other weights, as `state_dict` gives them, to score with."""
-        network = Synthesizer(self.network.config).to(self.network.device)
-        encoder = copy.deepcopy(self.encoder) if len(self.layers) else self.encoder
-        scorer = UnitScorer(network, encoder, self.unit)
-        scorer.load_state_dict(weights)
-        return scorer.eval()
-
     def score(self, examples: Sequence[Example]) -> Tensor:
         """Return `(examples, units)` logits of examples."""
-        logits: Tensor = self(collate(examples).to(self.network.device))
-        return logits
+        # Not by a call of this module, to which accelerate adds training's precision.
+        return self._logits(collate(examples).to(self.network.device))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,118 +21,109 @@ from discsum.summarizer.training.examples import Batch, Collection, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.scorer import UnitScorer
 from discsum.summarizer.training.validation import score_examples
-from discsum.training.loop import Report, Round, TrainingRun
+from discsum.training.task import LogEntry, Step, TrainingTask
 
 
-class SummarizerTrainer(TrainingRun):
-    """Trains a summarizer; keeps the averaged weights that score best on validation."""
+@dataclass(frozen=True)
+class WeightedBatch:
+    """This process's documents of a part of a step.
+
+    Attributes:
+        batch: The documents.
+        weights: `(batch, units)` weight of each unit's loss, 0 where padded.
+        whole: Sum of the weights over the whole step, divided by the number of processes.
+    """
+
+    batch: Batch
+    weights: Tensor
+    whole: Tensor
+
+
+class ExtractiveTask(TrainingTask[SummarizerRecipe, Collection]):
+    """Learns which units belong to a summary."""
 
     def __init__(
-        self,
-        recipe: SummarizerRecipe,
-        train: Collection,
-        validation: Collection,
-        folder: Path,
-        name: str,
-        notes: str = "",
-        report: Report = lambda line: None,
+        self, recipe: SummarizerRecipe, train: Collection, validation: Collection, name: str, notes: str = ""
     ) -> None:
-        """Prepare a run in `folder`, or the rest of one that was interrupted there.
+        """Build the network.
 
         Args:
             recipe: All settings.
-            train: Documents to learn from.
+            train: Documents to learn from; the recipe's sample is drawn of them.
             validation: Documents to choose by.
-            folder: Where the run is kept.
             name: The model's name.
             notes: For its card.
-            report: Takes lines of progress.
 
         Raises:
-            InputError: The folder holds a run of another recipe or on other documents; or validation documents among
-                those to learn from.
-            WeightsError: A damaged checkpoint.
+            InputError: Validation documents among those to learn from.
+            WeightsError: No such parser or encoder.
         """
-        super().__init__(recipe, train, validation, folder, name, notes)
-        self.recipe = recipe
+        super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
+        self.validation, self.notes = validation, notes
         self.parser = Parser.from_pretrained(recipe.parser)
         device = self.accelerator.device
-        encoder = self._encoder(device) if recipe.encodes else None
+        encoder = None
+        if recipe.encodes:
+            self.parser.network.to(device)
+            encoder = UnitEncoder.load(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
         made_by = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
-        layers = recipe.encoder_layers
         self.config = SummarizerConfig(
             name,
             recipe.unit,
             recipe.vectors,
             **made_by,
-            encoder_layers=layers,
+            encoder_layers=recipe.encoder_layers,
             parser=recipe.parser,
             units=recipe.units,
         )
         torch.manual_seed(recipe.seed)
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
-        self.scorer = UnitScorer(network, encoder, recipe.unit)
-        self.begin(self.scorer, self._optimizer(), report)
+        self.network = self.scorer = UnitScorer(network, encoder, recipe.unit)
 
-    def loss(self, network: nn.Module, documents: Sequence[int], step: int) -> Tensor:
-        """Return the loss of the documents' units."""
-        batch = collate([self.train[index] for index in documents]).to(self.accelerator.device)
-        return self.batch_loss(network(batch).float(), batch)
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return the network's parameters and those of the encoder's trained layers, each with its peak rate."""
+        rates = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
+        groups = [{"params": list(part.parameters()), "lr": rate} for part, rate in rates]
+        return [group for group in groups if group["params"]]
 
-    def batch_loss(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the mean loss of a unit of all processes' documents, as this process's share of it times their number.
+    def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
+        """Return the documents of each part, padded."""
+        found = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
+        weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in found]
+        whole: Any = self.accelerator.reduce(torch.stack([one.sum() for one in weights]).sum(), reduction="mean")
+        return [WeightedBatch(batch, weight, whole) for batch, weight in zip(found, weights, strict=True)]
 
-        The mean over processes, which is what gradients are, is then that of one process with the whole batch.
-        """
-        weight = torch.where(batch.labels > 0, self.recipe.positive_weight, 1.0) * batch.inputs.mask
+    def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
+        """Return the batch's part of the mean loss of a unit over the whole step."""
+        return {
+            "loss": (self.unit_losses(network(batch.batch).float(), batch.batch) * batch.weights).sum() / batch.whole
+        }
+
+    def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Return the cross-entropy `(batch, units)` between units' logits and their targets, of labels and the lead."""
         lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
-        losses = torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
-        whole: Any = self.accelerator.reduce(weight.sum(), reduction="sum")
-        loss: Tensor = (losses * weight).sum() / whole * self.accelerator.num_processes
-        return loss
+        return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
     def validate(self) -> dict[str, float]:
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
-        scorer = self.scorer.with_weights(self.weights)
-        summarizer = self._summarizer(scorer)
-        scores = score_examples(scorer, summarizer, summarizer.policy(), self.validation)
+        summarizer = self._summarizer()
+        scores = score_examples(self.scorer, summarizer, summarizer.policy(), self.validation)
         return {key: round(100 * value, 2) for key, value in scores.mean.items()}
 
-    def summary(self, entry: Round) -> float:
-        """Return what rounds are chosen by."""
+    def selection_score(self, entry: LogEntry) -> float:
+        """Return the mean of the metrics that the recipe chooses by."""
         chosen = self.recipe.chosen_by
         return sum(entry.validation.get(metric, 0.0) for metric in chosen) / len(chosen)
 
     def save(self, folder: Path) -> None:
         """Write the summarizer."""
-        self.summarizer().save_pretrained(folder)
+        self._summarizer().save_pretrained(folder)
 
-    def card(self) -> str:
+    def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
-        return summarizer_card(self)
+        return summarizer_card(self.recipe, self.config, self.scorer.network.config, log, best, self.notes)
 
-    def summarizer(self) -> ExtractiveSummarizer:
-        """Return a summarizer with the averaged weights."""
-        return self._summarizer(self.scorer.with_weights(self.weights))
-
-    def _summarizer(self, scorer: UnitScorer) -> ExtractiveSummarizer:
-        return ExtractiveSummarizer(scorer.network, self.config, self.parser, scorer.layers.state_dict())
-
-    def _encoder(self, device: torch.device) -> UnitEncoder:
-        """Return what encodes units anew each step."""
-        recipe = self.recipe
-        self.parser.network.to(device)
-        return UnitEncoder.load(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
-
-    def _optimizer(self) -> torch.optim.Optimizer:
-        groups = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
-        return torch.optim.AdamW(
-            [
-                {"params": list(part.parameters()), "lr": rate, "peak": rate}
-                for part, rate in groups
-                if any(True for _ in part.parameters())
-            ],
-            weight_decay=self.recipe.decay,
-        )
+    def _summarizer(self) -> ExtractiveSummarizer:
+        return ExtractiveSummarizer(self.scorer.network, self.config, self.parser, self.scorer.layers.state_dict())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.scratch import make_model, make_tokenizer
 from discsum.errors import InputError
 from discsum.summarizer.training.examples import Collection
-from discsum.training.loop import Report, Round, TrainingRun
+from discsum.training.task import LogEntry, Step, TrainingTask
 
 # A word is about so many tokens, for texts that are cut to a number of tokens before they are encoded.
 TOKENS_A_WORD = 1.6
@@ -43,60 +42,80 @@ class ObjectiveStep(nn.Module):
         return step_loss(self.model, batch.inputs, batch.layout, self.objective, self.r, ideal)
 
 
-class AbstractiveTrainer(TrainingRun):
-    """Trains an abstractive summarizer; keeps the weights of the least validation loss."""
+@dataclass(frozen=True)
+class WeightedBatch:
+    """This process's documents of a part of a step.
+
+    Attributes:
+        batch: The documents and summaries.
+        ideal: `(documents,)` which are read by their ideal sentences.
+        share: The batch's share of the whole step's tokens, times the number of processes.
+    """
+
+    batch: TextBatch
+    ideal: Tensor
+    share: Tensor
+
+
+class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection]):
+    """Learns to write summaries; the weights of the least validation loss are kept."""
 
     def __init__(
         self,
         recipe: AbstractiveRecipe,
         train: Collection,
         validation: Collection,
-        folder: Path,
         name: str,
         notes: str = "",
-        report: Report = lambda line: None,
+        report: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Prepare a run in `folder`, or the rest of one that was interrupted there.
+        """Load or make the model.
 
         Args:
             recipe: All settings.
-            train: Documents to learn from.
+            train: Documents to learn from; the recipe's sample is drawn of them.
             validation: Documents to choose by.
-            folder: Where the run is kept.
             name: The model's name.
             notes: For its card.
             report: Takes lines of progress.
 
         Raises:
-            InputError: The folder holds a run of another recipe or on other documents; validation documents among
-                those to learn from; or nothing to train.
-            WeightsError: A damaged checkpoint, or no such model to begin with.
+            InputError: Validation documents among those to learn from, or nothing to train.
+            WeightsError: No such model to begin with.
         """
-        super().__init__(recipe, train, validation, folder, name, notes)
-        self.recipe = recipe
+        super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
+        self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
         self.summarizer = self._begun(report if self.accelerator.is_main_process else lambda line: None)
-        model = self.summarizer.model
-        parameters = trained_parameters(model, recipe.objective)
-        group = {"params": parameters, "lr": recipe.rate, "peak": recipe.rate}
-        # Manakul and Gales 2021, appendix A.3; without decay it is the Adam that they have.
-        optimizer = torch.optim.AdamW([group], betas=(0.9, 0.999), eps=1e-8, weight_decay=recipe.decay)
-        self.step = ObjectiveStep(model, recipe.objective, recipe.r)
-        self.begin(self.step, optimizer, report)
+        self._parameters = trained_parameters(self.summarizer.model, recipe.objective)
+        self.network = self.step = ObjectiveStep(self.summarizer.model, recipe.objective, recipe.r)
 
-    def loss(self, network: nn.Module, documents: Sequence[int], step: int) -> Tensor:
-        """Return the loss of the documents' summaries."""
-        # By document: the same however many processes there are, and in a run that goes on.
-        random = [np.random.default_rng([self.recipe.seed, step, index]) for index in documents]
-        batch = self._batch([self.train[index] for index in documents], random).to(self.accelerator.device)
-        chances = torch.tensor([one.random() for one in random])
-        ideal = reads_ideal(self.recipe.objective, min(1.0, step / self.batches.steps), chances)
-        found: Loss = network(batch, ideal)
-        # All parts are means over tokens: the mean over processes is then that of one process with the whole batch.
-        tokens = (batch.inputs["labels"] != IGNORED).sum()
-        whole: Any = self.accelerator.reduce(tokens, reduction="sum")
-        total: Tensor = found.total * tokens / whole * self.accelerator.num_processes
-        return total
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return the parameters that are trained.
+
+        Without decay AdamW is the Adam that Manakul and Gales 2021, appendix A.3, have.
+        """
+        return [{"params": self._parameters, "lr": self.recipe.rate}]
+
+    def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
+        """Return the documents and summaries of each part, encoded."""
+        found, ideal = [], []
+        for part in parts:
+            # By document: the same however many processes there are, and in a run that goes on.
+            random = [np.random.default_rng([self.recipe.seed, step.number, index]) for index in part]
+            batch = self._batch([self.train[index] for index in part], random)
+            found.append(batch.to(self.accelerator.device))
+            chances = torch.tensor([one.random() for one in random])
+            ideal.append(reads_ideal(self.recipe.objective, min(1.0, step.passes), chances))
+        # All parts of the loss are means over tokens, which several processes and parts of a step share.
+        tokens = [(batch.inputs["labels"] != IGNORED).sum() for batch in found]
+        whole: Any = self.accelerator.reduce(torch.stack(tokens).sum().float(), reduction="mean")
+        return [WeightedBatch(*one, count / whole) for *one, count in zip(found, ideal, tokens, strict=True)]
+
+    def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
+        """Return the batch's part of the mean loss of a token over the whole step."""
+        found: Loss = network(batch.batch, batch.ideal)
+        return {"loss": found.total * batch.share}
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:
@@ -105,34 +124,31 @@ class AbstractiveTrainer(TrainingRun):
         Mixed training reads the selector's sentences here, as it will when it is used.
         """
         totals, tokens = np.zeros(4), 0
-        with self._averaged():
-            self.step.eval()
-            for start in range(0, len(self.validation), self.recipe.batch):
-                chosen = range(start, min(start + self.recipe.batch, len(self.validation)))
-                random = [np.random.default_rng(index) for index in chosen]
-                batch = self._batch([self.validation[index] for index in chosen], random)
-                ideal = torch.full((len(chosen),), self.recipe.objective.mode == "int-idl")
-                found = self.step(batch.to(self.accelerator.device), ideal)
-                parts = (found.total, found.words, found.entropy, found.divergence)
-                count = int((batch.inputs["labels"] != IGNORED).sum())
-                totals += count * np.array([float(part) for part in parts])
-                tokens += count
+        for start in range(0, len(self.validation), self.recipe.batch):
+            chosen = range(start, min(start + self.recipe.batch, len(self.validation)))
+            random = [np.random.default_rng(index) for index in chosen]
+            batch = self._batch([self.validation[index] for index in chosen], random)
+            ideal = torch.full((len(chosen),), self.recipe.objective.mode == "int-idl")
+            found = self.step(batch.to(self.accelerator.device), ideal)
+            parts = (found.total, found.words, found.entropy, found.divergence)
+            count = int((batch.inputs["labels"] != IGNORED).sum())
+            totals += count * np.array([float(part) for part in parts])
+            tokens += count
         means = (totals / tokens).tolist()
         named = dict(zip(("loss", "words", "entropy", "divergence"), means, strict=True))
         return {name: round(value, 4) for name, value in named.items() if name in self._parts()}
 
-    def summary(self, entry: Round) -> float:
+    def selection_score(self, entry: LogEntry) -> float:
         """Return the validation loss, less of which is better."""
         return -entry.validation.get("loss", float("inf"))
 
     def save(self, folder: Path) -> None:
         """Write the model with its tokenizer and selector."""
-        with self._averaged():
-            self.summarizer.save_pretrained(folder)
+        self.summarizer.save_pretrained(folder)
 
-    def card(self) -> str:
+    def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
-        return abstractive_card(self)
+        return abstractive_card(self.name, self.recipe, log, best, self.notes)
 
     def _parts(self) -> tuple[str, ...]:
         mode = self.recipe.objective.mode
@@ -140,7 +156,7 @@ class AbstractiveTrainer(TrainingRun):
             return ("loss",)
         return ("loss", "words", "entropy") if mode == "sparsity" else ("loss", "words", "divergence")
 
-    def _begun(self, report: Report) -> AbstractiveSummarizer:
+    def _begun(self, report: Callable[[str], None]) -> AbstractiveSummarizer:
         """Return the model that the run begins with."""
         recipe, device = self.recipe, str(self.accelerator.device)
         r = recipe.r if recipe.objective.selects else None
@@ -153,7 +169,7 @@ class AbstractiveTrainer(TrainingRun):
         sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
         return AbstractiveSummarizer(model, tokenizer, self.name, config)
 
-    def _loaded(self, name: str, r: int | None, device: str, report: Report) -> AbstractiveSummarizer:
+    def _loaded(self, name: str, r: int | None, device: str, report: Callable[[str], None]) -> AbstractiveSummarizer:
         """Return a model of a folder or the hub, with the selector that it was trained with if it is this one."""
         recipe = self.recipe
         own = trained_selector(name)
@@ -197,16 +213,3 @@ class AbstractiveTrainer(TrainingRun):
         prior = self.summarizer.selector.beta is not None
         lengths = recipe.source_tokens, recipe.target_tokens
         return encode(self.summarizer.model, tokenizer, documents, targets, *lengths, prior=prior)
-
-    @contextmanager
-    def _averaged(self) -> Iterator[None]:
-        """Give the model its averaged weights for a block."""
-        if not self.average:
-            yield
-            return
-        own = {name: value.detach().clone() for name, value in self.step.state_dict().items()}
-        self.step.load_state_dict(self.average)
-        try:
-            yield
-        finally:
-            self.step.load_state_dict(own)

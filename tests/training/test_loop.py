@@ -1,0 +1,194 @@
+"""The loop with a task that is small enough to be followed: a line through points."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from discsum.errors import InputError
+from discsum.training.loop import TrainingLoop
+from discsum.training.recipe import TrainingRecipe
+from discsum.training.schedule import plateau_factor
+from discsum.training.task import TrainingTask
+
+
+class Points:
+    """Points on a line."""
+
+    def __init__(self, count):
+        self.lengths, self.weights = np.ones(count, dtype=np.int64), np.ones(count)
+        self.digest = f"{count} points"
+        self.xs = torch.linspace(-1, 1, count)[:, None]
+
+    def __len__(self):
+        return len(self.xs)
+
+    def texts(self):
+        return [f"point {index} of {len(self)}" for index in range(len(self))]
+
+    def ids(self, examples):
+        return [f"point-{index}" for index in examples]
+
+
+class LineTask(TrainingTask):
+    """Learns y = 3x - 1; keeps a moving mean of its losses and how often it was validated."""
+
+    def __init__(self, recipe, points=12, scores=None):
+        super().__init__(recipe, Points(points), Points(points + 1))
+        torch.manual_seed(recipe.seed)
+        self.network = nn.Linear(1, 1)
+        self.moving, self.validations, self.scores, self.begun = torch.zeros(2), 0, scores, 0
+
+    def parameter_groups(self):
+        return [{"params": list(self.network.parameters()), "lr": self.recipe.rate}]
+
+    def start(self, report):
+        self.begun += 1
+
+    def batches(self, parts, step):
+        whole = sum(map(len, parts))
+        return [(self.train.xs[part], whole) for part in parts]
+
+    def loss(self, network, batch):
+        xs, whole = batch
+        loss = (network(xs) - 3 * xs + 1).square().sum() / whole
+        self.moving = 0.9 * self.moving + 0.1 * loss.detach()
+        return {"loss": loss, "double": 2 * loss}
+
+    def validate(self):
+        self.validations += 1
+        error = (self.network(self.train.xs) - 3 * self.train.xs + 1).square().mean()
+        return {"error": error.item(), "training": float(self.network.training)}
+
+    def selection_score(self, entry):
+        return -entry.validation["error"] if self.scores is None else self.scores[entry.steps // 3 - 1]
+
+    def save(self, folder):
+        (folder / "config.json").write_text(json.dumps(self.network.weight.tolist()))
+
+    def card(self, log, best):
+        return f"best of {len(log)} after {best.steps}"
+
+    def state(self):
+        return {"moving": self.moving, "validations": self.validations}
+
+    def load_state(self, state):
+        self.moving, self.validations = state["moving"], state["validations"]
+
+
+def recipe(**changes):
+    return TrainingRecipe(**{"epochs": 4, "batch": 4, "rate": 0.1, "decay": 0.0} | changes)
+
+
+def silent(line):
+    pass
+
+
+class KilledError(Exception):
+    pass
+
+
+def killed_at(step):
+    def report(line):
+        if line.startswith(f"step {step}/"):
+            raise KilledError
+
+    return report
+
+
+def test_a_line_is_learned(tmp_path):
+    loop = TrainingLoop(LineTask(recipe(epochs=40)), tmp_path)
+    best = loop.run(silent)
+    assert best.validation["error"] < 0.05 < loop.log[0].validation["error"]
+    assert all(entry.parts["double"] == pytest.approx(2 * entry.loss, abs=2e-4) for entry in loop.log)
+    assert (tmp_path / "best" / "README.md").read_text() == f"best of {len(loop.log)} after {best.steps}"
+
+
+def test_validation_has_the_averaged_weights_and_no_dropout(tmp_path):
+    loop = TrainingLoop(LineTask(recipe(average=0.9)), tmp_path)
+    seen = {}
+    validate = loop.task.validate
+
+    def looked_at():
+        seen["weights"] = loop.task.network.weight.detach().clone()
+        return validate()
+
+    loop.task.validate = looked_at
+    loop.run(silent)
+    assert torch.equal(seen["weights"], loop.average["weight"])
+    assert not torch.equal(seen["weights"], loop.task.network.weight)
+    assert all(entry.validation["training"] == 0 for entry in loop.log)
+
+
+def test_the_state_of_a_task_goes_on_after_a_kill(tmp_path):
+    with pytest.raises(KilledError):
+        TrainingLoop(LineTask(recipe()), tmp_path / "killed").run(killed_at(8))
+    whole, rest = (TrainingLoop(LineTask(recipe()), tmp_path / name) for name in ("whole", "killed"))
+    assert (whole.task.begun, rest.task.begun) == (1, 0)
+    for loop in (whole, rest):
+        loop.run(silent)
+    assert whole.task.validations == rest.task.validations == 4
+    assert torch.equal(whole.task.moving, rest.task.moving)
+    assert rest.log == whole.log
+    final, expected = (load_file(tmp_path / name / "last.safetensors") for name in ("killed", "whole"))
+    assert final.keys() == expected.keys()
+    assert all(torch.equal(final[key], value) for key, value in expected.items())
+    assert torch.equal(expected["task.moving"], whole.task.moving)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4])
+def test_parts_of_a_step_are_the_whole_step(tmp_path, parts):
+    whole = TrainingLoop(LineTask(recipe()), tmp_path / "whole")
+    split = TrainingLoop(LineTask(recipe(accumulate=parts)), tmp_path / "split")
+    for loop in (whole, split):
+        loop.run(silent)
+    torch.testing.assert_close(split.task.network.state_dict(), whole.task.network.state_dict())
+    assert [entry.loss for entry in split.log] == pytest.approx([entry.loss for entry in whole.log], abs=1e-4)
+
+
+def test_the_rate_is_lowered_where_validation_is_no_better_and_stays_so_after_a_kill(tmp_path):
+    # The second and the fourth validation are no better than the first and the third.
+    def task():
+        return LineTask(recipe(schedule="noam", warmup=0.0, plateau=0.5), scores=(1, 1, 2, 1.5))
+
+    rates = []
+    whole = TrainingLoop(task(), tmp_path / "whole")
+
+    def report(line):
+        if line.endswith("\r"):
+            rates.append(whole.optimizer.param_groups[0]["lr"] * whole.steps**0.5)
+
+    whole.run(report)
+    expected = [0.1 * (0.5 if step >= 6 else 1.0) * (12 / (step + 1)) ** 0.5 for step in range(12)]
+    assert rates == pytest.approx([rate * (rates[0] / expected[0]) for rate in expected])
+    with pytest.raises(KilledError):
+        TrainingLoop(task(), tmp_path / "killed").run(killed_at(8))
+    rest = TrainingLoop(task(), tmp_path / "killed")
+    rest.run(silent)
+    assert rest.log == whole.log
+    assert torch.equal(rest.task.network.weight, whole.task.network.weight)
+
+
+def test_every_missed_validation_lowers_the_rate():
+    assert [plateau_factor(scores, 0.5) for scores in ([], [1], [1, 2], [1, 1], [2, 1, 1, 3, 3])] == [
+        *(1, 1, 1),
+        *(0.5, 0.125),
+    ]
+
+
+def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
+    whole, short = (TrainingLoop(LineTask(recipe(stop=stop)), tmp_path / str(stop)) for stop in (0, 2))
+    for loop in (whole, short):
+        loop.run(silent)
+    assert short.log == whole.log[:2]
+    assert short.finished
+
+
+def test_more_parts_than_documents_are_refused():
+    with pytest.raises(InputError, match="accumulate: expected at most batch 4, got 5"):
+        recipe(accumulate=5)
+    with pytest.raises(InputError, match="stop: expected 0 to 4 epochs, got 9"):
+        recipe(stop=9)
