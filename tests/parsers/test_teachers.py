@@ -12,6 +12,7 @@ from discsum.errors import InputError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training import silver as module
 from discsum.parsers.training.examples import digest
+from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.silver import in_turns, pseudo_label, shortened, with_paragraphs
 from discsum.parsers.training.task import ParserTask
@@ -216,6 +217,20 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
     with pytest.raises(InputError, match="expected the teachers and texts that the run began with"):
         start(UNSEEN[:1])
     start(UNSEEN)
+
+
+def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, treebank, tmp_path):
+    settings = {"encoder": str(encoder_folder), "network": {**tiny.SIZES, "edu_threshold": 0.1}, "epochs": 1}
+    train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
+    TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), train, dev, "teacher"), tmp_path / "t").run(print)
+    first = str(tmp_path / "t" / "best")
+    taught = {"start": first, "teachers": [first], "texts": [{"path": "unseen.jsonl"}], "seeds": [1, 2]}
+    recipe = ParserRecipe.from_dict(settings | taught)
+    assert train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN) is not None
+    # One of the runs is done and asks no teacher, the other one reads other texts.
+    shutil.rmtree(tmp_path / "mean" / "seed-2")
+    with pytest.raises(InputError, match="expected runs that learned from the same examples, found others"):
+        train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN[:1])
 
 
 def test_recipes_with_teachers():

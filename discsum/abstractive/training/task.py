@@ -110,7 +110,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection]):
         # All parts of the loss are means over tokens, which several processes and parts of a step share.
         tokens = [(batch.inputs["labels"] != IGNORED).sum() for batch in found]
         whole: Any = self.accelerator.reduce(torch.stack(tokens).sum().float(), reduction="mean")
-        return [WeightedBatch(*one, count / whole) for *one, count in zip(found, ideal, tokens, strict=True)]
+        return [WeightedBatch(*one) for one in zip(found, ideal, (count / whole for count in tokens), strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
         """Return the batch's part of the mean loss of a token over the whole step."""
