@@ -10,25 +10,27 @@ import typer
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
+    Beams,
     Encoding,
     Inputs,
+    MaxTokens,
+    MinTokens,
     Output,
     ParserName,
+    ReadSentences,
+    Selector,
     Sentences,
     TextColumn,
+    Truncate,
     selector_options,
 )
 from discsum.cli.progress import quiet
-from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.constants import BEAMS, HUB, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
-    from discsum.document import Document
-    from discsum.parsers.parser import Parser
-
-BEAMS = 4
 
 
 def abstract(
@@ -36,22 +38,8 @@ def abstract(
     model: Annotated[
         str | None, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")
     ] = None,
-    selector: Annotated[
-        str | None,
-        typer.Option(
-            help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ... "
-            "Default: as the model was trained, or all."
-        ),
-    ] = None,
-    r: Annotated[
-        int | None,
-        typer.Option(
-            "--r",
-            min=1,
-            help="How many of them. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read whole, "
-            "because that is faster. Default: as the model was trained, or all.",
-        ),
-    ] = None,
+    selector: Selector = None,
+    r: ReadSentences = None,
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the selector, as feature_map=relu.")
@@ -59,12 +47,10 @@ def abstract(
     per_beam: Annotated[
         bool, typer.Option("--per-beam", help="Choose sentences for each beam, not for all of a document together.")
     ] = False,
-    beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = BEAMS,
-    min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at most.")] = None,
-    truncate: Annotated[
-        bool, typer.Option("--truncate", help="Cut texts that are longer than what the model reads.")
-    ] = False,
+    beams: Beams = BEAMS,
+    min_tokens: MinTokens = None,
+    max_tokens: MaxTokens = None,
+    truncate: Truncate = False,
     device: Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="JSON; several documents: one a line.")] = False,
     output: Output = None,
@@ -77,9 +63,10 @@ def abstract(
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """
+    from discsum.abstractive.generation import Generation
     from discsum.abstractive.summarizer import KNOWN, AbstractiveSummarizer
-    from discsum.cli.models import load_parser
-    from discsum.constants import HUB
+    from discsum.parsers.loading import load_parser
+    from discsum.parsers.parsing import ensure_parsed
 
     check_choice("--sentences", sentences, SENTENCES)
     if model is None:
@@ -97,12 +84,11 @@ def abstract(
         device=device,
         **selector_options(option or [], (*NO_OPTIONS, "beta")),
     )
-    engine = load_parser(parser)
-    lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
-    options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
+    engine, generation = load_parser(parser), Generation(beams, min_tokens, max_tokens, truncate)
 
     def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-        summaries = summarizer.summarize(_documents(items, engine, sentences), truncate=truncate, **options)
+        parsed = ensure_parsed(items, lambda: engine, sentences=sentences)
+        summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
         for summary in summaries:
             _note_whole(summary)
         return summaries
@@ -121,18 +107,3 @@ def _note_whole(summary: AbstractiveSummary) -> None:
             f"faster below {whole_below(summary.r)} sentences",
             err=True,
         )
-
-
-def _documents(items: Sequence[Item], parser: Parser, sentences: str) -> list[Document]:
-    """Return the items' documents: texts parsed together, trees as they are, with what they lack added."""
-    bare = [item for item in items if item.document is None]
-    parsed = iter(parser.encode([item.text for item in bare], sentences=sentences, ids=[item.id for item in bare]))
-    documents = []
-    for item in items:
-        own = item.document
-        if own is None:
-            documents.append(next(parsed).document)
-        else:
-            whole = own if own.tree is not None and own.sentences else parser.encode_document(own).document
-            documents.append(whole.with_id(item.id))
-    return documents

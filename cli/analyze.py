@@ -38,8 +38,8 @@ def attention(
     """
     from discsum.abstractive.analysis.attention_maps import attention_maps
     from discsum.abstractive.analysis.pictures import heatmap
-    from discsum.cli.models import load_parser
     from discsum.data.inputs import Item, read_inputs
+    from discsum.parsers.loading import load_parser
 
     items = list(islice(read_inputs([text]), 2))
     if len(items) != 1:
@@ -80,7 +80,7 @@ def sparsity(
     """
     from discsum.abstractive.analysis.pictures import curves
     from discsum.abstractive.analysis.retained_mass import retained_mass
-    from discsum.cli.models import load_parser
+    from discsum.parsers.loading import load_parser
 
     pairs = read_table(table, documents)
     texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]

@@ -84,7 +84,7 @@ def corpus(
     from transformers import AutoTokenizer
 
     from discsum.abstractive.analysis.corpus import corpus_statistics
-    from discsum.cli.models import load_parser
+    from discsum.parsers.loading import load_parser
 
     pairs = read_table(table, documents)
     quiet()

@@ -41,8 +41,10 @@ def rouge(
     """
     from discsum.abstractive.analysis.pictures import curves
     from discsum.abstractive.analysis.rouge_by_r import rouge_at_r
-    from discsum.cli.models import load_parser
+    from discsum.abstractive.generation import Generation
     from discsum.metrics.rouge import signature
+    from discsum.parsers.loading import load_parser
+    from discsum.parsers.parsing import split_lines
 
     if against is not None and (against not in system or len(set(system)) < 2):
         raise InputError(f"--against: expected one of several systems, got {against} and {', '.join(system)}")
@@ -51,12 +53,11 @@ def rouge(
     engine = load_parser(parser)
     parsed = list(engine.parse_many(texts, ids=names))
     references = [pair.references for pair in pairs]
-    lengths = {"min_new_tokens": min_tokens, "max_new_tokens": max_tokens}
-    options = {"num_beams": beams} | {name: value for name, value in lengths.items() if value is not None}
+    generation = Generation(beams, min_tokens, max_tokens, truncate=True)
     amounts = sorted(set(read or [1, 2, 3, 5, 10]))
 
     def split(summaries: Sequence[str]) -> list[str]:
-        return ["\n".join(document.sentence_texts) for document in engine.parse_many(summaries)]
+        return split_lines(summaries, engine)
 
     found: dict[str, list[dict[str, Any]]] = {}
     for name in system:
@@ -69,7 +70,7 @@ def rouge(
                 def shown(done: int, before: int = place * len(pairs)) -> None:
                     show(before + done)
 
-                measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **options)
+                measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **generation.options)
                 found[name].append(measured.to_dict())
     path = write_numbers(output, "rouge", {"table": table, "signature": str(signature()), "systems": found})
     for what, (label, lines) in _drawn(found, len(amounts), against).items():

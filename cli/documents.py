@@ -12,11 +12,11 @@ from typing import IO, Any, Protocol, TypeVar
 
 import typer
 
-from discsum.batches import batches
+from discsum.batches import batches, failing_alone
 from discsum.cli.progress import counting
 from discsum.data.inputs import Item
 from discsum.data.tables import TABLES, Failure
-from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
+from discsum.errors import DiscsumError, InputError
 from discsum.files import replacing, to_line
 
 FAILED, SOME_FAILED = 1, 3
@@ -73,7 +73,7 @@ def in_batches(
 ) -> Iterator[tuple[Item, T]]:
     """Yield each document with its result, in order, `BATCH` of them worked on together.
 
-    A document that cannot be done fails alone: when a batch raises, its documents are done one by one.
+    A document that cannot be done fails alone.
     """
     for batch in batches(entries, BATCH):
         items = []
@@ -82,21 +82,11 @@ def in_batches(
                 run.fail(entry.source, entry.reason)
             else:
                 items.append(entry)
-        try:
-            results = work(items) if items else []
-        except (WeightsError, MissingExtraError):
-            # No document's fault: the next ones would fail the same way.
-            raise
-        except DiscsumError:
-            for item in items:
-                try:
-                    result = work([item])[0]
-                except DiscsumError as error:
-                    run.fail(item.source, str(error))
-                else:
-                    yield item, result
-        else:
-            yield from zip(items, results, strict=True)
+        for item, result in zip(items, failing_alone(work, items), strict=True):
+            if isinstance(result, DiscsumError):
+                run.fail(item.source, str(result))
+            else:
+                yield item, result
 
 
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.cli.documents import Run, check_choice
-from discsum.cli.options import ParserName
+from discsum.cli.options import Beams, MaxTokens, MinTokens, ParserName, ReadSentences, Selector, Truncate
 from discsum.cli.train import HeadFiles
-from discsum.constants import SHIPPED_PARSER, UNITS
+from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
+    from discsum.abstractive.generation import Generation
     from discsum.selection import Policy
 
 # Of `discsum.experiments.report`, which is not to be imported for `--help`.
 STYLES = ("table", "markdown", "json")
 # Options of --table, itself among them.
+# Options of sequence-to-sequence models.
+OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 
 
@@ -56,6 +60,12 @@ def evaluate(
         list[str] | None,
         typer.Option(help="Models of the list that the others are compared with. Default: the first.", metavar="MODEL"),
     ] = None,
+    selector: Selector = None,
+    r: ReadSentences = None,
+    beams: Beams = BEAMS,
+    min_tokens: MinTokens = None,
+    max_tokens: MaxTokens = None,
+    truncate: Truncate = False,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of every document."),
@@ -95,7 +105,8 @@ def evaluate(
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.
 
-    Summarizers are shipped models, folders, baselines (lead, random, textrank, marcu, tree-knapsack), or oracle.
+    Summarizers are shipped models, folders, baselines (lead, random, textrank, marcu, tree-knapsack), oracle, or
+    sequence-to-sequence models as for discsum abstract: --selector to --truncate say how these generate.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -129,11 +140,17 @@ def evaluate(
         return
     unused = ("split", "rst_parseval", *OF_TABLES)
     _check_unused(context, [name for name in context.params if name not in unused], "texts with summaries")
+    from discsum.abstractive.folder import is_sequence_to_sequence
+    from discsum.abstractive.generation import Generation
+
+    if not any(map(is_sequence_to_sequence, models)):
+        _check_unused(context, [name for name in context.params if name not in OF_GENERATION], "extractive models")
     _evaluate_summarizers(
         models,
         Path(data),
         (unit, units, block_trigrams, parser),
         (text_column, summary_column, first, last),
+        (Generation(beams, min_tokens, max_tokens, truncate), selector, r),
         against or models[:1],
         (output, style, signature),
     )
@@ -156,14 +173,15 @@ def _evaluate_summarizers(
     path: Path,
     what: tuple[str, int | None, bool, str],
     rows: tuple[str | None, str | None, int, int | None],
+    generated: tuple[Generation, str | None, int | None],
     against: list[str],
     shown: tuple[str | None, str, bool],
 ) -> None:
-    from discsum.cli.models import load_parser, load_scorer
     from discsum.cli.progress import counting
-    from discsum.experiments.comparison import ORACLE
     from discsum.experiments.measuring import MeasuredRows, measure
     from discsum.experiments.report import comparison_report, write_documents
+    from discsum.experiments.systems import load_system
+    from discsum.parsers.loading import load_parser
 
     unknown = [name for name in against if name not in models]
     if unknown:
@@ -173,12 +191,12 @@ def _evaluate_summarizers(
     unit, units, block_trigrams, parser = what
     output, style, signature = shown
     policy, run = _policy(unit, units, block_trigrams), Run()
-    scorers = [(name, None if name == ORACLE else load_scorer(name, unit)) for name in models]
+    engine = partial(load_parser, parser)
     results = measure(
-        scorers,
+        [load_system(name, policy, engine, *generated) for name in models],
         MeasuredRows(path, *rows),
         policy,
-        lambda: load_parser(parser),
+        engine,
         lambda failure: run.fail(failure.source, failure.reason),
         lambda documents: counting("measured", documents),
     )
@@ -203,7 +221,7 @@ def _policy(unit: str, units: int | None, block_trigrams: bool) -> Policy:
 
 
 def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:
-    from discsum.cli.models import load_parser
+    from discsum.parsers.loading import load_parser
     from discsum.parsers.training.evaluation import evaluate_parser
     from discsum.parsers.treebank import read_gum
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,12 +10,12 @@ import typer
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.train import HeadFiles
-from discsum.constants import DEFAULT_UNITS, SENTENCES, SHIPPED_PARSER, UNITS
+from discsum.constants import SENTENCES, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import Item, read_inputs
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded
-    from discsum.scoring import Scorer
+    from discsum.parsers.parser import Parser
+    from discsum.scoring import UnitScorer
     from discsum.selection import Budget, Policy
     from discsum.summary import Summary
 
@@ -67,7 +67,9 @@ def extract(
 
     Example: discsum extract article.txt --units 3
     """
-    from discsum.cli.models import load_scorer
+    from discsum.parsers.parsing import ensure_parsed
+    from discsum.scoring import extract as summary_of
+    from discsum.summarizer.loading import load_scorer
 
     check_choice("--sentences", sentences, SENTENCES)
     if unit is not None:
@@ -75,9 +77,14 @@ def extract(
     given = _budget(units, words, ratio)
     scorer = load_scorer(model, unit)
     policy = _policy(scorer, unit, given, dependencies, block_trigrams)
+    engine = _parser(scorer, parser)
 
     def work(items: Sequence[Item]) -> list[Summary]:
-        return _summaries(items, policy, scorer, sentences, parser, tidy)
+        parsed = ensure_parsed(items, engine, sentences=sentences)
+        return [
+            summary_of(item.document, scorer, policy, scores=scores, tidy=tidy)
+            for item, scores in zip(parsed, scorer.scores(parsed, policy.unit), strict=True)
+        ]
 
     def text_of(summary: Summary) -> str:
         # Sentences one a line: a headline does not run into what follows, and ROUGE-Lsum can read it.
@@ -101,54 +108,28 @@ def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget
 
 
 def _policy(
-    scorer: Scorer, unit: str | None, given: Budget | None, dependencies: bool | None, trigrams: bool
+    scorer: UnitScorer, unit: str | None, given: Budget | None, dependencies: bool | None, trigrams: bool
 ) -> Policy:
     from discsum.errors import InputError
-    from discsum.scoring import Selector
     from discsum.selection import Budget, Policy
-    from discsum.summarizer.extractive import ExtractiveSummarizer
 
-    trained = scorer.config if isinstance(scorer, ExtractiveSummarizer) else None
-    chosen = unit or (trained.unit if trained else "sentence")
-    usual = trained.units if trained else DEFAULT_UNITS[chosen]
-    if trigrams and isinstance(scorer, Selector):
+    chosen = unit or scorer.unit or "sentence"
+    if trigrams and scorer.own_selection:
         raise typer.BadParameter(f"{scorer.name} selects by a rule of its own", param_hint="--block-trigrams")
     try:
         wanted = chosen == "edu" if dependencies is None else dependencies
-        return Policy(given or Budget(usual), chosen, trigrams, wanted)
+        return Policy(given or Budget(scorer.usual_units(chosen)), chosen, trigrams, wanted)
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
 
 
-def _summaries(
-    items: Sequence[Item], policy: Policy, scorer: Scorer, sentences: str, parser: str | None, tidy: bool
-) -> list[Summary]:
-    """Return the summaries of texts and trees; trees keep their own EDUs and structure."""
-    from discsum.cli.models import load_parser
-    from discsum.scoring import extract as summary_of
-    from discsum.summarizer.extractive import ExtractiveSummarizer
+def _parser(scorer: UnitScorer, name: str | None) -> Callable[[], Parser]:
+    """Return what gives the parser: the scorer's own, if its scores depend on one, or the one of a name."""
+    from discsum.parsers.loading import load_parser
 
-    if parser is not None and isinstance(scorer, ExtractiveSummarizer):
-        own = scorer.parser.fingerprint
-        if load_parser(parser).fingerprint != own:
-            raise typer.BadParameter(f"{scorer.name} reads the vectors of its own parser", param_hint="--parser")
-    texts = [item for item in items if item.document is None]
-    bare = any(item.document is not None and item.document.tree is None for item in items)
-    parsed: Iterator[Encoded] = iter(())
-    if texts or bare:
-        # A trained summarizer reads the vectors of its own parser; trees need none.
-        engine = scorer.parser if isinstance(scorer, ExtractiveSummarizer) else load_parser(parser or SHIPPED_PARSER)
-    if texts:
-        parsed = iter(
-            engine.encode([item.text for item in texts], sentences=sentences, ids=[item.id for item in texts])
-        )
-    results = []
-    for item in items:
-        if item.document is None:
-            encoded = next(parsed)
-            scores = scorer.scores([encoded])[0] if isinstance(scorer, ExtractiveSummarizer) else None
-            results.append(summary_of(encoded.document, scorer, policy, scores=scores, tidy=tidy))
-        else:
-            document = item.document if item.document.tree else engine.encode_document(item.document).document
-            results.append(summary_of(document.with_id(item.id), scorer, policy, tidy=tidy))
-    return results
+    own = scorer.parser
+    if own is None:
+        return lambda: load_parser(name or SHIPPED_PARSER)
+    if name is not None and load_parser(name).fingerprint != own.fingerprint:
+        raise typer.BadParameter(f"{scorer.name} reads the vectors of its own parser", param_hint="--parser")
+    return lambda: own

@@ -44,7 +44,27 @@ Sentences = Annotated[
     str, typer.Option(metavar="|".join(SENTENCES), help="Where sentences come from: the parser, NLTK, or one a line.")
 ]
 ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or the folder of one.")]
-
+# How abstractive summaries are generated.
+Selector = Annotated[
+    str | None,
+    typer.Option(
+        help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ... "
+        "Default: as the model was trained, or all."
+    ),
+]
+ReadSentences = Annotated[
+    int | None,
+    typer.Option(
+        "--r",
+        min=1,
+        help="How many of them. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read whole, "
+        "because that is faster. Default: as the model was trained, or all.",
+    ),
+]
+Beams = Annotated[int, typer.Option(min=1, help="Beams of the search.")]
+MinTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at most.")]
+Truncate = Annotated[bool, typer.Option("--truncate", help="Cut texts that are longer than what the model reads.")]
 
 # What has switches of its own.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from discsum.cli.models import load_scorer
 from discsum.cli.progress import quiet
 from discsum.errors import InputError
 
@@ -15,14 +14,13 @@ from discsum.errors import InputError
 def show_parameters(models: Sequence[str], style: str) -> None:
     """Print the parameters of trained models, or of every row of both tables beside the paper's."""
     from discsum.experiments.table_report import parameter_report
-    from discsum.summarizer.extractive import ExtractiveSummarizer
+    from discsum.summarizer.loading import load_scorer
 
     counts = []
     for name in models:
-        scorer = load_scorer(name, None)
-        if not isinstance(scorer, ExtractiveSummarizer):
+        count = load_scorer(name).parameter_count()
+        if count is None:
             raise InputError(f"{name}: expected a trained model, got a baseline, which has no parameters")
-        count = scorer.network.parameter_count()
         counts.append((name, count.attention, count.whole))
     typer.echo(parameter_report(counts, style))
 

@@ -54,9 +54,12 @@ def parse(
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     suffix = ".txt" if format == "tree" else f".{format}"
     run = Run()
+    from discsum.parsers.loading import load_parser
+    from discsum.parsers.parsing import ensure_parsed
 
     def work(items: Sequence[Item]) -> list[Document]:
-        return _documents(items, sentences, edus, parser)
+        parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences, edus=edus)
+        return [item.document for item in parsed]
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
     one_file = single or format in ("tree", "json")
@@ -66,30 +69,6 @@ def parse(
                 writer.write(item, _render(document, format, single and not jsonl, writer))
             show(run.done)
     run.finish()
-
-
-def _documents(items: Sequence[Item], sentences: str, edus: str, name: str) -> list[Document]:
-    """Return the documents of the items: trees as they came, texts parsed together, documents without a tree parsed."""
-    from discsum.cli.models import load_parser
-
-    documents = [
-        load_parser(name).encode_document(item.document).document
-        if item.document is not None and item.document.tree is None
-        else item.document
-        for item in items
-    ]
-    texts = [item for item in items if item.document is None]
-    if texts:
-        from discsum.parsers.sentences import split_sentences
-
-        parser = load_parser(name)
-        given = [split_sentences(item.text, "newline") for item in texts] if edus == "newline" else None
-        encoded = parser.encode(
-            [item.text for item in texts], sentences=sentences, edus=given, ids=[item.id for item in texts]
-        )
-        parsed = iter(encoded)
-        documents = [next(parsed).document if document is None else document for document in documents]
-    return [document.with_id(item.id) for item, document in zip(items, documents, strict=True) if document is not None]
 
 
 def _render(document: Document, format: str, single: bool, writer: Writer) -> str:

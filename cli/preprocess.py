@@ -27,7 +27,8 @@ def preprocess(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
-        str, typer.Option(metavar="kedzie|bertsum|discobert-edu|rouge12-f", help="Who labels the units.")
+        str,
+        typer.Option(metavar="kedzie|bertsum|discobert-edu|rouge12-f|none", help="Who labels the units, if anyone."),
     ] = "rouge12-f",
     oracle_units: Annotated[
         int | None, typer.Option(help="Units that it may take, at most. Default: as its paper.")
@@ -40,6 +41,9 @@ def preprocess(
             "folder of a Hugging Face encoder."
         ),
     ] = "none",
+    tree: Annotated[
+        bool, typer.Option("--tree/--no-tree", help="Discourse trees, or only sentences and EDUs, with --oracle none.")
+    ] = True,
     workers: Annotated[int, typer.Option(min=1, help="Processes beside each other.")] = 1,
     device: Annotated[str, typer.Option(help="Where texts are parsed and encoded: cpu, cuda, cuda:1, ...")] = "cpu",
     shard: Annotated[int, typer.Option(min=1, help="Documents a file.")] = 256,
@@ -62,7 +66,7 @@ def preprocess(
     quiet()
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
-    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard)
+    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
     source = PairSource(table, text_column, summary_column)
     # Counting the rows of a large table takes a while, and only who looks on wants to know.
     with counting("done", source.count() if sys.stderr.isatty() else None) as show:

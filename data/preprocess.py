@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.batches import batches
+from discsum.batches import batches, failing_alone
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import Step, check_device, results_of
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
-from discsum.data.pairs import Pair, encode_pairs
+from discsum.data.pairs import Pair
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
@@ -26,15 +26,18 @@ from discsum.files import replacing, to_line
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.persistence import fingerprint
 from discsum.recipes.fields import Checked, Count, about, one_of
+from discsum.scoring import ParsedDocument
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.parser import Parser
     from discsum.parsers.unit_encoders import UnitEncoder
 
 # Documents parsed together.
 BATCH = 8
 # Encoders that have no folder and are not asked of the hub.
 OWN = ("none", *VECTORS)
+# What stands for no oracle.
+UNLABELLED = "none"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class PreprocessRecipe(Checked):
     """What a dataset's content depends on, beside the documents."""
 
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
-    oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
+    oracle: Annotated[
+        str, one_of((*ORACLES, UNLABELLED), "Name of the oracle that labels units; `none` for no labels.")
+    ] = "rouge12-f"
     oracle_units: Annotated[
         Count | None, about("Units the oracle may take, at most; by default what its paper sets.")
     ] = None
@@ -58,12 +63,15 @@ class PreprocessRecipe(Checked):
         ),
     ] = "none"
     shard: Annotated[Count, about("Documents a file.")] = 256
+    tree: Annotated[bool, about("Whether documents have trees, or sentences and EDUs only.")] = True
 
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
         problems = []
         if self.oracle == "discobert-edu" and self.units != ("edu",):
             problems.append(f"oracle: expected discobert-edu with the unit edu only, got {' and '.join(self.units)}")
+        if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
+            problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
         # Asking the hub for what is none of its names takes it a minute to deny.
@@ -71,6 +79,11 @@ class PreprocessRecipe(Checked):
         if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
             problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
         return problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary; `tree` only where there is none, as folders had no such field at first."""
+        fields = asdict(self)
+        return fields if not self.tree else {name: value for name, value in fields.items() if name != "tree"}
 
 
 @dataclass(frozen=True)
@@ -96,21 +109,21 @@ class ShardMaker:
             step(len(failures))
         records: list[Record] = []
         for batch in batches(pairs, BATCH):
-            for pair, made in zip(batch, self._records(batch), strict=True):
-                if isinstance(made, Record):
-                    records.append(made)
+            for pair, made in zip(batch, failing_alone(self._records, batch), strict=True):
+                if isinstance(made, DiscsumError):
+                    failures.append(Failure(pair.id, str(made)))
                 else:
-                    failures.append(Failure(pair.id, made))
+                    records.append(made)
             step(len(batch))
-        columns = schema(self.recipe.units, self.recipe.encoder != "none")
+        columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
         write_shard(self.folder / shard_name(number), records, failures, columns)
 
     @cached_property
     def parser(self) -> Parser:
         """The parser, loaded once a process."""
-        from discsum.parsers.parser import Parser
+        from discsum.parsers.loading import load_parser
 
-        return Parser.from_pretrained(self.recipe.parser, device=self.device)
+        return load_parser(self.recipe.parser, self.device)
 
     @cached_property
     def encoder(self) -> UnitEncoder | None:
@@ -119,26 +132,28 @@ class ShardMaker:
 
         return None if self.recipe.encoder == "none" else UnitEncoder.load(self.recipe.encoder, self.parser)
 
-    def _records(self, pairs: Sequence[Pair]) -> list[Record | str]:
-        """Return the record of each pair, or why there is none; a document that cannot be done fails alone."""
-        try:
-            encoded = encode_pairs(pairs, self.parser)
-            return [self._record(pair, item) for pair, item in zip(pairs, encoded, strict=True)]
-        except WeightsError:
-            raise
-        except DiscsumError as error:
-            return [str(error)] if len(pairs) == 1 else [made for pair in pairs for made in self._records([pair])]
+    def _records(self, pairs: Sequence[Pair]) -> list[Record]:
+        """Return the record of each pair."""
+        from discsum.parsers.parsing import ensure_parsed, ensure_segmented
 
-    def _record(self, pair: Pair, encoded: Encoded) -> Record:
-        document = encoded.document
+        if not self.recipe.tree:
+            documents = ensure_segmented(pairs, lambda: self.parser)
+            return [Record(document, pair.references, {}) for pair, document in zip(pairs, documents, strict=True)]
+        parsed = ensure_parsed(pairs, lambda: self.parser, vectors=self.recipe.encoder != "none")
+        return [self._record(pair, item) for pair, item in zip(pairs, parsed, strict=True)]
+
+    def _record(self, pair: Pair, item: ParsedDocument) -> Record:
+        document, oracle = item.document, self.recipe.oracle
         tree = document.require_tree("--oracle")
         labels: dict[str, NDArray[np.int8]] = {}
         vectors: dict[str, NDArray[np.float16]] = {}
         for unit in self.recipe.units:
-            texts = document.sentence_texts if unit == "sentence" else document.edu_texts
-            heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
-            labels[unit] = oracle_labels(self.recipe.oracle, texts, pair.references, self.recipe.oracle_units, heads)
+            if oracle != UNLABELLED:
+                texts = document.sentence_texts if unit == "sentence" else document.edu_texts
+                heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
+                labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads)
             if self.encoder is not None:
+                encoded = item.vectors[self.parser.fingerprint]
                 vectors[unit] = self.encoder.of(encoded, unit).half().cpu().numpy()
         return Record(document, pair.references, labels, vectors)
 
@@ -201,7 +216,7 @@ def preprocess(
         WeightsError: No such parser or encoder.
     """
     check_device(device)
-    whole = asdict(recipe) | {"documents": source, "made_by": makers(recipe)}
+    whole = recipe.to_dict() | {"documents": source, "made_by": makers(recipe)}
     if (folder / MANIFEST).is_file():
         return _finished(folder, whole)
     with alone(folder, wait=wait):

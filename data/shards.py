@@ -46,7 +46,7 @@ class Record:
     Attributes:
         document: The parsed document.
         references: Its reference summaries, one sentence a line.
-        labels: By unit, `(units,)` 1 for the units of the oracle.
+        labels: By unit, `(units,)` 1 for the units of the oracle, where there is one.
         vectors: By unit, `(units, width)` float16 vectors, where units were encoded.
     """
 
@@ -56,8 +56,8 @@ class Record:
     vectors: dict[str, NDArray[np.float16]] = field(default_factory=dict)
 
 
-def schema(units: Sequence[str], encoded: bool) -> pa.Schema:
-    """Return the columns of a shard: the document's JSON fields, references, and labels and vectors by unit."""
+def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Schema:
+    """Return the columns of a shard: the document's JSON fields, references, and maybe labels and vectors by unit."""
     columns: list[tuple[str, pa.DataType]] = [
         ("id", pa.string()),
         ("text", pa.string()),
@@ -67,7 +67,8 @@ def schema(units: Sequence[str], encoded: bool) -> pa.Schema:
         ("nodes", pa.list_(NODE)),
         ("references", pa.list_(pa.string())),
     ]
-    columns += [(f"{unit}_labels", pa.list_(pa.int8())) for unit in units]
+    if labelled:
+        columns += [(f"{unit}_labels", pa.list_(pa.int8())) for unit in units]
     if encoded:
         # Rows of float16 one after another; the width is in the manifest.
         columns += [(f"{unit}_vectors", pa.binary()) for unit in units]

@@ -25,7 +25,6 @@ _HOMES = {
     "ExtractiveSummarizer": "discsum.summarizer.extractive",
     "Parser": "discsum.parsers.parser",
 }
-_loaded: dict[str, Any] = {}
 
 __all__ = [
     "EDU",
@@ -43,9 +42,7 @@ __all__ = [
 
 def parse(text: str) -> Document:
     """Return the document of a text, with sentences, EDUs and discourse tree, by the shipped parser."""
-    if "parser" not in _loaded:
-        _loaded["parser"] = import_module("discsum.parsers.parser").Parser.from_pretrained()
-    document: Document = _loaded["parser"].parse(text)
+    document: Document = import_module("discsum.parsers.loading").load_parser().parse(text)
     return document
 
 
@@ -55,10 +52,8 @@ def summarize(text: str, *, units: int | None = None, unit: str = "sentence") ->
     Raises:
         InputError: Another unit, or less than one of them.
     """
-    name = f"summarizer of {unit} units"
-    if name not in _loaded:
-        _loaded[name] = import_module("discsum.summarizer.extractive").ExtractiveSummarizer.from_pretrained(unit=unit)
-    summary: Summary = _loaded[name].summarize(text, units=units)
+    summarizer = import_module("discsum.summarizer.loading").shipped_summarizer(unit)
+    summary: Summary = summarizer.summarize(text, units=units)
     return summary
 
 

@@ -1,12 +1,15 @@
-"""Anything, so many at a time."""
+"""Anything, so many at a time, and work on a batch of which one item may fail alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from discsum.errors import DiscsumError, MissingExtraError, WeightsError
+
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -14,3 +17,27 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
+
+
+def failing_alone(work: Callable[[Sequence[T]], Sequence[R]], items: Sequence[T]) -> Iterator[R | DiscsumError]:
+    """Yield the result of each item, in order, or the error of an item that cannot be done.
+
+    All are worked on together; when that raises, one by one.
+
+    Raises:
+        WeightsError: A model that cannot be used, which is no item's fault: the next ones would fail the same way.
+        MissingExtraError: Something that is not installed, likewise.
+    """
+    try:
+        results = work(items) if items else []
+    except (WeightsError, MissingExtraError):
+        raise
+    except DiscsumError as error:
+        if len(items) == 1:
+            yield error
+            return
+    else:
+        yield from results
+        return
+    for item in items:
+        yield from failing_alone(work, [item])

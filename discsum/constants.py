@@ -6,6 +6,8 @@ SHIPPED_PARSER = "discsum-gum"
 UNITS = ("sentence", "edu")
 # Units of a summary unless told otherwise, as in Xiao et al. 2020.
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
+# Beams of the search for an abstractive summary.
+BEAMS = 4
 # Where sentences come from: the parser, NLTK, or one a line.
 SENTENCES = ("model", "nltk", "newline")
 # What names on the Hugging Face hub begin with; without it nothing is fetched.

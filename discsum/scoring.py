@@ -2,47 +2,103 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
 from discsum.selection import Policy, select, unit_texts
 from discsum.summary import Summary
 
+Scores = NDArray[np.float64]
 
-class Scorer(Protocol):
-    """Anything that scores units: a trained model or a baseline."""
+
+@dataclass(frozen=True, eq=False)
+class ParsedDocument:
+    """A document with what is known of it beside its tree, so that several scorers need not compute it again.
+
+    Attributes:
+        document: The document.
+        vectors: By what computed them: a parser's encoding by the parser's fingerprint, vectors of units by the key
+            of their encoder. A scorer adds what it computes.
+    """
+
+    document: Document
+    vectors: dict[Hashable, Any] = field(default_factory=dict)
+
+
+class ParameterNumbers(Protocol):
+    """How many parameters a model has: those of its attention, and all."""
 
     @property
+    def attention(self) -> int:
+        """Parameters of the attention."""
+
+    @property
+    def whole(self) -> int:
+        """All parameters."""
+
+
+class UnitScorer(ABC):
+    """What scores the units of documents: a baseline or a trained model.
+
+    Attributes:
+        needs_tree: Whether documents must come with a discourse tree.
+        own_selection: Whether it selects by a rule of its own, because the budget is part of its problem.
+        parser: The parser whose vectors it reads; none where it reads no vectors.
+    """
+
+    needs_tree: ClassVar[bool] = False
+    own_selection: ClassVar[bool] = False
+    parser: Any = None
+
+    @property
+    @abstractmethod
     def name(self) -> str:
-        """The name that the summary carries."""
+        """The name that its summaries carry."""
 
     @property
-    def needs_tree(self) -> bool:
-        """Whether documents must come with a discourse tree."""
+    def unit(self) -> str | None:
+        """The unit that it scores; none for either."""
+        return None
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+    def usual_units(self, unit: str) -> int:
+        """Return how many units a summary has unless told otherwise."""
+        return DEFAULT_UNITS[unit]
+
+    @abstractmethod
+    def score(self, document: Document, unit: str) -> Scores:
         """Return a score for every unit `(units,)`, the higher the better."""
 
+    def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
+        """Return the scores `(units,)` of several documents, from the vectors that are known of them."""
+        return [
+            self.score(item.document, unit) if item.document.units(unit) else np.zeros(0, dtype=np.float64)
+            for item in documents
+        ]
 
-@runtime_checkable
-class Selector(Protocol):
-    """A scorer that also does its own selecting, because the budget is part of its problem."""
+    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
+        """Return the selected units in document order: greedy by score."""
+        return select(document, scores, policy)
 
-    def select(self, document: Document, scores: NDArray[np.float64], policy: Policy) -> list[int]:
-        """Return the selected units in document order."""
+    def parameter_count(self) -> ParameterNumbers | None:
+        """Return how many parameters it has, its encoder left out; none where nothing is trained."""
+        return None
 
 
 def extract(
-    document: Document, scorer: Scorer, policy: Policy, *, scores: ArrayLike | None = None, tidy: bool = False
+    document: Document, scorer: UnitScorer, policy: Policy, *, scores: ArrayLike | None = None, tidy: bool = False
 ) -> Summary:
     """Return the summary of a document.
 
     Args:
         document: Segmented, and parsed if the scorer or the policy needs the tree.
-        scorer: Gives the scores; selects too if it is a `Selector`.
+        scorer: Gives the scores and selects.
         policy: Budget, unit and rules.
         scores: `(units,)`, where they are known already, as from a batch.
         tidy: Whether the text is tidied, as in `Summary`.
@@ -55,8 +111,6 @@ def extract(
     if scorer.needs_tree:
         document.require_tree(scorer.name)
     values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
-    if isinstance(scorer, Selector):
-        indices = scorer.select(document, values, policy)
-    else:
-        indices = select(document, values, policy)
-    return Summary.from_indices(document, policy.unit, scorer.name, values, indices, tidy)
+    return Summary.from_indices(
+        document, policy.unit, scorer.name, values, scorer.select(document, values, policy), tidy
+    )

@@ -103,62 +103,90 @@ class Parser:
         ids: Sequence[str] | None = None,
     ) -> list[Encoded]:
         """Return the document of each text together with its subword vectors; arguments as in `parse`."""
-        subwords = [split_subwords(text, self.tokenizer) for text in texts]
-        vectors = self.network.encoder(subwords)
-        logits = self.network.tag(vectors, subwords)
-        units = [
-            self._segment(text, words, tags, sentences, edus[index] if edus is not None else None)
-            for index, (text, words, tags) in enumerate(zip(texts, subwords, logits, strict=True))
-        ]
-        trees = self._build(subwords, vectors, [spans for _, spans in units], [spans for spans, _ in units])
-        names = ids if ids is not None else [""] * len(texts)
+        subwords, vectors = self._read(texts)
+        documents = self._segment(texts, subwords, vectors, sentences, edus, ids)
+        trees = self._build(documents, subwords, vectors)
         return [
-            Encoded(Document.from_spans(text, found, divided, tree, name, self.name), words, states)
-            for text, (found, divided), tree, name, words, states in zip(
-                texts, units, trees, names, subwords, vectors, strict=True
-            )
+            Encoded(document if tree is None else replace(document, tree=tree), words, states)
+            for document, tree, words, states in zip(documents, trees, subwords, vectors, strict=True)
         ]
 
-    def encode_document(self, document: Document) -> Encoded:
-        """Return the vectors of a document; its units and tree stay as they are, what it lacks of them is added."""
-        edus = [document.edus] if document.edus else None
-        encoded = self.encode([document.text], sentences=document.sentences or "model", edus=edus, ids=[document.id])[0]
-        return replace(encoded, document=document if document.tree is not None else encoded.document)
+    @torch.inference_mode()
+    def segment(
+        self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
+    ) -> list[Document]:
+        """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
+        return self._segment(texts, *self._read(texts), sentences, None, ids)
+
+    @torch.inference_mode()
+    def vectors(self, documents: Sequence[Document]) -> list[Encoded]:
+        """Return the documents, which stay as they are, with their subword vectors; no tree is built."""
+        subwords, vectors = self._read([document.text for document in documents])
+        return [Encoded(*parts) for parts in zip(documents, subwords, vectors, strict=True)]
+
+    def _read(self, texts: Sequence[str]) -> tuple[list[Subwords], list[Tensor]]:
+        """Return the subwords of each text and their `(subwords, width)` vectors."""
+        subwords = [split_subwords(text, self.tokenizer) for text in texts]
+        return subwords, self.network.encoder(subwords)
 
     def _segment(
-        self, text: str, words: Subwords, logits: Tensor, sentences: str | Units, edus: Units | None
-    ) -> tuple[list[Span], list[Span]]:
-        """Return the sentences and EDUs of one text."""
-        if not len(words):
-            return [], []
-        edu_starts, sentence_starts = boundary_probabilities(logits)
-        config = self.network.config
-        if isinstance(sentences, str) and sentences == "model":
-            starts = starts_from(sentence_starts, words, config.sentence_threshold)
-            found = _spans(text, words, starts)
-        else:
-            found = split_sentences(text, sentences) if isinstance(sentences, str) else list(sentences)
-        if edus is not None:
-            return found, list(edus)
-        starts = starts_from(edu_starts, words, config.edu_threshold)
-        return found, _spans(text, words, starts, found)
-
-    def _build(
         self,
+        texts: Sequence[str],
         subwords: Sequence[Subwords],
         vectors: Sequence[Tensor],
-        edus: Sequence[Units],
-        sentences: Sequence[Units],
-    ) -> list[RSTTree | None]:
-        trees: list[RSTTree | None] = [RSTTree(1) if len(spans) == 1 else None for spans in edus]
-        wanted = [index for index, spans in enumerate(edus) if len(spans) > 1]
-        starts = {index: first_subwords(subwords[index], edus[index]) for index in wanted}
-        layouts = [
-            self.network.layout(subwords[index], starts[index], first_subwords(subwords[index], sentences[index]))
-            for index in wanted
+        sentences: str | Units,
+        edus: Sequence[Units] | None,
+        ids: Sequence[str] | None,
+    ) -> list[Document]:
+        """Return the documents of texts, without trees."""
+        # Where all spans are known nothing is tagged.
+        tagged = edus is None or sentences == "model"
+        logits: Sequence[Tensor | None] = self.network.tag(vectors, subwords) if tagged else [None] * len(texts)
+        units = [
+            self._divide(text, words, tags, sentences, edus[index] if edus is not None else None)
+            for index, (text, words, tags) in enumerate(zip(texts, subwords, logits, strict=True))
         ]
+        names = ids if ids is not None else [""] * len(texts)
+        return [
+            Document.from_spans(text, found, divided, None, name, self.name)
+            for text, (found, divided), name in zip(texts, units, names, strict=True)
+        ]
+
+    def _divide(
+        self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Units, edus: Units | None
+    ) -> tuple[Units, Units]:
+        """Return the sentences and EDUs of one text; without logits both are known."""
+        if not len(words):
+            return [], []
+        config = self.network.config
+        found = sentences if not isinstance(sentences, str) else None
+        if isinstance(sentences, str) and sentences != "model":
+            found = split_sentences(text, sentences)
+        if logits is None or (found is not None and edus is not None):
+            return found or [], edus or []
+        edu_starts, sentence_starts = boundary_probabilities(logits)
+        if found is None:
+            found = _spans(text, words, starts_from(sentence_starts, words, config.sentence_threshold))
+        if edus is None:
+            edus = _spans(text, words, starts_from(edu_starts, words, config.edu_threshold), found)
+        return found, edus
+
+    def _build(
+        self, documents: Sequence[Document], subwords: Sequence[Subwords], vectors: Sequence[Tensor]
+    ) -> list[RSTTree | None]:
+        """Return the tree over the EDUs of each document; none over none."""
+        trees: list[RSTTree | None] = [RSTTree(1) if len(document.edus) == 1 else None for document in documents]
+        wanted = [index for index, document in enumerate(documents) if len(document.edus) > 1]
         if not wanted:
             return trees
+        layouts = [
+            self.network.layout(
+                subwords[index],
+                first_subwords(subwords[index], documents[index].edus),
+                first_subwords(subwords[index], documents[index].sentences),
+            )
+            for index in wanted
+        ]
         states = self.network.edus([vectors[index] for index in wanted], layouts)
         for index, state, layout in zip(wanted, states, layouts, strict=True):
             bracketing = design(self.network.config.design).decode(self.network.splits(state, layout))

@@ -105,6 +105,11 @@ class UnitEncoder:
         self.trained = nn.ModuleList(list(stack)[len(stack) - layers :])
         self.trained.requires_grad_(True)
 
+    @property
+    def pools(self) -> bool:
+        """Whether its vectors are pooled from the parser's encoding of the whole text."""
+        return self.kind != ISOLATED and self.own
+
     @cached_property
     def fingerprint(self) -> str:
         """A digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, which has its own."""
@@ -133,7 +138,7 @@ class UnitEncoder:
     @torch.inference_mode()
     def of(self, encoded: Encoded, unit: str) -> Tensor:
         """Return `(units, width)` for a parsed document, from the parser's encoding where that is the same."""
-        if self.kind != ISOLATED and self.own:
+        if self.pools:
             return self._pooled(encoded.document, unit, encoded.subwords, encoded.vectors)
         return self.vectors([encoded.document], unit)[0]
 

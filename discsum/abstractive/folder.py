@@ -16,7 +16,7 @@ from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import replaced, replacing_folder, sha256
-from discsum.persistence import WEIGHTS
+from discsum.persistence import CONFIG, WEIGHTS
 
 SELECTOR, SELECTOR_WEIGHTS = "selector.json", "selector.safetensors"
 FORMAT = 1
@@ -104,6 +104,24 @@ def trained_selector(name_or_path: str) -> TrainedSelector | None:
         replaced(folder)
     path = folder / SELECTOR
     return TrainedSelector(folder, _config(path)) if path.is_file() else None
+
+
+def is_sequence_to_sequence(name_or_path: str) -> bool:
+    """Return whether a folder, or `hf:NAME` on the hub, holds a sequence-to-sequence model of transformers."""
+    path = Path(name_or_path) / CONFIG
+    if name_or_path.startswith(HUB):
+        from transformers.utils.hub import cached_file
+
+        try:
+            path = Path(cached_file(name_or_path.removeprefix(HUB), CONFIG) or "")
+        except OSError:
+            # No such model, or no network: loading the model itself says so.
+            return False
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("is_encoder_decoder") is True
 
 
 def _config(path: Path) -> SelectorConfig:

@@ -23,6 +23,7 @@ from discsum.abstractive.sparse.selectors import ALL, SENTENCE_ENCODERS, check_o
 from discsum.constants import HUB
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
+from discsum.files import replaced
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -115,13 +116,11 @@ class AbstractiveSummarizer:
             WeightsError: No such model, or none whose weights are safetensors.
             InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
         """
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        from transformers import AutoModelForSeq2SeqLM
 
         # What a killed run left between two names is put in place here.
         own = trained_selector(name_or_path)
-        hub = name_or_path.startswith(HUB)
-        if not hub and not Path(name_or_path).is_dir():
-            raise _no_model(name_or_path, "found no such folder")
+        tokenizer = load_tokenizer(name_or_path)
         config = _reading(name_or_path, own, SelectorConfig(selector or ALL, r, beta, share_beams, options), selector)
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects beside it, as mean_key, got {ALL}")
@@ -132,11 +131,9 @@ class AbstractiveSummarizer:
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
             )
-        place = name_or_path.removeprefix(HUB)
         try:
-            tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=not hub)
             # Never a pickle.
-            model = AutoModelForSeq2SeqLM.from_pretrained(place, local_files_only=not hub, use_safetensors=True)
+            model = AutoModelForSeq2SeqLM.from_pretrained(**_place(name_or_path), use_safetensors=True)
         except (OSError, ValueError, SafetensorError) as error:
             raise _no_model(name_or_path, str(error).splitlines()[0]) from error
         try:
@@ -239,6 +236,32 @@ class AbstractiveSummarizer:
             )
         if most is not None and least is not None and least > most:
             raise InputError(f"--min-tokens: expected at most --max-tokens {most}, got {least}")
+
+
+def load_tokenizer(name_or_path: str) -> Any:
+    """Return the tokenizer of a sequence-to-sequence model in a folder, or of `hf:NAME` on the hub.
+
+    Raises:
+        WeightsError: No such model, or none with a tokenizer.
+    """
+    from transformers import AutoTokenizer
+
+    place = _place(name_or_path)
+    if place["local_files_only"]:
+        replaced(Path(name_or_path))
+        if not Path(name_or_path).is_dir():
+            raise _no_model(name_or_path, "found no such folder")
+    loader: Any = AutoTokenizer
+    try:
+        return loader.from_pretrained(**place)
+    except (OSError, ValueError) as error:
+        raise _no_model(name_or_path, str(error).splitlines()[0]) from error
+
+
+def _place(name_or_path: str) -> dict[str, Any]:
+    """Return where transformers finds a model; only what is named `hf:` is looked for on the hub."""
+    hub = name_or_path.startswith(HUB)
+    return {"pretrained_model_name_or_path": name_or_path.removeprefix(HUB), "local_files_only": not hub}
 
 
 def _no_model(name: str, why: str) -> WeightsError:

@@ -10,9 +10,9 @@ from discsum.baselines.random import Random
 from discsum.baselines.textrank import TextRank
 from discsum.baselines.tree_knapsack import TreeKnapsack
 from discsum.errors import InputError
-from discsum.scoring import Scorer
+from discsum.scoring import UnitScorer
 
-BASELINES: dict[str, Callable[..., Scorer]] = {
+BASELINES: dict[str, Callable[..., UnitScorer]] = {
     "lead": Lead,
     "random": Random,
     "textrank": TextRank,
@@ -21,7 +21,7 @@ BASELINES: dict[str, Callable[..., Scorer]] = {
 }
 
 
-def baseline(name: str, **options: object) -> Scorer:
+def baseline(name: str, **options: object) -> UnitScorer:
     """Return the baseline of this name; `options` are its fields, as `seed` for `random`.
 
     Raises:

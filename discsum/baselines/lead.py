@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Document
+from discsum.scoring import UnitScorer
 from discsum.selection import unit_texts
 
 
 @dataclass(frozen=True)
-class Lead:
+class Lead(UnitScorer):
     """The first units of the document."""
 
     name: ClassVar[str] = "lead"
-    needs_tree: ClassVar[bool] = False
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return scores `(units,)` that fall evenly from 1 with the position."""

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from discsum.document import Document
 from discsum.promotion import promotion_scores
+from discsum.scoring import UnitScorer
 
 
 @dataclass(frozen=True)
-class Marcu:
+class Marcu(UnitScorer):
     """Promotion sets (Marcu 1999, *Discourse Trees are Good Indicators of Importance in Text*)."""
 
     name: ClassVar[str] = "marcu"

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Document
+from discsum.scoring import UnitScorer
 from discsum.selection import unit_texts
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(UnitScorer):
     """Units at random: the same for the same text and seed, whatever was summarized before."""
 
     seed: int = 0
     name: ClassVar[str] = "random"
-    needs_tree: ClassVar[bool] = False
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return scores `(units,)` drawn evenly from [0, 1)."""

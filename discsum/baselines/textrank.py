@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Document
+from discsum.scoring import UnitScorer
 from discsum.selection import unit_texts
 
 
 @dataclass(frozen=True)
-class TextRank:
+class TextRank(UnitScorer):
     """PageRank over the units (Mihalcea and Tarau 2004), linked by the cosine of their tf-idf vectors.
 
     Stop words are left out; idf is over the document's own units. Units without any word in common with
@@ -22,7 +23,6 @@ class TextRank:
 
     damping: float = 0.85
     name: ClassVar[str] = "textrank"
-    needs_tree: ClassVar[bool] = False
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return the PageRank of every unit `(units,)`; they sum to 1."""

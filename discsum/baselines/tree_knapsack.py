@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from discsum.dependency import depths, edu_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.scoring import UnitScorer
 from discsum.selection import Policy, unit_texts
 
 
 @dataclass(frozen=True)
-class TreeKnapsack:
+class TreeKnapsack(UnitScorer):
     """Trim the dependency tree to the budget, exactly.
 
     Hirao et al. 2013, *Single-Document Summarization as a Tree Knapsack Problem*:
@@ -30,6 +31,7 @@ class TreeKnapsack:
 
     name: ClassVar[str] = "tree-knapsack"
     needs_tree: ClassVar[bool] = True
+    own_selection: ClassVar[bool] = True
 
     def score(self, document: Document, unit: str) -> NDArray[np.float64]:
         """Return `W(u) / Depth(u)` for every unit `(units,)`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from discsum.document import Document
 from discsum.encoder.features import unit_features
-from discsum.encoder.heads import HeadConfig, UnitTree, head_type
+from discsum.encoder.heads import UnitTree, head_type
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.tree import RSTTree
 
@@ -33,9 +33,8 @@ class UnitInputs:
     prior: Mapping[str, Tensor]
 
 
-@torch.inference_mode()
-def unit_inputs(document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig) -> list[UnitInputs]:
-    """Return the inputs of each section of a parsed document, in order.
+def unit_inputs(document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig) -> Iterator[UnitInputs]:
+    """Yield the inputs of each section of a parsed document, in order; of a document without a tree none.
 
     A section has at most `max_units` units, and its prior comes from the tree that its own EDUs have
     among themselves, so memory is linear in the document's length.
@@ -43,27 +42,18 @@ def unit_inputs(document: Document, unit: str, vectors: Tensor, network: Synthes
     Args:
         document: The parsed document.
         unit: `sentence` or `edu`.
-        vectors: `(units, width)` of all its units.
+        vectors: `(units, width)` of its units, at least of those whose sections are asked for.
         network: Head and sizes.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
-        return []
+        return
     features = torch.from_numpy(unit_features(document, unit))
-    sections = []
     for first in range(0, count, network.max_units):
         after = min(first + network.max_units, count)
-        prior = read_prior(document, unit, first, after, network.head, network.for_head())
-        sections.append(UnitInputs(first, vectors[first:after], features[first:after], prior))
-    return sections
-
-
-def read_prior(
-    document: Document, unit: str, first: int, after: int, head: str, config: HeadConfig
-) -> dict[str, Tensor]:
-    """Return what a head reads of the tree over the units `first` to `after`, the last not included."""
-    arrays = head_type(head).prior(_section(document, unit, first, after), config)
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        arrays = head_type(network.head).prior(_section(document, unit, first, after), network.for_head())
+        prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        yield UnitInputs(first, vectors[first:after], features[first:after], prior)
 
 
 def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:

@@ -13,9 +13,10 @@ from discsum.data.dataset import load
 from discsum.data.manifest import Manifest
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.comparison import BATCH, Block, Scores
+from discsum.experiments.comparison import BATCH
+from discsum.experiments.systems import Block
+from discsum.scoring import ParsedDocument
 from discsum.signature import Signature
-from discsum.summarizer.extractive import ExtractiveSummarizer
 
 
 class DatasetBlocks:
@@ -39,9 +40,11 @@ class DatasetBlocks:
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
         recipe = self.manifest.recipe
-        self.parser, self.encoder = recipe["made_by"]["parser"], recipe["encoder"]
+        made_by = recipe["made_by"]
+        # As `ExtractiveSummarizer.vectors_key`.
+        self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
         units = recipe["oracle_units"] or "own"
-        named = f"{recipe['parser']}@{self.parser[:8]}"
+        named = f"{recipe['parser']}@{made_by['parser'][:8]}"
         self.signature = Signature.of(parser=named, oracle=recipe["oracle"], oracle_units=units)
 
     def __len__(self) -> int:
@@ -52,22 +55,14 @@ class DatasetBlocks:
         """Yield the documents; `report` takes how many are done."""
         for start in range(0, len(self.rows), BATCH):
             rows: list[dict[str, Any]] = [self.rows[index] for index in range(len(self.rows))[start : start + BATCH]]
-            documents = [Document.from_json(row) for row in rows]
-
-            def scores(model: ExtractiveSummarizer, rows: Any = rows, documents: Any = documents) -> list[Scores]:
-                return [self._scores(model, row, document) for row, document in zip(rows, documents, strict=True)]
-
             labels = [np.array(row[f"{self.unit}_labels"], dtype=np.int8) for row in rows]
-            yield Block(documents, [tuple(row["references"]) for row in rows], labels, scores)
+            yield Block([self._parsed(row) for row in rows], [tuple(row["references"]) for row in rows], labels)
             report(start + len(rows))
 
-    def _scores(self, model: ExtractiveSummarizer, row: dict[str, Any], document: Document) -> Scores:
-        digest = self.manifest.recipe["made_by"].get("encoder", "")
-        config = model.config
-        same = (model.parser.fingerprint, config.vectors, config.encoder) == (self.parser, self.encoder, digest)
-        if not same or config.encoder_layers or f"{self.unit}_vectors" not in row:
-            return model.score(document, self.unit)
-        content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
-        return model.confidences(
-            document, torch.from_numpy(content.reshape(-1, self.manifest.width).astype(np.float32))
-        )
+    def _parsed(self, row: dict[str, Any]) -> ParsedDocument:
+        """Return a document with the unit vectors that the folder has of it."""
+        document = Document.from_json(row)
+        if f"{self.unit}_vectors" not in row:
+            return ParsedDocument(document)
+        content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16).reshape(-1, self.manifest.width)
+        return ParsedDocument(document, {self.vectors_key: torch.from_numpy(content.astype(np.float32))})

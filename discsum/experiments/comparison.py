@@ -1,4 +1,4 @@
-"""Extractive summarizers against reference summaries: ROUGE of each, what they select, and whether they differ."""
+"""Summarizers against reference summaries: ROUGE of each, what they select, and whether they differ."""
 
 from __future__ import annotations
 
@@ -11,40 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import batches
-from discsum.data.pairs import Pair, encode_pairs
-from discsum.document import Document
+from discsum.data.pairs import Pair
+from discsum.experiments.systems import Block, System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
 from discsum.oracles import oracle_labels
-from discsum.scoring import Scorer, extract
+from discsum.parsers.parsing import ensure_parsed
 from discsum.selection import Policy, unit_texts
 from discsum.signature import Signature
-from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summary import Summary
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
-ORACLE = "oracle"
 BATCH = 8
-Scores = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some parsed documents with references.
-
-    Attributes:
-        documents: The documents.
-        references: Each one's reference summaries.
-        labels: `(units,)` of each, 1 for the units of the oracle.
-        scores: From a trained model to its confidences `(units,)` of each document.
-    """
-
-    documents: Sequence[Document]
-    references: Sequence[tuple[str, ...]]
-    labels: Sequence[NDArray[np.int8]]
-    scores: Callable[[ExtractiveSummarizer], Sequence[Scores]]
 
 
 @dataclass(frozen=True)
@@ -53,17 +32,25 @@ class Selection:
 
     Attributes:
         id: The document's name.
-        indices: The units of the summary.
+        indices: The units of the summary; none where it has words of its own.
         units: How many units the document has.
         words: Words of the summary.
-        overlap: Share of the selected units that the oracle selects too.
+        overlap: Share of the selected units that the oracle selects too; none where none are selected from the text.
     """
 
     id: str
-    indices: tuple[int, ...]
+    indices: tuple[int, ...] | None
     units: int
     words: int
-    overlap: float
+    overlap: float | None
+
+    @classmethod
+    def of(cls, id: str, summary: SystemSummary, labels: NDArray[np.int8]) -> Selection:
+        """Return what a summary selected from a document whose units the oracle gave labels `(units,)`."""
+        indices, overlap = summary.selected, None
+        if indices is not None:
+            overlap = float(np.mean(labels[list(indices)])) if indices else 0.0
+        return cls(id, indices, len(labels), summary.words, overlap)
 
 
 @dataclass(frozen=True)
@@ -74,9 +61,9 @@ class ModelScores:
         name: The model's name.
         rouge: ROUGE of every document; the signature has what summaries and figures depend on.
         selections: What it selected, document by document.
-        seconds: Time that scoring and selecting took. Parsing is shared and no part of it, nor is encoding where
-            vectors are at hand: from the shared parser's encoding, or in a dataset folder.
-        parameters: Parameters of a trained model, its encoder left out.
+        seconds: Time that summarizing took. Parsing is shared and no part of it, nor is encoding where vectors are at
+            hand: from the shared parser's encoding, or in a dataset folder.
+        parameters: Parameters of a trained model, the encoder of its unit vectors left out.
     """
 
     name: str
@@ -89,8 +76,8 @@ class ModelScores:
         """Return the model's figures.
 
         ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words of a
-        summary; the mean place of a selected unit, from 0 for the first to 1 for the last, none where none is; the
-        share of selected units that the oracle selects too; parameters; documents a second, as in `seconds`.
+        summary; the mean place of a selected unit, from 0 for the first to 1 for the last, and the share of selected
+        units that the oracle selects too, none where none is selected; parameters; documents a second, as in `seconds`.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
@@ -110,10 +97,11 @@ class ModelScores:
                 for paired in [paired_bootstrap(values, 100 * other.rouge.metric(metric))]
             ]
             result[metric] = found
-        places = [place / max(1, one.units - 1) for one in self.selections for place in one.indices]
+        places = [place / max(1, one.units - 1) for one in self.selections for place in one.indices or ()]
+        overlaps = [one.overlap for one in self.selections if one.overlap is not None]
         result["words"] = float(np.mean([one.words for one in self.selections]))
         result["place"] = float(np.mean(places)) if places else None
-        result["overlap"] = float(np.mean([one.overlap for one in self.selections]))
+        result["overlap"] = float(np.mean(overlaps)) if overlaps else None
         result["parameters"] = self.parameters
         result["documents_a_second"] = len(self.selections) / max(self.seconds, 1e-9)
         return result
@@ -122,57 +110,47 @@ class ModelScores:
         """Yield each document's scores and selected units."""
         for one, values in zip(self.selections, self.rouge.values.tolist(), strict=True):
             scores = dict(zip(METRICS, values, strict=True))
-            yield {"id": one.id, "model": self.name, **scores, "selected": list(one.indices), "words": one.words}
+            selected = None if one.indices is None else list(one.indices)
+            yield {"id": one.id, "model": self.name, **scores, "selected": selected, "words": one.words}
 
 
 @dataclass
 class _Tally:
-    """What one model made so far."""
+    """What one system made so far."""
 
     lines: list[str] = field(default_factory=list)
     selections: list[Selection] = field(default_factory=list)
     seconds: float = 0.0
 
 
-def compare_models(
-    blocks: Iterable[Block], models: Sequence[tuple[str, Scorer | None]], policy: Policy, made: Signature
-) -> list[ModelScores]:
-    """Return the scores of each model's summaries of the same documents.
+def compare_models(blocks: Iterable[Block], systems: Sequence[System], unit: str, made: Signature) -> list[ModelScores]:
+    """Return the scores of each system's summaries of the same documents.
 
     Args:
         blocks: Parsed documents; those without a unit are left out.
-        models: Names with scorers; the oracle, which sees the references, has none.
-        policy: Unit, length and rules of the summaries.
+        systems: What summarizes them.
+        unit: Unit of the oracle's labels.
         made: What the documents' parses and the oracle depend on, for the signature.
     """
-    tallies = [_Tally() for _ in models]
+    tallies = [_Tally() for _ in systems]
     references: list[tuple[str, ...]] = []
-    for block in blocks:
-        kept = [index for index, document in enumerate(block.documents) if document.units(policy.unit)]
-        references += [block.references[index] for index in kept]
-        for tally, (name, scorer) in zip(tallies, models, strict=True):
+    for block in (block.with_units(unit) for block in blocks):
+        references += block.references
+        for tally, system in zip(tallies, systems, strict=True):
             started = time.perf_counter()
-            trained = block.scores(scorer) if isinstance(scorer, ExtractiveSummarizer) else None
-            for index in kept:
-                document, labels = block.documents[index], block.labels[index]
-                if scorer is None:
-                    chosen = np.flatnonzero(labels).tolist()
-                    summary = Summary.from_indices(document, policy.unit, name, labels, chosen)
-                else:
-                    summary = extract(document, scorer, policy, scores=None if trained is None else trained[index])
-                indices = tuple(unit.index for unit in summary.selected)
-                overlap = float(np.mean(labels[list(indices)])) if indices else 0.0
-                words = len(summary.text.split())
-                tally.lines.append("\n".join(summary.lines))
-                tally.selections.append(Selection(document.id, indices, len(labels), words, overlap))
+            summaries = system.summaries(block)
             tally.seconds += time.perf_counter() - started
+            tally.lines += [summary.lines for summary in summaries]
+            tally.selections += [
+                Selection.of(item.document.id, summary, labels)
+                for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True)
+            ]
     results = []
-    for tally, (name, scorer) in zip(tallies, models, strict=True):
+    for tally, system in zip(tallies, systems, strict=True):
         scores = rouge(tally.lines, references)
-        whole = (scores.signature + policy.signature + made).with_(bs=SAMPLES, rs=SEED)
+        whole = (scores.signature + system.signature + made).with_(bs=SAMPLES, rs=SEED)
         scores = replace(scores, signature=whole)
-        count = scorer.network.parameter_count().whole if isinstance(scorer, ExtractiveSummarizer) else None
-        results.append(ModelScores(name, scores, tally.selections, tally.seconds, count))
+        results.append(ModelScores(system.name, scores, tally.selections, tally.seconds, system.parameters))
     return results
 
 
@@ -183,25 +161,18 @@ def text_blocks(
 
     Args:
         pairs: Texts with references.
-        parser: Parses the texts; trained models encode them by their own parser if it is another.
+        parser: Parses and encodes the texts; trained models encode them by their own parser if it is another.
         policy: Unit, and length of the oracle if it counts units.
         report: Takes the number of documents done.
     """
     done = 0
     for block in batches(pairs, BATCH):
-        encoded = encode_pairs(block, parser)
-        documents = [item.document for item in encoded]
-
-        def scores(model: ExtractiveSummarizer, encoded: Any = encoded) -> list[Scores]:
-            if model.parser.fingerprint == parser.fingerprint:
-                return model.scores(encoded)
-            return [model.score(item.document, model.config.unit) for item in encoded]
-
+        documents = ensure_parsed(block, lambda: parser, vectors=True)
         labels = [
-            oracle_labels("rouge12-f", unit_texts(document, policy.unit), pair.references, policy.budget.units)
-            for document, pair in zip(documents, block, strict=True)
+            oracle_labels("rouge12-f", unit_texts(item.document, policy.unit), pair.references, policy.budget.units)
+            for item, pair in zip(documents, block, strict=True)
         ]
-        yield Block(documents, [pair.references for pair in block], labels, scores)
+        yield Block(documents, [pair.references for pair in block], labels)
         done += len(block)
         report(done)
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discsum.data.manifest import MANIFEST, RECIPE
+from discsum.data.prepared import is_dataset_folder
 from discsum.data.summaries import read_pairs
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.experiments.comparison import ModelScores, compare_models, text_blocks, text_signature
+from discsum.experiments.systems import System
 from discsum.selection import Policy
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class MeasuredRows:
 
 
 def measure(
-    scorers: Sequence[tuple[str, Any]],
+    systems: Sequence[System],
     rows: MeasuredRows,
     policy: Policy,
     parser: Callable[[], Parser],
@@ -52,7 +53,7 @@ def measure(
     """Return the scores of models.
 
     Args:
-        scorers: Names and models, as `compare_models` has them.
+        systems: What summarizes them.
         rows: What they are measured on.
         policy: Unit and length of the summaries.
         parser: Gives the parser of a table's texts.
@@ -62,13 +63,13 @@ def measure(
     Raises:
         InputError: Nothing to measure on.
     """
-    if (rows.path / MANIFEST).is_file() or (rows.path / RECIPE).is_file():
+    if is_dataset_folder(rows.path):
         from discsum.experiments.blocks import DatasetBlocks
 
         dataset = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last)
         _check_any(rows, len(dataset))
         with counting(len(dataset)) as show:
-            return compare_models(dataset.blocks(show), scorers, policy, dataset.signature)
+            return compare_models(dataset.blocks(show), systems, policy.unit, dataset.signature)
     pairs = []
     columns = {"text_column": rows.text_column, "summary_column": rows.summary_column}
     for pair in read_pairs(rows.path, **columns, first=rows.first, last=rows.last):
@@ -79,7 +80,8 @@ def measure(
     _check_any(rows, len(pairs))
     engine = parser()
     with counting(len(pairs)) as show:
-        return compare_models(text_blocks(pairs, engine, policy, show), scorers, policy, text_signature(engine))
+        blocks = text_blocks(pairs, engine, policy, show)
+        return compare_models(blocks, systems, policy.unit, text_signature(engine))
 
 
 def _check_any(rows: MeasuredRows, documents: int) -> None:

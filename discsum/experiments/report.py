@@ -63,7 +63,8 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
         ]
         parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
         place = "" if row["place"] is None else f"{row['place']:.2f}"
-        others = [f"{row['words']:.1f}", place, f"{row['overlap']:.2f}", parameters]
+        overlap = "" if row["overlap"] is None else f"{row['overlap']:.2f}"
+        others = [f"{row['words']:.1f}", place, overlap, parameters]
         cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
     return cells
 

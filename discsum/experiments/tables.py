@@ -16,9 +16,10 @@ from discsum.data.manifest import Manifest
 from discsum.encoder.synthesizer import ParameterCount
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks
-from discsum.experiments.comparison import ORACLE, ModelScores, compare_models
+from discsum.experiments.comparison import ModelScores, compare_models
 from discsum.experiments.rows import LEAD, SETTINGS, UNIT_OF, TableRow
 from discsum.experiments.rows import ORACLE as ORACLE_FIGURES
+from discsum.experiments.systems import ExtractiveSystem, OracleSystem, System
 from discsum.experiments.training_runs import train_summarizer
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
@@ -122,14 +123,15 @@ def run_table(
             report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
             folders.append(train_summarizer(content, folder, report))
     policy = usual_policy(unit)
-    models: list[tuple[str, Any]] = [("lead", baseline("lead")), (ORACLE, None)]
-    models += [(str(folder), ExtractiveSummarizer.from_pretrained(folder)) for folder in folders]
-    found = compare_models(blocks.blocks(), models, policy, blocks.signature)
+    models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
+    systems: list[System] = [ExtractiveSystem("lead", baseline("lead"), policy), OracleSystem(policy)]
+    systems += [ExtractiveSystem(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
+    found = compare_models(blocks.blocks(), systems, unit, blocks.signature)
     table = next(number for number, its in UNIT_OF.items() if its == unit)
     results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
     for place, row in enumerate(rows):
-        count = models[2 + place * draws][1].network.parameter_count()
+        count = models[place * draws].parameter_count()
         scores = found[2 + place * draws : 2 + (place + 1) * draws]
         results.append(RowResult(row.label, row.setting, scores, row.paper, count, {}))
     return _with_daggers(results, rows)

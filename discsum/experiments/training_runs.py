@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from discsum.data.examples import Collection
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.manifest import alone
 from discsum.errors import InputError
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Rows, Source
-from discsum.summarizer.training.examples import Collection
+from discsum.summarizer.training.examples import UnitCollection
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.sources import Reading, collection
+from discsum.summarizer.training.sources import UnitData, collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.processes import leave_group, local_main_first
 
 Report = Callable[[str], None]
+Examples = TypeVar("Examples")
 
 
 def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
@@ -84,8 +86,13 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     """
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
+    needs = UnitData.of(recipe)
+
+    def read(sources: Sequence[Source], cache: Path, say: Report) -> UnitCollection:
+        return collection(sources, data, needs, cache, say)
+
     with _held(folder, report) as say:
-        train, validation = _documents((recipe.train, recipe.validation), data, Reading.of(recipe), folder, say)
+        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
         TrainingLoop(ExtractiveTask(recipe, train, validation, name, notes), folder, say).run(say)
         say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
     return folder / BEST
@@ -93,13 +100,19 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe of the kind `abstractive`, as `train_summarizer` does one of its own."""
+    from discsum.abstractive.training.pairs import PairData, PairExample, pair_collection
     from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
 
     data, name, notes = common_fields(content)
     recipe = AbstractiveRecipe.from_dict(content)
+    needs = PairData.of(recipe)
+
+    def read(sources: Sequence[Source], cache: Path, say: Report) -> Collection[PairExample]:
+        return pair_collection(sources, data, needs, cache, say)
+
     with _held(folder, report) as say:
-        train, validation = _documents((recipe.train, recipe.validation), data, Reading(recipe.parser), folder, say)
+        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
         TrainingLoop(AbstractiveTask(recipe, train, validation, name, notes, say), folder, say).run(say)
         model = folder / BEST
         say(f"{model}: the weights of the best validation; use them with discsum abstract --model {model}")
@@ -115,7 +128,7 @@ KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
 
 @contextmanager
 def _held(folder: Path, report: Report) -> Iterator[Report]:
-    """Hold a run's folder in the first process; yield what takes this process's lines of progress."""
+    """Hold a run's folder in the first process; yield the reporter of this process's progress."""
     with ExitStack() as held:
         with local_main_first() as main:
             if main:
@@ -124,11 +137,14 @@ def _held(folder: Path, report: Report) -> Iterator[Report]:
 
 
 def _documents(
-    both: Sequence[Sequence[Source]], data: Path, reading: Reading, folder: Path, report: Report
-) -> tuple[Collection, Collection]:
-    """Return the documents to learn from and to choose by."""
+    read: Callable[[Sequence[Source], Path, Report], Examples],
+    both: Sequence[Sequence[Source]],
+    folder: Path,
+    report: Report,
+) -> tuple[Examples, Examples]:
+    """Return the documents to learn from and to choose by; `read` takes sources, a cache folder and a reporter."""
     with local_main_first():
-        train, validation = (collection(sources, data, reading, folder.parent / "datasets", report) for sources in both)
+        train, validation = (read(sources, folder.parent / "datasets", report) for sources in both)
     return train, validation
 
 

@@ -11,28 +11,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from huggingface_hub import ModelHubMixin, snapshot_download
-from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.batches import batches
 from discsum.constants import HUB
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
-from discsum.encoder.synthesizer import Synthesizer
+from discsum.encoder.synthesizer import ParameterCount, Synthesizer
 from discsum.errors import InputError
-from discsum.scoring import extract
+from discsum.parsers.parser import Encoded
+from discsum.parsers.parsing import with_vectors
+from discsum.scoring import ParsedDocument, Scores, UnitScorer, extract
 from discsum.selection import Policy, usual_policy
 from discsum.summarizer.folder import SummarizerConfig, SummarizerParts, load_encoder, read_summarizer, write_summarizer
 from discsum.summary import Summary
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Encoded, Parser
+    from discsum.parsers.parser import Parser
     from discsum.parsers.unit_encoders import UnitEncoder
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
-class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apache-2.0", tags=["rst", "extractive"]):
+class ExtractiveSummarizer(
+    UnitScorer, ModelHubMixin, library_name="discsum", license="apache-2.0", tags=["rst", "extractive"]
+):
     """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
 
     needs_tree = True
@@ -72,15 +75,29 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         """The name that its summaries carry."""
         return self.config.name
 
+    @property
+    def unit(self) -> str:
+        """The unit that it scores."""
+        return self.config.unit
+
+    def usual_units(self, unit: str) -> int:
+        """Return how many units a summary has unless told otherwise."""
+        return self.config.units
+
+    def parameter_count(self) -> ParameterCount:
+        """Return how many parameters the network has."""
+        return self.network.parameter_count()
+
     @classmethod
     def from_pretrained(  # type: ignore[override]
-        cls, name_or_path: str | Path | None = None, *, unit: str = "sentence", **hub: Any
+        cls, name_or_path: str | Path | None = None, *, unit: str = "sentence", device: str = "cpu", **hub: Any
     ) -> ExtractiveSummarizer:
         """Return the shipped summarizer for `unit`, the one of that name or folder, or `hf:NAME` from the hub.
 
         Args:
             name_or_path: By default the shipped summarizer.
             unit: Which of the shipped ones.
+            device: Where it and its parser compute.
             hub: Options of `ModelHubMixin.from_pretrained` for models of the hub, as `revision`.
 
         Raises:
@@ -90,18 +107,20 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
-            found: ExtractiveSummarizer = super().from_pretrained(str(name_or_path).removeprefix(HUB), **hub)
+            found: ExtractiveSummarizer = super().from_pretrained(
+                str(name_or_path).removeprefix(HUB), device=device, **hub
+            )
             return found
-        parts = read_summarizer(name_or_path if name_or_path is not None else SHIPPED[unit])
-        return cls(parts.network, parts.config, parts.parser, parts.trained, parts.card)
+        parts = read_summarizer(name_or_path if name_or_path is not None else SHIPPED[unit], device)
+        return cls(parts.network.to(device), parts.config, parts.parser, parts.trained, parts.card)
 
     @classmethod
-    def _from_pretrained(cls, *, model_id: str, **options: Any) -> ExtractiveSummarizer:
+    def _from_pretrained(cls, *, model_id: str, device: str = "cpu", **options: Any) -> ExtractiveSummarizer:
         """Return the model of a folder or of the hub; `ModelHubMixin` calls this."""
         names = ("revision", "cache_dir", "force_download", "local_files_only", "token")
         chosen = {name: options[name] for name in names if name in options}
         folder = model_id if Path(model_id).is_dir() else snapshot_download(model_id, **chosen)
-        return cls.from_pretrained(folder)
+        return cls.from_pretrained(folder, device=device)
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:  # type: ignore[override]
         """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.
@@ -128,8 +147,8 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         names = iter(ids) if ids is not None else None
         for batch in batches(texts, batch_size):
             batch_ids = list(islice(names, len(batch))) if names is not None else None
-            encoded = self.parser.encode(batch, ids=batch_ids)
-            for item, scores in zip(encoded, self.scores(encoded), strict=True):
+            parsed = [with_vectors(encoded, self.parser) for encoded in self.parser.encode(batch, ids=batch_ids)]
+            for item, scores in zip(parsed, self.scores(parsed, self.unit), strict=True):
                 yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
 
     def policy(self, units: int | None = None) -> Policy:
@@ -139,19 +158,42 @@ class ExtractiveSummarizer(ModelHubMixin, library_name="discsum", license="apach
         """
         return usual_policy(self.config.unit, self.config.units if units is None else units)
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
-        """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
-        if unit != self.config.unit:
-            raise InputError(f"{self.name}: expected unit {self.config.unit!r}, got {unit!r}; name another model")
-        return self.scores([self.parser.encode_document(document)])[0]
+    @property
+    def vectors_key(self) -> tuple[str, ...] | None:
+        """Parser, kind, encoder and unit of its vectors; none where training changed the encoder."""
+        config = self.config
+        return None if config.encoder_layers else (self.parser.fingerprint, config.vectors, config.encoder, self.unit)
 
-    def scores(self, encoded: Sequence[Encoded]) -> list[NDArray[np.float64]]:
-        """Return the confidences `(units,)` of documents that the model's own parser encoded."""
-        unit = self.config.unit
-        return [self.confidences(item.document, self.encoder.of(item, unit)) for item in encoded]
+    def score(self, document: Document, unit: str) -> Scores:
+        """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
+        return self.scores([ParsedDocument(document)], unit)[0]
 
     @torch.inference_mode()
-    def confidences(self, document: Document, vectors: Tensor) -> NDArray[np.float64]:
+    def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
+        """Return the confidences `(units,)` of parsed documents; no tree is built.
+
+        Raises:
+            InputError: Another unit than the model's.
+        """
+        if unit != self.unit:
+            raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
+        return [self.confidences(item.document, self._vectors(item)) for item in documents]
+
+    def _vectors(self, item: ParsedDocument) -> Tensor:
+        """Return the vectors `(units, width)` of a document's units, from what is known of it."""
+        known = item.vectors.get(self.vectors_key)
+        if known is not None:
+            vectors: Tensor = known
+            return vectors
+        if not self.encoder.pools:
+            return self.encoder.vectors([item.document], self.unit)[0]
+        encoded: Encoded | None = item.vectors.get(self.parser.fingerprint)
+        if encoded is None:
+            encoded = item.vectors[self.parser.fingerprint] = self.parser.vectors([item.document])[0]
+        return self.encoder.of(encoded, self.unit)
+
+    @torch.inference_mode()
+    def confidences(self, document: Document, vectors: Tensor) -> Scores:
         """Return the confidences `(units,)` of a document whose unit vectors are known, `max_units` at a time."""
         parts = [np.zeros(0)]
         for section in unit_inputs(document, self.config.unit, vectors, self.network.config):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from discsum.encoder.heads import head_type, origin
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
 from discsum.files import sha256
+from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, CONFIG, ModelFolder, locate, read_model, shipped, write_model
@@ -87,8 +87,8 @@ def write_summarizer(parts: SummarizerParts, folder: Path) -> None:
     write_model(folder, KIND, config, parts.network.state_dict() | trained, parts.card)
 
 
-def read_summarizer(name_or_path: str | Path) -> SummarizerParts:
-    """Return the parts of a shipped summarizer, or of one in a folder.
+def read_summarizer(name_or_path: str | Path, device: str = "cpu") -> SummarizerParts:
+    """Return the parts of a shipped summarizer, or of one in a folder, with its parser on a device.
 
     Raises:
         WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is not the one
@@ -108,7 +108,7 @@ def read_summarizer(name_or_path: str | Path) -> SummarizerParts:
         )
     card = model.path / CARD
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    return SummarizerParts(network, config, _parser(config.parser, found), trained, text)
+    return SummarizerParts(network, config, load_parser(config.parser, device), trained, text)
 
 
 def load_encoder(config: SummarizerConfig, parser: Parser, trained: Mapping[str, Tensor]) -> UnitEncoder:
@@ -140,12 +140,6 @@ def _vectors(config: SummarizerConfig, folder: Path) -> str:
         return config.vectors
     known = Path(config.vectors)
     return config.vectors if known.is_dir() and known.samefile(beside) else str(beside)
-
-
-@lru_cache(maxsize=2)
-def _parser(name: str, fingerprint: str) -> Parser:
-    """Return a parser, loaded once for all summarizers that have it."""
-    return Parser.from_pretrained(name)
 
 
 def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:

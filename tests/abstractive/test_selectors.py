@@ -9,7 +9,7 @@ from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
 from discsum.abstractive.sparse import sentences, sparsify
-from discsum.abstractive.sparse.selectors import SELECTORS, AttentionShape, Queries, Source, make_selectors
+from discsum.abstractive.sparse.selectors import SELECTORS, AttentionShape, EncodedTokens, Queries, make_selectors
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.errors import InputError
 
@@ -25,7 +25,7 @@ def asked():
     projected = torch.randn(2, 4, 3, 8, generator=generator)
     states = torch.randn(2, 22, 32, generator=generator)
     weight = torch.randn(32, 32, generator=generator) / 32**0.5
-    return Queries(hidden, projected), Source(
+    return Queries(hidden, projected), EncodedTokens(
         states, layout, lambda some: (some @ weight).unflatten(-1, (4, 8)).transpose(1, 2)
     )
 

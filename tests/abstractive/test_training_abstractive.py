@@ -14,11 +14,11 @@ from transformers import AutoModelForSeq2SeqLM
 
 from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.task import AbstractiveTask
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import WEIGHTS
-from discsum.summarizer.training.sources import Reading, collection
 from discsum.training.loop import TrainingLoop
 
 
@@ -57,10 +57,9 @@ def data(tmp_path_factory):
 
 def trainer(data, parser_folder, folder, **changes):
     recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
-    reading, silent = Reading(recipe.parser), lambda line: None
-    train, validation = (
-        collection(sources, data, reading, data / "datasets", silent) for sources in (recipe.train, recipe.validation)
-    )
+    needs = PairData.of(recipe)
+    both = (recipe.train, recipe.validation)
+    train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
     return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
 
 
@@ -110,7 +109,7 @@ def test_the_model_of_a_run_is_the_one_that_was_trained(begun, small_documents):
 @pytest.fixture(scope="module")
 def small_documents(data, parser_folder):
     recipe = AbstractiveRecipe.from_dict(content(parser_folder))
-    examples = collection(recipe.validation, data, Reading(recipe.parser), data / "datasets", silent)
+    examples = pair_collection(recipe.validation, data, PairData(recipe.parser, tree=True), data / "datasets", silent)
     return [examples[index].document for index in range(3)]
 
 

@@ -38,7 +38,7 @@ from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.scoring import extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.training.examples import Batch, collate
-from discsum.summarizer.training.scorer import UnitScorer
+from discsum.summarizer.training.scorer import ScoringNetwork
 from discsum.summarizer.training.unit_examples import UnitExamples
 
 WORDS = (
@@ -153,7 +153,10 @@ def training(dataset: Path, folder: Path) -> None:
             for example, own in zip(examples, vectors, strict=True)
         ]
         batches = [collate(examples[start : start + 32]) for start in (0, 32)]
-        kept, anew = UnitScorer(network, None, "sentence").train(), UnitScorer(network, encoder, "sentence").train()
+        kept, anew = (
+            ScoringNetwork(network, None, "sentence").train(),
+            ScoringNetwork(network, encoder, "sentence").train(),
+        )
         step(kept, batches[0])
         took = seconds(lambda: [step(anew, batch) for batch in batches]) / len(batches)  # noqa: B023
         fast = seconds(lambda: [step(kept, batch) for batch in batches * 3]) / len(batches * 3)  # noqa: B023
@@ -173,7 +176,7 @@ def bert(folder: Path, parser: Parser) -> str:
     return str(folder)
 
 
-def step(scorer: UnitScorer, batch: Batch) -> None:
+def step(scorer: ScoringNetwork, batch: Batch) -> None:
     """Compute a batch's gradients."""
     loss = torch.nn.functional.binary_cross_entropy_with_logits(scorer(batch), batch.labels)
     scorer.network.zero_grad()

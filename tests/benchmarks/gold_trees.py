@@ -20,12 +20,12 @@ from discsum.baselines import baseline
 from discsum.constants import DEFAULT_UNITS
 from discsum.data.pairs import Pair
 from discsum.data.summaries import read_pairs
-from discsum.experiments.comparison import ORACLE, ModelScores, compare_models, text_blocks, text_signature
+from discsum.experiments.comparison import ModelScores, compare_models, text_blocks, text_signature
+from discsum.experiments.systems import ExtractiveSystem, OracleSystem, System
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
 from discsum.parsers.parser import Parser
 from discsum.parsers.treebank import read_gum
-from discsum.scoring import Scorer
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
@@ -77,13 +77,12 @@ def main() -> None:
     print(f"{len(given[CONDITIONS[0]])} documents; in brackets what gold trees gain, paired bootstrap")
     for unit in DEFAULT_UNITS:
         policy = usual_policy(unit)
-        models: list[tuple[str, Scorer | None]] = [
-            (name, baseline(name)) for name in ("lead", "marcu", "tree-knapsack")
-        ]
-        models += [(model.name, model) for model in trained if model.config.unit == unit]
-        models.append((ORACLE, None))
+        scorers = [baseline(name) for name in ("lead", "marcu", "tree-knapsack")]
+        scorers += [model for model in trained if model.unit == unit]
+        systems: list[System] = [ExtractiveSystem(scorer.name, scorer, policy) for scorer in scorers]
+        systems.append(OracleSystem(policy))
         found = {
-            condition: compare_models(text_blocks(pairs, parser, policy), models, policy, text_signature(parser))
+            condition: compare_models(text_blocks(pairs, parser, policy), systems, unit, text_signature(parser))
             for condition, pairs in given.items()
         }
         show(unit, found)

@@ -189,3 +189,31 @@ def test_parameters_of_every_row_as_the_paper_prints_them(discsum, summarizer_fo
     model = json.loads(discsum("evaluate", "--parameters", summarizer_folders["edu"], "--format", "json").out)
     assert model[0]["whole"] > model[0]["attention"] > 0
     assert "lead: expected a trained model, got a baseline" in discsum("evaluate", "--parameters", "lead").err
+
+
+def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser_folder, tmp_path):
+    lengths = ("--max-tokens", 12, "--min-tokens", 5, "--beams", 2)
+    options = ("--format", "json", "-o", tmp_path / "scores.jsonl")
+    result = evaluate(ROWS, *options, *lengths, models=("lead", bart_folder, "oracle"))
+    assert (result.code, result.err) == (0, "")
+    lead, written, _ = json.loads(result.out)["models"]
+    assert written["parameters"] > 0
+    assert (written["place"], written["overlap"]) == (None, None)
+    assert "|beams:2|min-tokens:5|max-tokens:12|selector:all|" in written["rouge1"]["signature"]
+    assert "|unit:sentence|units:3|" in lead["rouge1"]["signature"]
+    assert [one["model"] for one in written["rouge1"]["against"]] == ["lead"]
+    entries = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    own = [entry for entry in entries if entry["model"] == str(bart_folder)]
+    assert [entry["selected"] for entry in own] == [None, None]
+    # As `discsum abstract` writes them.
+    table, command = tmp_path / "table.jsonl", ("--model", bart_folder, "--parser", parser_folder, "--json", *lengths)
+    lines = discsum("abstract", table, *command).out.splitlines()
+    assert [len(json.loads(line)["summary"].split()) for line in lines] == [entry["words"] for entry in own]
+    shown = evaluate(ROWS, *lengths, models=("lead", bart_folder))
+    assert shown.code == 0
+    assert f"{bart_folder} - lead" in shown.out
+
+
+def test_options_of_generation_without_an_abstractive_model(evaluate):
+    result = evaluate(ROWS, "--beams", 2, "--truncate")
+    assert (result.code, "expected no --beams, --truncate with extractive models" in result.err) == (2, True)

@@ -7,7 +7,6 @@ import tiny
 from several_processes import run_together
 from small_news import write_recipe, write_table
 
-from discsum.cli.models import load_scorer
 from discsum.data.manifest import alone
 from discsum.encoder.heads import HEADS
 
@@ -117,12 +116,10 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
         # As in another process.
         with monkeypatch.context() as fresh:
             fresh.setattr("discsum.encoder.heads.HEADS", dict(known))
-            load_scorer.cache_clear()
             result = discsum(*command)
         assert result.code == 1
         assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err
         assert "made known with --head-file FILE.py" in result.err
-        load_scorer.cache_clear()
 
 
 def test_errors_name_what_the_command_has(discsum, recipe, tmp_path):

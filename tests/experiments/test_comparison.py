@@ -5,7 +5,8 @@ import pytest
 from small_news import pairs
 
 from discsum.baselines import baseline
-from discsum.experiments.comparison import ORACLE, compare_models, text_blocks, text_signature
+from discsum.experiments.comparison import compare_models, text_blocks, text_signature
+from discsum.experiments.systems import ExtractiveSystem, OracleSystem
 from discsum.selection import Budget, Policy
 
 POLICY = Policy(Budget(units=1))
@@ -13,9 +14,9 @@ POLICY = Policy(Budget(units=1))
 
 @pytest.fixture
 def results(parser):
-    models = [("lead", baseline("lead")), ("random", baseline("random")), (ORACLE, None)]
+    systems = [*(ExtractiveSystem(name, baseline(name), POLICY) for name in ("lead", "random")), OracleSystem(POLICY)]
     blocks = text_blocks(pairs(0, 12), parser, POLICY)
-    return compare_models(blocks, models, POLICY, text_signature(parser))
+    return compare_models(blocks, systems, "sentence", text_signature(parser))
 
 
 def test_models_compared(results):

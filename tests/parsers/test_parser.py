@@ -178,11 +178,11 @@ def test_encoding_gives_a_vector_a_subword():
 
 def test_a_parsed_document_keeps_its_units_and_tree():
     parsed = PARSER.parse(tiny.ARTICLE, id="mill")
-    encoded = PARSER.encode_document(parsed)
+    (encoded,) = PARSER.vectors([parsed])
     assert encoded.document is parsed
     np.testing.assert_allclose(encoded.vectors, PARSER.encode([tiny.ARTICLE])[0].vectors, atol=1e-5)
     bare = Document.from_spans(parsed.text, parsed.sentences, parsed.edus)
-    grown = PARSER.encode_document(bare).document
+    grown = PARSER.encode([bare.text], sentences=bare.sentences, edus=[bare.edus])[0].document
     assert grown.edus == parsed.edus
     assert grown.tree.spans.tolist() == parsed.tree.spans.tolist()
 

@@ -11,7 +11,7 @@ from huggingface_hub import ModelHubMixin
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
-from discsum.scoring import extract
+from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
@@ -45,11 +45,11 @@ def test_sections_are_scored_one_by_one(summarizer):
     network = Synthesizer(replace(summarizer.network.config, max_units=3))
     short = ExtractiveSummarizer(network, summarizer.config, summarizer.parser)
     unit = short.config.unit
-    sections = unit_inputs(encoded.document, unit, short.encoder.of(encoded, unit), network.config)
+    sections = list(unit_inputs(encoded.document, unit, short.encoder.of(encoded, unit), network.config))
     assert [section.first for section in sections] == list(range(0, len(whole.scores), 3))
     for section in sections:
         np.testing.assert_allclose(section.prior["matrix"].sum(dim=1), 1.0, atol=1e-6)
-    assert len(short.scores([encoded])[0]) == len(whole.scores)
+    assert len(short.scores([ParsedDocument(encoded.document)], unit)[0]) == len(whole.scores)
 
 
 def test_a_saved_model_scores_the_same(summarizer, tmp_path):

@@ -12,7 +12,7 @@ from discsum.abstractive.sparse.cache import SparseCrossCache
 from discsum.abstractive.sparse.costs import states_are_cheaper
 from discsum.abstractive.sparse.documents import LayerDocuments, StateDocuments
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.abstractive.sparse.state import Observation, SparseState
 from discsum.errors import InputError
 
@@ -137,7 +137,7 @@ class SentenceSparseCrossAttention(nn.Module):
         if OWN not in memo:
             # All beams of a document have the same encoder states; keep one copy.
             memo[OWN] = states[::beams].contiguous()
-        source = Source(memo[OWN], layout, self._keys, memo)
+        source = EncodedTokens(memo[OWN], layout, self._keys, memo)
         summary = self.selector.summarise(source) if self.selector is not None else ()
         if few and not source.has_keys and _is_plain(self.k_proj) and _is_plain(self.v_proj):
             return StateDocuments.of(layout, source.states, summary, self.shape.heads, self.k_proj, self.v_proj)

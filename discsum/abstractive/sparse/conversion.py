@@ -88,7 +88,7 @@ def densify(model: Any) -> Any:
         raise InputError("expected a sparse model, got one with its own cross-attention")
     for layer in layers:
         attention = layer.encoder_attn
-        kind: Any = type(attention).__mro__[2]
+        kind: Any = attention.dense_class
         dense = kind.__new__(kind)
         nn.Module.__init__(dense)
         dense.__dict__.update({key: value for key, value in attention.__dict__.items() if key != "sparse"})
@@ -225,4 +225,8 @@ def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> A
 def _sparse_class(kind: Any) -> type:
     """Return the sparse class of an attention class; what records attention weights knows it by its base."""
     outputs = 3 if "output_attentions" in inspect.signature(kind.forward).parameters else 2
-    return type(f"SentenceSparse{kind.__name__}", (SentenceSparseCrossAttention, kind), {"outputs": outputs})
+    return type(
+        f"SentenceSparse{kind.__name__}",
+        (SentenceSparseCrossAttention, kind),
+        {"outputs": outputs, "dense_class": kind},
+    )

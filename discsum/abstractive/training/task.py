@@ -19,10 +19,11 @@ from discsum.abstractive.training.card import abstractive_card
 from discsum.abstractive.training.encoding import TextBatch, encode
 from discsum.abstractive.training.noise import noised
 from discsum.abstractive.training.objective import IGNORED, Loss, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.abstractive.training.pairs import PairExample
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.scratch import make_model, make_tokenizer
+from discsum.data.examples import Collection
 from discsum.errors import InputError
-from discsum.summarizer.training.examples import Collection
 from discsum.training.task import LogEntry, Step, TrainingTask
 
 # A word is about so many tokens, for texts that are cut to a number of tokens before they are encoded.
@@ -57,14 +58,14 @@ class WeightedBatch:
     share: Tensor
 
 
-class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection]):
+class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
     """Learns to write summaries; the weights of the least validation loss are kept."""
 
     def __init__(
         self,
         recipe: AbstractiveRecipe,
-        train: Collection,
-        validation: Collection,
+        train: Collection[PairExample],
+        validation: Collection[PairExample],
         name: str,
         notes: str = "",
         report: Callable[[str], None] = lambda line: None,
@@ -195,7 +196,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection]):
         summarizer.selector = replace(summarizer.selector, r=r)
         return summarizer
 
-    def _batch(self, examples: Sequence[Any], random: Sequence[np.random.Generator]) -> TextBatch:
+    def _batch(self, examples: Sequence[PairExample], random: Sequence[np.random.Generator]) -> TextBatch:
         recipe, tokenizer = self.recipe, self.summarizer.tokenizer
         if recipe.task != "summarize":
             shuffle = recipe.task == "denoise"

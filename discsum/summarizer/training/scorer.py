@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import InputBatch, Synthesizer
-from discsum.summarizer.training.examples import Batch, Example, collate
+from discsum.summarizer.training.examples import Batch, UnitExample, collate
 
 if TYPE_CHECKING:
     from discsum.parsers.unit_encoders import UnitEncoder
 
 
-class UnitScorer(nn.Module):
+class ScoringNetwork(nn.Module):
     """Scores the units of examples, from the vectors that they come with or from encoding them anew.
 
     Attributes:
@@ -38,7 +38,7 @@ class UnitScorer(nn.Module):
         """What encodes units anew."""
         return self._encoder[0]
 
-    def train(self, mode: bool = True) -> UnitScorer:
+    def train(self, mode: bool = True) -> ScoringNetwork:
         """Switch dropout on or off, the frozen layers' too, as the paper's encoder has it."""
         super().train(mode)
         if self.encoder is not None:
@@ -60,7 +60,7 @@ class UnitScorer(nn.Module):
         sections = [row[: len(example.labels)] for row, example in zip(vectors, batch.examples, strict=True)]
         return replace(batch.inputs, vectors=padded(sections))
 
-    def score(self, examples: Sequence[Example]) -> Tensor:
+    def score(self, examples: Sequence[UnitExample]) -> Tensor:
         """Return `(examples, units)` logits of examples."""
         # Not by a call of this module, to which accelerate adds training's precision.
         return self._logits(collate(examples).to(self.network.device))

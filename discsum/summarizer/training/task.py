@@ -12,14 +12,15 @@ from torch import Tensor, nn
 
 from discsum.encoder.features import COUNT
 from discsum.encoder.synthesizer import Synthesizer
+from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
-from discsum.summarizer.training.examples import Batch, Collection, collate
+from discsum.summarizer.training.examples import Batch, UnitCollection, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.scorer import UnitScorer
+from discsum.summarizer.training.scorer import ScoringNetwork
 from discsum.summarizer.training.validation import score_examples
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -39,11 +40,16 @@ class WeightedBatch:
     whole: Tensor
 
 
-class ExtractiveTask(TrainingTask[SummarizerRecipe, Collection]):
+class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     """Learns which units belong to a summary."""
 
     def __init__(
-        self, recipe: SummarizerRecipe, train: Collection, validation: Collection, name: str, notes: str = ""
+        self,
+        recipe: SummarizerRecipe,
+        train: UnitCollection,
+        validation: UnitCollection,
+        name: str,
+        notes: str = "",
     ) -> None:
         """Build the network.
 
@@ -60,7 +66,8 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, Collection]):
         """
         super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
         self.validation, self.notes = validation, notes
-        self.parser = Parser.from_pretrained(recipe.parser)
+        # A run that encodes moves the parser's network and switches its dropout on: it has one of its own.
+        self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
         device = self.accelerator.device
         encoder = None
         if recipe.encodes:
@@ -79,7 +86,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, Collection]):
         torch.manual_seed(recipe.seed)
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
-        self.network = self.scorer = UnitScorer(network, encoder, recipe.unit)
+        self.network = self.scorer = ScoringNetwork(network, encoder, recipe.unit)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the network's parameters and those of the encoder's trained layers, each with its peak rate."""

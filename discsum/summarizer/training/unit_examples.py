@@ -13,18 +13,15 @@ from numpy.typing import NDArray
 
 from discsum.data.dataset import load
 from discsum.data.manifest import Manifest
+from discsum.data.prepared import MEMORY
 from discsum.document import Document
-from discsum.encoder.features import unit_features
-from discsum.encoder.inputs import UnitInputs, read_prior
+from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
-from discsum.summarizer.training.examples import Example
-
-# Bytes of inputs and texts that are kept in memory once they were read; what is beyond is read again.
-MEMORY = 1 << 30
+from discsum.summarizer.training.examples import UnitExample
 
 
-class UnitExamples(torch.utils.data.Dataset[Example]):
+class UnitExamples(torch.utils.data.Dataset[UnitExample]):
     """The examples of a dataset folder, read from disk as they are asked for; `collate` makes batches of them.
 
     Attributes:
@@ -69,7 +66,7 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         if missing:
             raise InputError(
                 f"{folder}: expected the columns {', '.join(sorted(missing))}; "
-                f"preprocess with --unit {unit} and --encoder"
+                f"preprocess with --unit {unit} and --encoder, and with an oracle"
             )
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
@@ -80,14 +77,14 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
         files = [shard.sha256 for shard in manifest.shards]
         self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
-        self._kept: dict[int, Example] = {}
+        self._kept: dict[int, UnitExample] = {}
         self._room = memory
 
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.rows)
 
-    def __getitem__(self, index: int, /) -> Example:
+    def __getitem__(self, index: int, /) -> UnitExample:
         """Return one document's example; of a document with more than `max_units` units the first of them."""
         if index in self._kept:
             return self._kept[index]
@@ -100,7 +97,7 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
             self._kept[index] = example
         return example
 
-    def __iter__(self) -> Iterator[Example]:
+    def __iter__(self) -> Iterator[UnitExample]:
         """Yield the examples in order."""
         return (self[index] for index in range(len(self)))
 
@@ -108,7 +105,7 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         """Return a digest of each document's text."""
         return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
 
-    def _read(self, index: int) -> Example:
+    def _read(self, index: int) -> UnitExample:
         row: dict[str, Any] = self.rows[index]
         document = Document.from_json(row)
         limit = self.network.max_units
@@ -117,6 +114,5 @@ class UnitExamples(torch.utils.data.Dataset[Example]):
         if self.width:
             content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
             vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
-        features = torch.from_numpy(unit_features(document, self.unit)[:limit])
-        prior = read_prior(document, self.unit, 0, len(labels), self.network.head, self.network.for_head())
-        return Example(document, tuple(row["references"]), UnitInputs(0, vectors, features, prior), labels)
+        inputs = next(unit_inputs(document, self.unit, vectors, self.network))
+        return UnitExample(document, tuple(row["references"]), inputs, labels)

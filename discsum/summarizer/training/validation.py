@@ -9,16 +9,18 @@ from torch import Tensor
 
 from discsum.batches import batches
 from discsum.metrics.rouge import RougeScores, rouge
-from discsum.scoring import Scorer, extract
+from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
-from discsum.summarizer.training.examples import Collection
-from discsum.summarizer.training.scorer import UnitScorer
+from discsum.summarizer.training.examples import UnitCollection
+from discsum.summarizer.training.scorer import ScoringNetwork
 
 BATCH = 32
 
 
 @torch.inference_mode()
-def score_examples(scorer: UnitScorer, namesake: Scorer, policy: Policy, examples: Collection) -> RougeScores:
+def score_examples(
+    scorer: ScoringNetwork, namesake: UnitScorer, policy: Policy, examples: UnitCollection
+) -> RougeScores:
     """Return the ROUGE scores of the summaries that a scorer in training makes of examples.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from discsum.abstractive.sparse.selectors.attention_pooling import AttentionPoolingSentences
-from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.abstractive.sparse.selectors.discourse_prior import DiscoursePriorSelector
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.abstractive.sparse.selectors.ideal import IdealSelector
@@ -103,10 +103,10 @@ __all__ = [
     "SELECTORS",
     "SENTENCE_ENCODERS",
     "AttentionShape",
+    "EncodedTokens",
     "Queries",
     "Selector",
     "SentenceEncoder",
-    "Source",
     "check_options",
     "make_selectors",
     "names",

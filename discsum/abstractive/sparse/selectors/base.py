@@ -37,7 +37,7 @@ class Queries:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class EncodedTokens:
     """What a layer knows of its documents' tokens.
 
     Attributes:
@@ -75,7 +75,7 @@ class Selector(nn.Module):
         self.shape = shape
 
     @abstractmethod
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return what is kept of the documents' sentences, documents first."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
 
@@ -19,7 +19,7 @@ class DiscoursePriorSelector(Selector):
         self.inner = inner
         self.beta = nn.Parameter(torch.tensor(float(beta)))
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return what the other selector keeps."""
         return self.inner.summarise(source)
 

@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 
 class IdealSelector(Selector):
     """Rates a sentence by the attention that its tokens get from all of the document: as costly as full attention."""
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the keys."""
         return (source.keys,)
 

@@ -6,13 +6,13 @@ import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 
 
 class SentenceEncoder(nn.Module):
     """Gives every sentence one vector, from encoder states; one for all layers of a model."""
 
-    def vectors(self, source: Source) -> Tensor:
+    def vectors(self, source: EncodedTokens) -> Tensor:
         """Return `(documents, sentences, width)`, computed once for all layers of a forward pass."""
         if self not in source.memo:
             source.memo[self] = self(source.states, source.layout)
@@ -30,7 +30,7 @@ class LearnedSelector(Selector):
         # In a list: all layers share it, and it is a module of the model, not of one of them.
         self._encoder = [encoder]
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return `(documents, heads, sentences, head_size)` keys of sentences."""
         return (self._parted(self.key(self._encoder[0].vectors(source))),)
 

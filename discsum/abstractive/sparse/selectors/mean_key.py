@@ -5,12 +5,12 @@ from __future__ import annotations
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 MEANS = "means of states"
 
 
-def mean_keys(source: Source) -> Tensor:
+def mean_keys(source: EncodedTokens) -> Tensor:
     """Return `(documents, heads, sentences, head_size)`: a sentence's mean key is its mean state's key."""
     if MEANS not in source.memo:
         source.memo[MEANS] = means(source.states[:, None], source.layout)[:, 0].to(source.states.dtype)
@@ -26,7 +26,7 @@ def means(values: Tensor, layout: SentenceLayout) -> Tensor:
 class MeanKeySelector(Selector):
     """Rates a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if its keys were all alike."""
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the mean keys."""
         return (mean_keys(source),)
 

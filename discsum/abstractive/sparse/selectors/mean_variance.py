@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 from discsum.abstractive.sparse.selectors.mean_key import means
 
 
@@ -15,7 +15,7 @@ class MeanVarianceSelector(Selector):
     The variance is taken dimension by dimension: `sum_d q_d^2 var_j(k_jd)`.
     """
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return means and variances, `(documents, heads, sentences, head_size)` each."""
         keys, layout = source.keys, source.layout
         mean = means(keys, layout)

@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 
 class MinMaxSelector(Selector):
     """Rates a sentence by `sum_d max(q_d min_j k_jd, q_d max_j k_jd)`, which no `q . k_j` of its tokens exceeds."""
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the least and the largest key values, `(documents, heads, sentences, head_size)` each."""
         layout, keys = source.layout, source.keys
         documents, heads, _, size = keys.shape

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
 MAPS = {
@@ -26,7 +26,7 @@ class ModelFreeSelector(Selector):
             raise InputError(f"feature_map: expected one of {', '.join(MAPS)}, got {feature_map!r}")
         self.feature_map = MAPS[feature_map]
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return `(documents, heads, head_size, sentences)` sums of the keys' features."""
         return (source.layout.sums(self.feature_map(source.keys).transpose(-1, -2)).to(source.keys.dtype),)
 

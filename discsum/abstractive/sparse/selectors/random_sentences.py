@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.base import AttentionShape, Queries, Selector, Source
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
 
@@ -20,7 +20,7 @@ class RandomSelector(Selector):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
         self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
 
-    def summarise(self, source: Source) -> tuple[Tensor, ...]:
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return nothing."""
         return ()
 

@@ -1,0 +1,115 @@
+"""What a recipe's sources hold: dataset folders, and tables that become such folders beside the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from discsum.constants import HUB
+from discsum.data.manifest import MANIFEST, RECIPE, Manifest
+from discsum.data.pairs import Pair
+from discsum.data.preprocess import PreprocessRecipe, makers, preprocess
+from discsum.data.sources import PairSource
+from discsum.data.summaries import read_pairs
+from discsum.data.tables import Failure
+from discsum.errors import InputError
+from discsum.files import sha256
+from discsum.recipes.sources import Source
+
+Report = Callable[[str], None]
+Row = TypeVar("Row", bound=Sized, covariant=True)
+# Bytes of examples that a run keeps in memory once they were read; what is beyond is read again.
+MEMORY = 1 << 30
+# Where a recipe names a table's columns, as errors say it.
+COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
+
+
+def is_dataset_folder(path: Path) -> bool:
+    """Return whether `discsum preprocess` made a folder, or began to."""
+    return (path / MANIFEST).is_file() or (path / RECIPE).is_file()
+
+
+class ExampleNeeds(Protocol[Row]):
+    """What a run reads of its documents."""
+
+    @property
+    def made_by(self) -> PreprocessRecipe:
+        """Recipe of dataset folders made for it."""
+
+    def examples(self, folder: Path, memory: int, first: int = 0, last: int | None = None) -> Row:
+        """Return a dataset folder's examples, of which so many bytes may be kept in memory."""
+
+    def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
+        """Raise `InputError` where a dataset folder was made by a recipe with another result."""
+
+
+def read_sources(
+    sources: Sequence[Source], data: Path, needs: ExampleNeeds[Row], cache: Path, report: Report
+) -> list[tuple[Row, float]]:
+    """Return the examples of a recipe's sources, each source with its weight.
+
+    Args:
+        sources: Dataset folders, or tables or Hugging Face datasets of texts with summaries.
+        data: Folder that their paths are relative to.
+        needs: What is read of the documents.
+        cache: Folder in which dataset folders made of tables are kept, named by all that made them; runs may share it.
+        report: Takes lines of progress.
+
+    Raises:
+        InputError: A source that is none, a dataset folder made with other options, or no document at all.
+    """
+    found = []
+    memory = MEMORY // max(1, len(sources))
+    for source in sources:
+        path = data / source.path
+        if is_dataset_folder(path):
+            needs.check(path, Manifest.read(path).recipe)
+            if source.columns:
+                raise InputError(
+                    f"{path}: expected no {' and '.join(source.columns)} with a dataset folder, whose columns are "
+                    "chosen by discsum preprocess"
+                )
+            examples = needs.examples(path, memory, source.first, source.last)
+        else:
+            examples = needs.examples(_prepared(source, data, needs.made_by, cache, report), memory)
+        report(f"{source}: {len(examples)} documents")
+        found.append((examples, source.weight))
+    if not any(len(examples) for examples, _ in found):
+        raise InputError("expected documents with text and references, got none")
+    return found
+
+
+def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
+    """Return the dataset folder of the rows of a table or of a Hugging Face dataset, made where there is none yet."""
+    hub = source.path.startswith(HUB)
+    rows = PairSource(source.path if hub else str(data / source.path), source.text_column, source.summary_column)
+    path = Path(rows.name)
+    taken = {"first": source.first, "last": source.last}
+    # Columns only where they are named: folders keep the names that they have.
+    if rows.is_dataset:
+        own = rows.identity()
+        identity = {"name": own["name"], "fingerprint": own["fingerprint"], **taken, **source.columns}
+        pairs: Iterator[Pair | Failure] = islice(rows.pairs(), source.first, source.last)
+    elif path.is_file():
+        identity = {"name": path.name, "sha256": sha256(path), **taken, **source.columns}
+        pairs = read_pairs(path, **source.columns, first=source.first, last=source.last, options=COLUMNS)
+    else:
+        raise InputError(f"{path}: expected a dataset folder or a table, found neither")
+    digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
+    folder = cache / f"{path.name.split('.')[0].replace(':', '-')}-{digest}"
+    manifest = preprocess(
+        pairs,
+        identity,
+        folder,
+        wanted,
+        wait=True,
+        report=lambda done: report(f"{source}: parsed {done}\r"),
+        warn=report,
+    )
+    if manifest.failed:
+        report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")
+    return folder

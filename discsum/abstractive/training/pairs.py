@@ -1,0 +1,147 @@
+"""Texts with summaries as what a sequence-to-sequence model learns from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.abstractive.folder import trained_selector
+from discsum.abstractive.summarizer import load_tokenizer
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.batches import batches
+from discsum.data.dataset import load
+from discsum.data.examples import Collection
+from discsum.data.manifest import Manifest
+from discsum.data.prepared import Report, read_sources
+from discsum.data.preprocess import UNLABELLED, PreprocessRecipe
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.persistence import fingerprint
+from discsum.recipes.sources import Source
+
+# Texts tokenized together.
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class PairExample:
+    """A document, with sentences and with a tree where one was asked for, and its reference summaries."""
+
+    document: Document
+    references: tuple[str, ...]
+
+
+class PairExamples:
+    """The documents of a dataset folder with their references, read from disk as they are asked for.
+
+    Attributes:
+        source_lengths: `(examples,)` tokens of each text.
+        target_lengths: `(examples,)` tokens of its first reference.
+        lengths: `(examples,)` tokens that are read and written of both, by which those of a batch are alike.
+        digest: A name for their content.
+    """
+
+    def __init__(self, folder: Path, needs: PairData, first: int = 0, last: int | None = None) -> None:
+        """Read the rows `first` to before `last` of a folder that `discsum preprocess` made."""
+        rows = load(folder)
+        chosen = range(len(rows))[first:last]
+        self.rows = rows.select(chosen if len(chosen) else [])
+        self.source_lengths = needs.count(self.rows["text"])
+        self.target_lengths = needs.count([references[0] for references in self.rows["references"]])
+        self.lengths = self.source_lengths.clip(max=needs.source_tokens)
+        self.lengths += self.target_lengths.clip(max=needs.target_tokens)
+        files = [shard.sha256 for shard in Manifest.read(folder).shards]
+        content = repr([files, chosen, self.lengths.tolist()])
+        self.digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.rows)
+
+    def __getitem__(self, index: int, /) -> PairExample:
+        """Return one document with its references."""
+        row: dict[str, Any] = self.rows[index]
+        return PairExample(Document.from_json(row), tuple(row["references"]))
+
+    def texts(self) -> list[str]:
+        """Return a digest of each document's text."""
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
+
+
+@dataclass(frozen=True, eq=False)
+class PairData:
+    """What the training run of an abstractive summarizer reads of its documents.
+
+    Attributes:
+        parser: Parser of the sentences and trees.
+        tree: Whether documents have trees.
+        tokenizer: Whose tokens are counted; none for words, where a tokenizer is yet to be learned from the texts.
+        source_tokens: Tokens of a document that are read, at most.
+        target_tokens: Tokens of a summary that are learned, at most.
+    """
+
+    parser: str
+    tree: bool = False
+    tokenizer: Any = None
+    source_tokens: int = 1024
+    target_tokens: int = 200
+
+    @classmethod
+    def of(cls, recipe: AbstractiveRecipe) -> PairData:
+        """Return what the run of a recipe reads.
+
+        Raises:
+            WeightsError: No such model to begin with.
+        """
+        tree, tokenizer = recipe.beta is not None, None
+        if recipe.model is not None:
+            tokenizer, own = load_tokenizer(recipe.model), trained_selector(recipe.model)
+            # A selector that was trained with the tree goes on with it.
+            tree |= own is not None and own.config.selector == recipe.selector and own.config.beta is not None
+        return cls(recipe.parser, tree, tokenizer, recipe.source_tokens, recipe.target_tokens)
+
+    @property
+    def made_by(self) -> PreprocessRecipe:
+        """Recipe of dataset folders made for it."""
+        return PreprocessRecipe(self.parser, UNLABELLED, tree=self.tree)
+
+    def examples(self, folder: Path, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
+        """Return a dataset folder's examples; none are kept in memory."""
+        return PairExamples(folder, self, first, last)
+
+    def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
+        """Check that a dataset folder has the sentences, and the trees if wanted, of the parser.
+
+        Raises:
+            InputError: It was made by another parser, or without trees.
+        """
+        wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
+        if found != wanted:
+            raise InputError(
+                f"{folder}: expected a dataset folder of the parser {self.parser} ({wanted[:8]}), got one of "
+                f"{recipe['parser']} ({found[:8]}); add parser={recipe['parser']}, or preprocess as the recipe says"
+            )
+        if self.tree and not recipe.get("tree", True):
+            raise InputError(
+                f"{folder}: expected documents with trees for the recipe's beta, got none; preprocess anew"
+            )
+
+    def count(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many tokens each text has `(texts,)`, special ones among them."""
+        if self.tokenizer is None:
+            return np.array([len(text.split()) for text in texts], dtype=np.int64)
+        counts = [len(ids) for batch in batches(texts, BATCH) for ids in self.tokenizer(batch)["input_ids"]]
+        return np.array(counts, dtype=np.int64)
+
+
+def pair_collection(
+    sources: Sequence[Source], data: Path, needs: PairData, cache: Path, report: Report
+) -> Collection[PairExample]:
+    """Return the examples of a recipe's sources; arguments and errors as in `read_sources`."""
+    return Collection(read_sources(sources, data, needs, cache, report))

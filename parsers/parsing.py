@@ -1,0 +1,87 @@
+"""Documents parsed where they lack a tree, whatever they came as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from discsum.document import Document
+from discsum.parsers.parser import Encoded, Parser
+from discsum.parsers.sentences import split_sentences
+from discsum.scoring import ParsedDocument
+
+
+class Text(Protocol):
+    """A text with a name, and its document where it came with one."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+
+    @property
+    def document(self) -> Document | None:
+        """Its units, and its tree if it has one."""
+
+
+def ensure_parsed(
+    items: Sequence[Text],
+    parser: Callable[[], Parser],
+    *,
+    sentences: str = "model",
+    edus: str = "model",
+    vectors: bool = False,
+) -> list[ParsedDocument]:
+    """Return the parsed document of each item, in order: texts parsed together, documents completed, trees kept.
+
+    Args:
+        items: Texts, and documents with or without trees; documents keep their sentences and EDUs.
+        parser: Gives the parser; not asked where nothing is to be parsed or encoded.
+        sentences: Where the sentences of texts come from, as in `Parser.parse`.
+        edus: Where the EDUs of texts come from: `model`, or `newline` for one a line.
+        vectors: Whether documents that came with trees are encoded too; what was parsed has its vectors anyway.
+    """
+    bare = [item for item in items if item.document is None]
+    found: Iterator[Encoded] = iter(())
+    if bare:
+        given = [split_sentences(item.text, "newline") for item in bare] if edus == "newline" else None
+        texts, names = [item.text for item in bare], [item.id for item in bare]
+        found = iter(parser().encode(texts, sentences=sentences, edus=given, ids=names))
+    return [
+        with_vectors(next(found), parser())
+        if item.document is None
+        else _completed(item.document.with_id(item.id), parser, sentences, vectors)
+        for item in items
+    ]
+
+
+def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> list[Document]:
+    """Return the document of each item, in order, with sentences and EDUs; no tree is built, those there are kept."""
+    bare = [item for item in items if item.document is None or not item.document.sentences]
+    names = [item.id for item in bare]
+    found = iter(parser().segment([item.text for item in bare], ids=names) if bare else ())
+    return [
+        item.document.with_id(item.id) if item.document is not None and item.document.sentences else next(found)
+        for item in items
+    ]
+
+
+def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
+    """Return texts with one sentence a line, as ROUGE-Lsum reads summaries."""
+    return ["\n".join(document.sentence_texts) for document in parser.segment(texts)]
+
+
+def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
+    """Return a document with the vectors that its parsing computed."""
+    return ParsedDocument(encoded.document, {parser.fingerprint: encoded})
+
+
+def _completed(document: Document, parser: Callable[[], Parser], sentences: str, vectors: bool) -> ParsedDocument:
+    if document.tree is not None:
+        return with_vectors(parser().vectors([document])[0], parser()) if vectors else ParsedDocument(document)
+    edus = [document.edus] if document.edus else None
+    known = document.sentences or sentences
+    return with_vectors(parser().encode([document.text], sentences=known, edus=edus, ids=[document.id])[0], parser())

@@ -1,0 +1,107 @@
+"""Documents parsed where they lack a tree, by parsers that are loaded once, and encoded without needless trees."""
+
+from dataclasses import replace
+
+import pytest
+import tiny
+
+import discsum
+from discsum.data.inputs import Item
+from discsum.parsers.loading import MOST, _loaded, load_parser
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import ensure_parsed, ensure_segmented
+from discsum.scoring import ParsedDocument, extract
+from discsum.selection import usual_policy
+from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.loading import shipped_summarizer
+from discsum.tree import RSTTree
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """The number of trees that were decoded since the test began, as a list with an entry each."""
+    trees, decode = [], RSTTree.from_unordered
+    monkeypatch.setattr(RSTTree, "from_unordered", classmethod(lambda cls, *parts: trees.append(cls) or decode(*parts)))
+    return trees
+
+
+def test_parse_and_summarize_load_one_parser(monkeypatch):
+    loads, load = [], Parser.from_pretrained.__func__
+
+    def counted(cls, *name, **options):
+        loads.append(name)
+        return load(cls, *name, **options)
+
+    monkeypatch.setattr(Parser, "from_pretrained", classmethod(counted))
+    _loaded.cache_clear()
+    shipped_summarizer.cache_clear()
+    discsum.parse("The river rose. The mill stopped.")
+    discsum.summarize("The river rose. The mill stopped.", units=1)
+    assert len(loads) == 1
+
+
+def test_a_parser_is_loaded_once_while_its_folder_is_the_same(parser_folder, tmp_path):
+    assert load_parser(parser_folder) is load_parser(str(parser_folder))
+    for seed in (1, 2):
+        tiny.make_parser(seed=seed).save_pretrained(tmp_path / "own")
+        found = load_parser(tmp_path / "own")
+        assert found is load_parser(tmp_path / "own")
+        assert found.fingerprint == Parser.from_pretrained(tmp_path / "own").fingerprint
+    kept = load_parser(parser_folder)
+    for seed in range(MOST):
+        tiny.make_parser(seed=seed).save_pretrained(tmp_path / str(seed))
+        load_parser(tmp_path / str(seed))
+    assert load_parser(parser_folder) is not kept
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_scoring_builds_a_tree_only_where_there_is_none(summarizer_folders, built, unit):
+    summarizer, policy = ExtractiveSummarizer.from_pretrained(summarizer_folders[unit]), usual_policy(unit)
+    document = summarizer.parser.parse(tiny.ARTICLE)
+    built.clear()
+    extract(document, summarizer, policy)
+    assert len(built) == 0
+    bare = Item("bare", "here", document.text, replace(document, tree=None))
+    (parsed,) = ensure_parsed([bare], lambda: summarizer.parser)
+    again = extract(parsed.document, summarizer, policy, scores=summarizer.scores([parsed], unit)[0])
+    assert len(built) == 1
+    assert again.document.tree.spans.tolist() == document.tree.spans.tolist()
+
+
+def test_vectors_are_computed_once_for_several_models(summarizer_folders, monkeypatch):
+    models = [ExtractiveSummarizer.from_pretrained(summarizer_folders["sentence"]) for _ in range(2)]
+    item = ParsedDocument(models[0].parser.parse(tiny.ARTICLE))
+    encodings, vectors = [], Parser.vectors
+    monkeypatch.setattr(Parser, "vectors", lambda self, texts: encodings.append(texts) or vectors(self, texts))
+    one, other = (model.scores([item], "sentence")[0].tolist() for model in models)
+    assert one == other
+    assert len(encodings) == 1
+
+
+def test_texts_and_trees_in_their_order(parser, built):
+    tree = tiny.make_parser("distance").parse(tiny.ARTICLE, id="old")
+    items = [Item("a", "", "The mill broke.\nRain came."), Item("b", "", tree.text, tree), Item("c", "", "")]
+    built.clear()
+    found = ensure_parsed(items, lambda: parser, sentences="newline", edus="newline")
+    assert [item.document.id for item in found] == ["a", "b", "c"]
+    assert found[0].document.edu_texts == ("The mill broke.", "Rain came.")
+    assert found[1].document == tree.with_id("b")
+    assert [bool(item.vectors) for item in found] == [True, False, True]
+    assert len(built) == 1
+    (encoded,) = ensure_parsed([items[1]], lambda: parser, vectors=True)
+    assert encoded.vectors[parser.fingerprint].document == tree.with_id("b")
+    assert len(built) == 1
+
+
+def test_trees_need_no_parser(parser):
+    tree = parser.parse(tiny.ARTICLE)
+    (found,) = ensure_parsed([Item("a", "", tree.text, tree)], lambda: pytest.fail("asked for a parser"))
+    assert found.document == tree.with_id("a")
+
+
+def test_sentences_without_a_tree(parser, built):
+    tree = parser.parse(tiny.ARTICLE)
+    built.clear()
+    text, given = ensure_segmented([Item("a", "", tree.text), Item("b", "", tree.text, tree)], lambda: parser)
+    assert (text.sentences, text.edus, text.tree, given.tree) == (tree.sentences, tree.edus, None, tree.tree)
+    assert len(built) == 0

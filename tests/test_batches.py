@@ -1,0 +1,37 @@
+import pytest
+
+from discsum.batches import batches, failing_alone
+from discsum.errors import DiscsumError, InputError, WeightsError
+
+
+def test_so_many_at_a_time():
+    assert list(batches(range(5), 2)) == [[0, 1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize("items", [[], [1, 2, 3], [1, -2, 3], [-1, -2]])
+def test_an_item_fails_alone(items):
+    asked = []
+
+    def halves(some):
+        asked.append(len(some))
+        if min(some) < 0:
+            raise InputError(f"got {min(some)}")
+        return [item / 2 for item in some]
+
+    found = list(failing_alone(halves, items))
+    assert [str(one) if isinstance(one, DiscsumError) else one for one in found] == [
+        f"got {item}" if item < 0 else item / 2 for item in items
+    ]
+    assert asked == ([] if not items else [len(items)] if min(items) > 0 else [len(items), *[1] * len(items)])
+
+
+def test_a_model_that_cannot_be_used_is_no_items_fault():
+    asked = []
+
+    def work(items):
+        asked.append(items)
+        raise WeightsError("gone")
+
+    with pytest.raises(WeightsError, match="gone"):
+        list(failing_alone(work, [1, 2]))
+    assert asked == [[1, 2]]
