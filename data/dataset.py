@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discsum.data.manifest import Manifest
-from discsum.errors import InputError, MissingExtraError
+from discsum.errors import InputError
+from discsum.extras import needs
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -31,14 +32,10 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
         InputError: A folder that is none or not finished, a file that is missing or altered, or no room for the
             copy.
     """
-    try:
+    with needs("datasets"):
         import datasets
 
         from discsum.data.mapped import mappable
-    except ImportError as error:
-        raise MissingExtraError(
-            "Dataset folders need the library datasets. Please run: pip install datasets"
-        ) from error
     folder = Path(folder)
     manifest = Manifest.read(folder)
     if check:

@@ -16,14 +16,13 @@ from discsum.data.manifest import sum_file
 from discsum.data.pairs import Pair
 from discsum.data.tables import Failure
 from discsum.document import Document
-from discsum.errors import InputError, MissingExtraError
+from discsum.errors import InputError
+from discsum.extras import needs
 from discsum.files import replacing
 
-try:
+with needs("pyarrow"):
     import pyarrow as pa
     import pyarrow.parquet as pq
-except ImportError as error:
-    raise MissingExtraError("Datasets are Parquet files. Please run: pip install pyarrow datasets") from error
 
 SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 EDU = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("sentence", pa.int32())])

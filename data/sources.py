@@ -11,7 +11,8 @@ from discsum.constants import HUB
 from discsum.data.pairs import Pair
 from discsum.data.summaries import pairs_of
 from discsum.data.tables import Failure, count_rows, read_rows
-from discsum.errors import InputError, MissingExtraError
+from discsum.errors import InputError
+from discsum.extras import needs
 from discsum.files import sha256
 
 # Files that `save_to_disk` writes for a dataset and for a folder of splits.
@@ -72,12 +73,8 @@ class PairSource:
         return pairs_of(rows, Path(self.name).stem, self.text_column, self.summary_column)
 
     def _dataset(self) -> Any:
-        try:
+        with needs("datasets"):
             from datasets import load_dataset, load_from_disk
-        except ImportError as error:
-            raise MissingExtraError(
-                "Hugging Face datasets need the library datasets. Please run: pip install datasets"
-            ) from error
         if not self.name.startswith(HUB):
             return load_from_disk(self.name)
         name, _, rest = self.name.removeprefix(HUB).partition(":")

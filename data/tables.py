@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from discsum.errors import InputError, MissingExtraError
+from discsum.errors import InputError
+from discsum.extras import needs
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
@@ -149,11 +150,9 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
 
 
 def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
+    with needs("pyarrow"):
         from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise MissingExtraError("Parquet files need pyarrow. Please run: pip install pyarrow") from error
     try:
         for batch in ParquetFile(path).iter_batches(batch_size=256):
             yield from batch.to_pylist()

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from discsum.errors import MissingExtraError
+from discsum.extras import needs
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
-
-MISSING = "Training needs the library accelerate. Please run: pip install 'discsum[train]'"
 
 
 @contextmanager
@@ -27,10 +25,8 @@ def local_main_first() -> Iterator[bool]:
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
-    try:
+    with needs("accelerate"):
         from accelerate import PartialState
-    except ImportError as error:
-        raise MissingExtraError(MISSING) from error
     _import_what_takes_the_group()
     # Parsing a corpus, and validating, take one process hours while the others wait.
     state = PartialState(cpu=_cpu(), timeout=timedelta(days=2))
@@ -48,10 +44,8 @@ def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
-    try:
+    with needs("accelerate"):
         from accelerate import Accelerator, DistributedDataParallelKwargs
-    except ImportError as error:
-        raise MissingExtraError(MISSING) from error
     _import_what_takes_the_group()
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
     # Otherwise as `accelerate launch --mixed_precision` says, which some CPUs profit from too.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.errors import MissingExtraError
+from discsum.extras import needs
 from discsum.files import replacing
 
 LONGEST = 48
@@ -20,10 +20,8 @@ MARKS = "os^Dvp*Xhd"
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    try:
+    with needs("matplotlib"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("Pictures need matplotlib. Please run: pip install 'discsum[analyze]'") from error
     # Not pyplot: it needs a display and keeps every figure in memory.
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
