@@ -10,6 +10,7 @@ from rouge_score.tokenize import tokenize
 
 from discsum.errors import InputError
 from discsum.metrics.rouge import MEASURES, rouge, signature
+from discsum.metrics.rouge_scorer import scorer
 from discsum.metrics.rouge_words import plain_words, stemmed_words
 
 WORDS = ("The", "river", "rose", "rises", "rising", "river's", "ÉTÉ", "3,000", "harbour.", "\n", "\u2028", "ice-cold")
@@ -79,7 +80,7 @@ def test_empty_prediction_scores_nothing():
 def test_signature():
     assert str(signature()) == (
         f"metrics:rouge1+rouge2+rougeLsum|measure:f|stem:porter|split:newline|refs:max"
-        f"|scorer:rouge-score-rs-{version('rouge-score-rs')}|version:{version('discsum')}"
+        f"|scorer:{scorer().name}-{version(scorer().name)}|version:{version('discsum')}"
     )
     assert rouge(["a"], ["a"], measure="r").signature == signature("r")
     assert dict(signature("r").fields)["measure"] == "r"
