@@ -18,6 +18,7 @@ from discsum.data.inputs import Item
 from discsum.data.tables import TABLES, Failure
 from discsum.errors import DiscsumError, InputError
 from discsum.files import replacing, to_line
+from discsum.registry import suggestion
 
 FAILED, SOME_FAILED = 1, 3
 BATCH = 8
@@ -92,7 +93,8 @@ def in_batches(
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
     """End with the exit code of wrong usage unless the option's value is one of the choices."""
     if value not in choices:
-        raise typer.BadParameter(f"expected one of {', '.join(choices)}, got {value!r}", param_hint=option)
+        expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
+        raise typer.BadParameter(expected, param_hint=option)
 
 
 def is_single(inputs: Sequence[str]) -> bool:

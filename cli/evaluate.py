@@ -105,7 +105,7 @@ def evaluate(
 ) -> None:
     """Measure parsers on gold trees, or summarizers on reference summaries.
 
-    Summarizers are shipped models, folders, baselines (lead, random, textrank, marcu, tree-knapsack), oracle, or
+    Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
     sequence-to-sequence models as for discsum abstract: --selector to --truncate say how these generate.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discsum.baselines import BASELINES
 from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.train import HeadFiles
@@ -51,7 +52,7 @@ def extract(
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option(help="A shipped model, a folder, or lead, random, textrank, marcu, tree-knapsack."),
+        typer.Option(help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
     ] = None,
     output: Output = None,
     sentences: Sentences = "model",

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.constants import SENTENCES
 from discsum.errors import InputError
+from discsum.format_registry import readable
 
 
 def _known_encoding(name: str) -> str:
@@ -24,7 +26,7 @@ Inputs = Annotated[
     typer.Argument(
         metavar="INPUT",
         help="Text files, folders, - for standard input, .jsonl(.gz), .csv or .parquet tables, or trees "
-        "(.rs3 .rs4 .dis .rsd .json).",
+        f"({' '.join(f'.{name}' for name in readable(installed=False))}).",
         show_default=False,
     ),
 ]
@@ -48,7 +50,7 @@ ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or t
 Selector = Annotated[
     str | None,
     typer.Option(
-        help="Which sentences a step reads: all, mean_key, min_max, ideal, random, ... "
+        help=f"Which sentences a step reads: all of them, or those of {', '.join(SELECTORS.own)}. "
         "Default: as the model was trained, or all."
     ),
 ]

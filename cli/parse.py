@@ -16,18 +16,25 @@ from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.files import to_line
+from discsum.format_registry import dump, suffix, writable
 
 if TYPE_CHECKING:
     from discsum.document import Document
 
-FORMATS = ("tree", "json", "rs3", "rs4", "dis", "rsd", "svg")
+# What a terminal shows comes first.
+SHOWN = ("tree", "json")
 
 
 def parse(
     inputs: Inputs,
     format: Annotated[
         str,
-        typer.Option("--format", "-f", metavar="|".join(FORMATS), help="What to print: an outline, or a file format."),
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(writable(installed=False)),
+            help="What to print: tree, an outline, or a file format.",
+        ),
     ] = "tree",
     jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON, one object a line.")] = False,
     output: Output = None,
@@ -43,16 +50,15 @@ def parse(
 
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
-    if jsonl and format not in ("tree", "json"):
+    if jsonl and format not in SHOWN:
         raise typer.BadParameter(f"expected no --format {format} beside it", param_hint="--jsonl")
     format = "json" if jsonl else format
-    check_choice("--format", format, FORMATS)
+    check_choice("--format", format, writable())
     check_choice("--sentences", sentences, SENTENCES)
     check_choice("--edus", edus, ("model", "newline"))
     single = is_single(inputs)
-    if not single and output in (None, "-") and format not in ("tree", "json"):
+    if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
-    suffix = ".txt" if format == "tree" else f".{format}"
     run = Run()
     from discsum.parsers.loading import load_parser
     from discsum.parsers.parsing import ensure_parsed
@@ -62,8 +68,8 @@ def parse(
         return [item.document for item in parsed]
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
-    one_file = single or format in ("tree", "json")
-    with Writer(output, suffix, one_file=one_file) as writer, counting("parsed") as show:
+    one_file = single or format in SHOWN
+    with Writer(output, suffix(format), one_file=one_file) as writer, counting("parsed") as show:
         for item, document in in_batches(entries, work, run):
             with run.guard(item):
                 writer.write(item, _render(document, format, single and not jsonl, writer))
@@ -72,15 +78,14 @@ def parse(
 
 
 def _render(document: Document, format: str, single: bool, writer: Writer) -> str:
-    from discsum.formats import dump
-    from discsum.formats.outline import to_text
-
     if format == "json":
         return to_line(document.to_json(), pretty=single)
     if format != "tree":
         if not document.edus:
             raise InputError("expected some text, got none; without any, --format can only be json or tree")
         return dump(document, format)
+    from discsum.formats.tree import to_text
+
     heading = "" if single or writer.folder else f"== {document.id}\n"
     if not document.edus:
         return heading

@@ -12,6 +12,7 @@ from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
 from discsum.cli.options import ParserName, TextColumn
 from discsum.cli.progress import counting, quiet
 from discsum.constants import SHIPPED_PARSER, UNITS
+from discsum.oracles import ORACLES
 
 
 def preprocess(
@@ -27,8 +28,7 @@ def preprocess(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
-        str,
-        typer.Option(metavar="kedzie|bertsum|discobert-edu|rouge12-f|none", help="Who labels the units, if anyone."),
+        str, typer.Option(metavar="|".join([*ORACLES.own, "none"]), help="Who labels the units, if anyone.")
     ] = "rouge12-f",
     oracle_units: Annotated[
         int | None, typer.Option(help="Units that it may take, at most. Default: as its paper.")

@@ -9,14 +9,13 @@ import typer
 from typer.core import TyperCommand
 
 from discsum.cli.progress import quiet, reporter
+from discsum.encoder.heads import HEADS
 
 
 def _register(files: list[str] | None) -> list[str] | None:
     if files:
-        from discsum.encoder.heads import register_file
-
         for file in files:
-            register_file(file)
+            HEADS.register_file(file)
     return files
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, read_rows
 from discsum.errors import DiscsumError, InputError
+from discsum.format_registry import restore, suffixes
 
 if TYPE_CHECKING:
     from discsum.document import Document
 
-TREES = (".rs3", ".rs4", ".dis", ".rsd", ".json")
 TEXT_COLUMNS = ("article", "text")
 # Columns of a row that holds a parsed document, as `discsum parse --jsonl` writes it.
 PARSED = {"text", "sentences", "edus", "nodes"}
@@ -60,6 +60,7 @@ def read_inputs(
         trees: Whether tree files count as input.
     """
     how = _Options(encoding, text_column) if encoding else _Options("utf-8", text_column, CONVERT, "give one that name")
+    endings = suffixes() if trees else {}
     for name in inputs:
         try:
             if name == "-":
@@ -67,28 +68,28 @@ def read_inputs(
                 text = decode(content, how.encoding, "standard input", remedy=how.convert)
                 yield Item("stdin", "standard input", text)
                 continue
-            for path in _files(Path(name), trees):
-                yield from _read_file(path, how, trees)
+            for path in _files(Path(name), endings):
+                yield from _read_file(path, how, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, str(error))
 
 
-def _files(path: Path, trees: bool) -> list[Path]:
+def _files(path: Path, trees: Collection[str]) -> list[Path]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     if not path.is_dir():
         return [path]
-    kinds = {".txt", *TABLES, *(TREES if trees else ())}
+    kinds = {".txt", *TABLES, *trees}
     found = sorted(child for child in path.rglob("*") if child.is_file() and child.name.lower().endswith(tuple(kinds)))
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
 
 
-def _read_file(path: Path, how: _Options, trees: bool) -> Iterator[Item | Failure]:
+def _read_file(path: Path, how: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
-        if suffix in TREES and trees:
+        if suffix in trees:
             from discsum.formats import read_tree
 
             document = read_tree(path, how.encoding)
@@ -118,10 +119,8 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _Optio
     own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     document = None
     if how.text_column is None and row.keys() >= PARSED:
-        from discsum.formats.json import from_object
-
         try:
-            document = from_object(row, source=source)
+            document = restore(row, "json", source=source)
         except DiscsumError as error:
             return Failure(source, str(error))
     return Item(str(name) if name not in (None, "") else own, source, row[column], document)

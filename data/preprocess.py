@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from discsum.batches import batches, failing_alone
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
-from discsum.data.engines import Step, check_device, results_of
+from discsum.data.engines import ENGINES
+from discsum.data.engines.base import Step, check_device
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
 from discsum.data.pairs import Pair
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
@@ -68,8 +69,8 @@ class PreprocessRecipe(Checked):
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
         problems = []
-        if self.oracle == "discobert-edu" and self.units != ("edu",):
-            problems.append(f"oracle: expected discobert-edu with the unit edu only, got {' and '.join(self.units)}")
+        if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") and self.units != ("edu",):
+            problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
         if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
             problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")
         if not self.units or not set(self.units) <= set(UNITS):
@@ -187,6 +188,7 @@ def preprocess(
     recipe: PreprocessRecipe,
     *,
     workers: int = 1,
+    engine: str = "local",
     device: str = "cpu",
     wait: bool = False,
     report: Callable[[int], None] = lambda done: None,
@@ -204,6 +206,7 @@ def preprocess(
         folder: Where the dataset is kept.
         recipe: What is made of the documents.
         workers: Processes beside each other.
+        engine: Where they are, by name in `ENGINES`.
         device: Where texts are parsed and encoded; on another one the last digits of vectors differ.
         wait: Whether to wait for another run that is at work on the folder, instead of refusing.
         report: Takes the number of documents done, those of an earlier run among them.
@@ -244,7 +247,7 @@ def preprocess(
             done += documents
             report(done)
 
-        for _ in results_of(ShardMaker(recipe, folder, device), pending(), workers, step):
+        for _ in ENGINES[engine](workers).results_of(ShardMaker(recipe, folder, device), pending(), step):
             pass
         return _finish(folder, count, whole)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
+from discsum.format_registry import convert, dump, load, restore
 from discsum.tree import RSTTree
 
 if TYPE_CHECKING:
@@ -144,83 +145,72 @@ class Document:
         """Return the same document under another name."""
         return replace(self, id=id)
 
-    # Converters. The formats live with the parsers; each method is the one line that reaches there.
+    # Converters: each asks the registry of formats by name, which imports the format's file.
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as the JSON object of `discsum parse --format json`."""
-        from discsum.formats import json
-
-        return json.to_object(self)
+        data: dict[str, Any] = convert(self, "json")
+        return data
 
     @classmethod
     def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
         """Return the document of such a JSON object."""
-        from discsum.formats import json
-
-        return json.from_object(data, source=source)
+        document: Document = restore(data, "json", source=source)
+        return document
 
     def to_rs3(self) -> str:
         """Return the tree as an rs3 file (RSTTool, rstWeb)."""
-        return self._dump("rs3")
+        return dump(self, "rs3")
 
     def to_rs4(self) -> str:
         """Return the tree as an rs4 file (rstWeb with eRST), primary tree only."""
-        return self._dump("rs4")
+        return dump(self, "rs4")
 
     def to_dis(self) -> str:
         """Return the tree as a dis file (the lisp form of RST-DT), binary."""
-        return self._dump("dis")
+        return dump(self, "dis")
 
     def to_rsd(self) -> str:
         """Return the tree as an rsd file (rst2dep's tab-separated dependencies)."""
-        return self._dump("rsd")
+        return dump(self, "rsd")
 
     def to_svg(self) -> str:
         """Return a drawing of the tree."""
-        return self._dump("svg")
+        return dump(self, "svg")
 
     def to_nltk(self) -> nltk.Tree:
         """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""
-        from discsum.formats import graphs
-
-        return graphs.to_nltk(self)
+        return convert(self, "nltk")
 
     def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
-        from discsum.formats import graphs
-
-        return graphs.to_networkx(self)
+        graph: networkx.DiGraph[int] = convert(self, "networkx")
+        return graph
 
     @classmethod
     def from_rs3(cls, content: str, source: str = "") -> Document:
         """Read an rs3 file's content; `source` names it in errors."""
-        return cls._load("rs3", content, source)
+        return cls._load(content, "rs3", source)
 
     @classmethod
     def from_rs4(cls, content: str, source: str = "") -> Document:
         """Read an rs4 file's content (primary tree); `source` names it in errors."""
-        return cls._load("rs4", content, source)
+        return cls._load(content, "rs4", source)
 
     @classmethod
     def from_dis(cls, content: str, source: str = "") -> Document:
         """Read a dis file's content, binary or n-ary; `source` names it in errors."""
-        return cls._load("dis", content, source)
+        return cls._load(content, "dis", source)
 
     @classmethod
     def from_rsd(cls, content: str, source: str = "") -> Document:
         """Read an rsd file's content; `source` names it in errors."""
-        return cls._load("rsd", content, source)
-
-    def _dump(self, name: str) -> str:
-        from discsum.formats import dump
-
-        return dump(self, name)
+        return cls._load(content, "rsd", source)
 
     @classmethod
-    def _load(cls, name: str, content: str, source: str) -> Document:
-        from discsum.formats import load
-
-        return load(content, name, source=source)
+    def _load(cls, content: str, name: str, source: str) -> Document:
+        document: Document = load(content, name, source=source)
+        return document
 
 
 def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:

@@ -19,7 +19,7 @@ from discsum.abstractive.folder import (
 )
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors import ALL, SENTENCE_ENCODERS, check_options
+from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
 from discsum.constants import HUB
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
@@ -126,7 +126,7 @@ class AbstractiveSummarizer:
             raise InputError(f"--r {config.r}: expected a selector that selects beside it, as mean_key, got {ALL}")
         check_options(config.selector, config.options)
         trained = own is not None and own.config.selector == config.selector
-        if config.selector in SENTENCE_ENCODERS and not (trained or untrained):
+        if config.selector in sentence_encoders() and not (trained or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"

@@ -1,24 +1,19 @@
-"""Extractive summarizers that need no training, by name in `BASELINES`."""
+"""Extractive summarizers that need no training, by name in `BASELINES`. One file each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from discsum.baselines.lead import Lead
-from discsum.baselines.marcu import Marcu
-from discsum.baselines.random import Random
-from discsum.baselines.textrank import TextRank
-from discsum.baselines.tree_knapsack import TreeKnapsack
-from discsum.errors import InputError
-from discsum.scoring import UnitScorer
+from discsum.registry import Registry
 
-BASELINES: dict[str, Callable[..., UnitScorer]] = {
-    "lead": Lead,
-    "random": Random,
-    "textrank": TextRank,
-    "marcu": Marcu,
-    "tree-knapsack": TreeKnapsack,
-}
+if TYPE_CHECKING:
+    from discsum.scoring import UnitScorer
+
+BASELINES: Registry[Callable[..., UnitScorer]] = Registry(
+    "baseline", "discsum.baselines", "discsum.baselines", dashes=True
+)
+register, register_file = BASELINES.register, BASELINES.register_file
 
 
 def baseline(name: str, **options: object) -> UnitScorer:
@@ -27,6 +22,7 @@ def baseline(name: str, **options: object) -> UnitScorer:
     Raises:
         InputError: An unknown name; the message lists the choices.
     """
-    if name not in BASELINES:
-        raise InputError(f"expected a baseline out of {', '.join(BASELINES)}, got {name!r}")
     return BASELINES[name](**options)
+
+
+__all__ = ["BASELINES", "baseline", "register", "register_file"]

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.baselines import BASELINES
 from discsum.document import Document
 from discsum.promotion import promotion_scores
 from discsum.scoring import UnitScorer
 
 
+@BASELINES.register("marcu")
 @dataclass(frozen=True)
 class Marcu(UnitScorer):
     """Promotion sets (Marcu 1999, *Discourse Trees are Good Indicators of Importance in Text*)."""

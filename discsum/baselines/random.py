@@ -9,11 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.baselines import BASELINES
 from discsum.document import Document
 from discsum.scoring import UnitScorer
 from discsum.selection import unit_texts
 
 
+@BASELINES.register("random")
 @dataclass(frozen=True)
 class Random(UnitScorer):
     """Units at random: the same for the same text and seed, whatever was summarized before."""

@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.baselines import BASELINES
 from discsum.document import Document
 from discsum.scoring import UnitScorer
 from discsum.selection import unit_texts
 
 
+@BASELINES.register("textrank")
 @dataclass(frozen=True)
 class TextRank(UnitScorer):
     """PageRank over the units (Mihalcea and Tarau 2004), linked by the cosine of their tf-idf vectors.

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.baselines import BASELINES
 from discsum.dependency import depths, edu_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
@@ -16,6 +17,7 @@ from discsum.scoring import UnitScorer
 from discsum.selection import Policy, unit_texts
 
 
+@BASELINES.register("tree-knapsack")
 @dataclass(frozen=True)
 class TreeKnapsack(UnitScorer):
     """Trim the dependency tree to the budget, exactly.

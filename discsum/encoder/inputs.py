@@ -11,7 +11,8 @@ from torch import Tensor
 
 from discsum.document import Document
 from discsum.encoder.features import unit_features
-from discsum.encoder.heads import UnitTree, head_type
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads.base import UnitTree
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.tree import RSTTree
 
@@ -51,7 +52,7 @@ def unit_inputs(document: Document, unit: str, vectors: Tensor, network: Synthes
     features = torch.from_numpy(unit_features(document, unit))
     for first in range(0, count, network.max_units):
         after = min(first + network.max_units, count)
-        arrays = head_type(network.head).prior(_section(document, unit, first, after), network.for_head())
+        arrays = HEADS[network.head].prior(_section(document, unit, first, after), network.for_head())
         prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
         yield UnitInputs(first, vectors[first:after], features[first:after], prior)
 

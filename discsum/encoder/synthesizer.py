@@ -7,14 +7,17 @@ after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d),
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Annotated
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor, nn
 
-from discsum.encoder.heads import HeadConfig, Prior, make_head
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads.base import HeadConfig, Prior
+from discsum.errors import InputError
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, about
+from discsum.registry import suggestion
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,29 @@ class SynthesizerConfig(Checked):
     ] = 512
     dense_inner: Annotated[Count, about("Inner size of the dense head.")] = 512
     mixture: Annotated[tuple[str, ...], about("Names of the heads that a `mixed` head is made of.")] = ()
+    head_options: Annotated[dict[str, Any], about("Options of other heads, by name.")] = field(default_factory=dict)
 
     def for_head(self) -> HeadConfig:
         """Return what concerns the attention heads."""
-        names = (field.name for field in fields(HeadConfig))
-        return HeadConfig(**{name: getattr(self, name) for name in names})
+        options = {"dense_inner": self.dense_inner, "mixture": self.mixture, **self.head_options}
+        return HeadConfig(self.width, self.key_size, self.heads, self.dropout, self.max_units, options)
+
+    def head_problems(self) -> list[str]:
+        """Return what is wrong with the head's name and options, which is known when heads of one's own are."""
+        names, kinds, found = (self.head, *self.mixture), [], []
+        for name in names:
+            try:
+                kinds.append(HEADS.entry(name).options)
+            except InputError as error:
+                found.append(f"head: {error}")
+        known = [option.name for kind in kinds if kind for option in fields(kind)]
+        unknown = [] if found else [name for name in self.head_options if name not in known]
+        wanted = f"expected an option of {', '.join(names)} ({', '.join(known) or 'it has none'})"
+        return found + [f"head_options.{name}: {wanted}{suggestion(name, known)}" for name in unknown]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary; options only where there are any."""
+        return {name: value for name, value in super().to_dict().items() if value or name != "head_options"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,7 @@ class SynthesizerLayer(nn.Module):
         """Build one layer."""
         super().__init__()
         self.heads, self.value_size = config.heads, config.value_size
-        self.attention = make_head(config.head, config.for_head())
+        self.attention = HEADS[config.head](config.for_head())
         self.value = nn.Linear(config.width, config.heads * config.value_size)
         self.output = nn.Linear(config.heads * config.value_size, config.width)
         self.feed_forward = nn.Sequential(

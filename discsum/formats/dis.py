@@ -3,9 +3,9 @@
 `( Nucleus (span 1 2) (rel2par span) …)` is a constituent, `( Satellite (leaf 3) (rel2par List) (text _!…_!) )`
 an EDU. A relation stands on the satellite, or on every nucleus if there are several.
 
-Reading takes binary and n-ary trees and makes them binary as `constituents.assemble` does; a satellite between
+Reading takes binary and n-ary trees and makes them binary as `_constituents.assemble` does; a satellite between
 two nuclei joins the one before it. RST-DT's paragraph marks `<P>` and `//TT_ERR` are dropped. Writing gives
-binary trees. Texts are written as `plain_text` says, and an EDU that itself holds `_!` or `<P>` gets a word
+binary trees. Texts are written as `_plain_text` says, and an EDU that itself holds `_!` or `<P>` gets a word
 joiner (U+2060) inside it, taken out again when read. Probabilities have no place in the format.
 """
 
@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 from discsum.document import Document
 from discsum.errors import FormatError
-from discsum.formats.constituents import DiscontinuousError, Part, assemble, join_satellite
-from discsum.formats.plain_text import fold, lines_of
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._constituents import DiscontinuousError, Part, assemble, join_satellite
+from discsum.formats._plain_text import fold, lines_of
 from discsum.tree import Node, RSTTree
 
 _TOKEN = re.compile(
@@ -209,3 +210,6 @@ def _head(tree: RSTTree, parent: int, nucleus: bool, place: str) -> str:
 
 def _without_joiner(match: re.Match[str]) -> str:
     return match[1] + match[2][1:] + match[3]
+
+
+FORMATS.register("dis", Format(dumps, loads))

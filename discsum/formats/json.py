@@ -14,6 +14,7 @@ from typing import Any
 from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError, TreeError
 from discsum.files import to_line
+from discsum.format_registry import FORMATS, Format
 from discsum.tree import RSTTree
 
 _INTEGERS = ("first", "last", "split")
@@ -124,3 +125,6 @@ class _Object:
         items: list[Any] = self.take(name, "a list of objects", (list,))
         path = ".".join(part for part in (self.path, name) if part)
         return [_Object(item, f"{path}[{index}]", self.source) for index, item in enumerate(items)]
+
+
+FORMATS.register("json", Format(dumps, loads, to_object, from_object, has_parser=True))

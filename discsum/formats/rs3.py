@@ -5,9 +5,9 @@ relation to it. The nucleus of a span group carries the relation `span`; a satel
 the nuclei of a multinuclear group carry the group's relation. rs4 adds secondary edges and signals (eRST):
 they are passed over when reading and never written, so one writer serves both formats.
 
-Reading makes n-ary constituents binary as `constituents.assemble` does. Writing gives every binary node its
+Reading makes n-ary constituents binary as `_constituents.assemble` does. Writing gives every binary node its
 group, except that nuclei branching to the right under one relation share a multinuclear one; reading that
-back returns the same tree. Texts are written as `plain_text` says; probabilities have no place in the format.
+back returns the same tree. Texts are written as `_plain_text` says; probabilities have no place in the format.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from discsum.document import Document
 from discsum.errors import FormatError
-from discsum.formats.constituents import Constituent, DiscontinuousError, Part, assemble, constituents
-from discsum.formats.plain_text import fold, lines_of
-from discsum.formats.rs3_elements import Element, Elements, read_elements
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._constituents import Constituent, DiscontinuousError, Part, assemble, constituents
+from discsum.formats._plain_text import fold, lines_of
+from discsum.formats._rs3_elements import Element, Elements, read_elements
 from discsum.tree import Node, RSTTree
 
 # The relations of GUM, listed in every header so that rstWeb offers them when the file is edited there.
@@ -206,3 +207,6 @@ def _links(edus: int, inner: list[Constituent], ambiguous: set[str]) -> tuple[di
 
 def _link(parent: int, relation: str) -> str:
     return f' parent="{parent + 1}" relname={quoteattr(relation)}'
+
+
+FORMATS.register("rs3", Format(dumps, loads))

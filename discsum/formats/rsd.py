@@ -10,10 +10,10 @@ sharing a number. So every tree comes back exactly, also from rst2dep's own `dep
 satellites and several nuclei alike (rs3 as it writes it cannot tell those apart).
 
 rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well,
-except where two of them tie; then nuclei come before satellites and near before far, as `constituents.assemble`
+except where two of them tie; then nuclei come before satellites and near before far, as `_constituents.assemble`
 has it: all of GUM comes back so. What is lost is n-ary shape beyond that order, and with its algorithms
 `chain` and `hirao`, which move or drop the links between nuclei, part of the tree itself. Secondary edges, signals
-and node ids (columns 4, 5, 9, 10) are passed over. Texts are written as `plain_text` says; probabilities have no
+and node ids (columns 4, 5, 9, 10) are passed over. Texts are written as `_plain_text` says; probabilities have no
 place in the format.
 
 References:
@@ -26,14 +26,15 @@ from dataclasses import dataclass
 
 from discsum.document import Document
 from discsum.errors import FormatError
-from discsum.formats.constituents import (
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._constituents import (
     DiscontinuousError,
     Part,
     constituents,
     join_nuclei,
     join_satellite,
 )
-from discsum.formats.plain_text import fold, lines_of
+from discsum.formats._plain_text import fold, lines_of
 from discsum.tree import Node, RSTTree
 
 _COLUMNS = 10
@@ -183,3 +184,6 @@ def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int,
             nuclei.append(parts[queue.pop()])
         whole = join_nuclei(nuclei, nodes)
     return whole
+
+
+FORMATS.register("rsd", Format(dumps, loads))

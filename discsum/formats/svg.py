@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from discsum.document import Document
-from discsum.formats.constituents import Constituent, constituents
-from discsum.formats.plain_text import printable
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._constituents import Constituent, constituents
+from discsum.formats._plain_text import printable
 from discsum.tree import RSTTree
 
 # All lengths are pixels.
@@ -210,3 +211,6 @@ def _width(text: str) -> float:
         else:
             total += CAPITAL if character.isupper() else NARROW
     return total
+
+
+FORMATS.register("svg", Format(dumps), drawing=True)

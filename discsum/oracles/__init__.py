@@ -1,19 +1,21 @@
-"""Oracle labels: the units that a greedy search with the reference at hand would select, by name in `ORACLES`."""
+"""Oracle labels: the units that a greedy search with the reference at hand would select. One file an oracle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from discsum.errors import InputError
-from discsum.oracles.bertsum import bertsum, discobert_edu
-from discsum.oracles.kedzie import kedzie
-from discsum.oracles.rouge12 import rouge12_f
+from discsum.registry import Registry
 
-# How many units each may take unless told otherwise, as its paper sets it.
-ORACLES: dict[str, int | None] = {"kedzie": None, "bertsum": 3, "discobert-edu": 5, "rouge12-f": None}
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# `(units' texts, references, limit)` to the selected units, with `(edus,)` heads after them for one that is `edu_only`.
+# Facts: `units`, how many it may take unless told otherwise, as its paper sets it; `edu_only`, whether it needs EDUs.
+ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracles", "discsum.oracles", dashes=True)
+register, register_file = ORACLES.register, ORACLES.register_file
 
 
 def oracle_labels(
@@ -30,26 +32,26 @@ def oracle_labels(
         units: The units' texts.
         references: The reference summary, or several.
         k: At most so many units; by default what the oracle's paper sets.
-        heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; `discobert-edu` needs them.
+        heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; an oracle that is `edu_only` needs
+            them.
 
     Raises:
         InputError: An unknown name (the message lists the choices), no reference, or no heads where they are needed.
     """
-    if name not in ORACLES:
-        raise InputError(f"expected an oracle out of {', '.join(ORACLES)}, got {name!r}")
+    import numpy as np
+
+    oracle = ORACLES.entry(name)
     texts = [references] if isinstance(references, str) else list(references)
     if not any(text.strip() for text in texts):
         raise InputError("expected a reference summary to make oracle labels, got none")
-    limit = ORACLES[name] if k is None else k
-    if name == "discobert-edu":
-        if heads is None:
-            raise InputError(
-                "discobert-edu: expected EDUs that depend on each other, got units without heads; use unit edu"
-            )
-        chosen = discobert_edu(units, texts, limit, heads)
-    else:
-        search = {"kedzie": kedzie, "bertsum": bertsum, "rouge12-f": rouge12_f}[name]
-        chosen = search(units, texts, limit)
+    edu_only = oracle.facts.get("edu_only")
+    if edu_only and heads is None:
+        raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
+    limit = oracle.facts.get("units") if k is None else k
+    chosen = oracle.value(units, texts, limit, *((heads,) if edu_only else ()))
     labels = np.zeros(len(units), dtype=np.int8)
     labels[chosen] = 1
     return labels
+
+
+__all__ = ["ORACLES", "oracle_labels", "register", "register_file"]

@@ -9,12 +9,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.metrics.rouge_words import plain_words, stemmed_words
+from discsum.metrics.rouge_words import plain_words, stem
+from discsum.oracles import ORACLES
 from discsum.oracles.base import TOLERANCE
 
 WORDS = 100
 
 
+@ORACLES.register("kedzie")
 def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
     """Return the units found greedily by ROUGE-1 recall, in document order.
 
@@ -62,9 +64,8 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
 def content_words(text: str) -> list[str]:
     """Return the stemmed words of a text that are no stop words."""
-    return [
-        stem for stem, word in zip(stemmed_words(text), plain_words(text), strict=True) if word not in _stop_words()
-    ]
+    stop_words = _stop_words()
+    return [stem(word) for word in plain_words(text) if word not in stop_words]
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, VECTORS
-from discsum.encoder.heads import head_type, origin
+from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
 from discsum.files import sha256
@@ -80,7 +80,7 @@ def write_summarizer(parts: SummarizerParts, folder: Path) -> None:
     named = replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint, vectors_folder=encoder)
     network = parts.network.config
     config: dict[str, Any] = {"name": parts.config.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
-    code = {head: origin(head) for head in (network.head, *network.mixture) if origin(head)}
+    code = {head: code for head in (network.head, *network.mixture) if (code := HEADS.origin(head))}
     if code:
         config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in parts.trained.items()}
@@ -165,7 +165,7 @@ def _check_heads(model: ModelFolder, sizes: SynthesizerConfig) -> None:
     """
     for name in (sizes.head, *sizes.mixture):
         try:
-            head_type(name)
+            HEADS.entry(name)
         except InputError as error:
             code = model.config.get("heads", {}).get(name)
             needs = f"the head {name!r}{f' of {code}' if code else ''}"

@@ -9,6 +9,7 @@ from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.persistence import shipped
+from discsum.registry import suggestion
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
@@ -24,12 +25,12 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
     Raises:
         WeightsError: No such model, or a model that was trained on the other unit.
     """
-    if name in BASELINES:
+    if name is not None and name in BASELINES:
         return baseline(name)
     if name is not None and name not in shipped() and not name.startswith(HUB) and not Path(name).exists():
         raise WeightsError(
             f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
-            f"or one of {', '.join(BASELINES)}; found no such folder"
+            f"or one of {', '.join(BASELINES)}{suggestion(name, [*shipped(), *BASELINES])}; found no such folder"
         )
     model = ExtractiveSummarizer.from_pretrained(name, unit=unit or "sentence", device=device)
     if unit is not None and model.unit != unit:

@@ -9,7 +9,8 @@ from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
 from discsum.abstractive.sparse import sentences, sparsify
-from discsum.abstractive.sparse.selectors import SELECTORS, AttentionShape, EncodedTokens, Queries, make_selectors
+from discsum.abstractive.sparse.selectors import SELECTORS, make_selectors
+from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
 from discsum.errors import InputError
 

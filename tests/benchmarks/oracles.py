@@ -46,9 +46,11 @@ def main() -> None:
     oracle_labels("kedzie", documents[0].sentence_texts, pairs[0].references)
     gc.freeze()
     totals = [0.0, 0.0]
-    for name, limit in ORACLES.items():
+    for name in ORACLES.own:
+        facts = ORACLES.facts(name)
+        limit, edu_only = facts.get("units"), facts.get("edu_only", False)
         for unit in ("sentence", "edu"):
-            if (name, unit) == ("discobert-edu", "sentence"):
+            if edu_only and unit == "sentence":
                 continue
             equal, slow, fast = 0, 0.0, 0.0
             for pair, document in zip(pairs, documents, strict=True):
@@ -57,7 +59,7 @@ def main() -> None:
                 labels, seconds = timed(lambda: oracle_labels(name, texts, pair.references, heads=heads))  # noqa: B023
                 fast += seconds
                 naive = getattr(naive_oracles, name.replace("-", "_"))
-                more = (heads.tolist(),) if name == "discobert-edu" else ()
+                more = (heads.tolist(),) if edu_only else ()
                 chosen, seconds = timed(lambda: naive(texts, pair.references, limit, *more))  # noqa: B023
                 slow += seconds
                 equal += labels.nonzero()[0].tolist() == chosen

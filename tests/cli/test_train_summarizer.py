@@ -97,12 +97,12 @@ register("neighbours", NeighboursHead)
 def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monkeypatch):
     code = tmp_path / "neighbours.py"
     code.write_text(NEIGHBOURS)
-    run, known = tmp_path / "run", dict(HEADS)
+    run, known = tmp_path / "run", dict(HEADS.registered)
     command = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run)
     result = discsum(*command)
     assert result.code == 1
     assert "got 'neighbours'; a head of one's own is made known with --head-file FILE.py" in result.err
-    monkeypatch.setattr("discsum.encoder.heads.HEADS", dict(known))
+    monkeypatch.setattr(HEADS, "registered", dict(known))
     assert discsum(*command, "--head-file", code).code == 0
     assert json.loads((run / "best" / "config.json").read_text())["heads"] == {
         "neighbours": "neighbours.py:NeighboursHead"
@@ -115,7 +115,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
         assert discsum(*command, "--head-file", code).code == 0
         # As in another process.
         with monkeypatch.context() as fresh:
-            fresh.setattr("discsum.encoder.heads.HEADS", dict(known))
+            fresh.setattr(HEADS, "registered", dict(known))
             result = discsum(*command)
         assert result.code == 1
         assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import pytest
 
-from discsum.data import engines
-from discsum.data.engines import check_device, results_of
+from discsum.data.engines import ENGINES, local
+from discsum.data.engines.base import check_device
 from discsum.errors import InputError
 
 
@@ -26,7 +26,7 @@ class Loading:
 
 def test_each_worker_loads_once():
     steps = []
-    done = list(results_of(Loading(), iter(range(12)), 2, steps.append))
+    done = list(ENGINES["local"](2).results_of(Loading(), iter(range(12)), steps.append))
     assert sorted(task for task, _, _ in done) == list(range(12))
     assert len({loaded for _, _, loaded in done}) == len({process for _, process, _ in done}) <= 2
     assert os.getpid() not in {process for _, process, _ in done}
@@ -41,9 +41,9 @@ def slowly(task, step):
 
 
 def test_steps_are_told_before_their_task_is_done(monkeypatch):
-    monkeypatch.setattr(engines, "LOOK", 0.05)
+    monkeypatch.setattr(local, "LOOK", 0.05)
     steps = []
-    for _ in results_of(slowly, [0, 1], 2, steps.append):
+    for _ in ENGINES["local"](2).results_of(slowly, [0, 1], steps.append):
         steps.append(None)
     assert sum(step or 0 for step in steps) == 8
     assert len(steps[: steps.index(None)]) > 2
@@ -57,7 +57,5 @@ def test_devices_that_are_not_here(name):
 
 def test_the_processor_needs_no_torch_to_be_there():
     """The process that hands out work computes nothing."""
-    code = (
-        "import sys; from discsum.data.engines import check_device; check_device('cpu'); print('torch' in sys.modules)"
-    )
+    code = "import sys; from discsum.data.engines import base; base.check_device('cpu'); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

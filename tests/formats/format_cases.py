@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from discsum.document import Document
-from discsum.formats.plain_text import printable
+from discsum.formats._plain_text import printable
 from discsum.tree import NUCLEARITIES, Node, RSTTree
 
 LABELS = ("joint-list", "elaboration-additional", "same-unit", "Contrast", "Topic-Drift", "attribution-e")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discsum.dependency import edu_heads
 from discsum.formats import dump, load, read_tree
-from discsum.formats.plain_text import fold, printable
+from discsum.formats._plain_text import fold, printable
 from discsum.tree import RSTTree
 
 rst2dep = pytest.importorskip("rst2dep")

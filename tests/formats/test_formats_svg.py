@@ -6,7 +6,7 @@ from format_cases import EDU_TEXTS, documents, numbered, trees
 from hypothesis import given, settings
 
 from discsum.document import Document
-from discsum.formats.plain_text import printable
+from discsum.formats._plain_text import printable
 from discsum.formats.svg import BOUNDARY_HEIGHT, TEXT_WIDTH, _width, _wrap
 from discsum.tree import Node, RSTTree
 

@@ -3,7 +3,7 @@ from small_trees import document_of
 
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.formats.outline import to_text
+from discsum.formats.tree import to_text
 from discsum.tree import Node, RSTTree
 
 EDUS = [

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
-from discsum.abstractive.sparse.cache import SparseCrossCache
-from discsum.abstractive.sparse.conversion import densify, sentences, sparsify
-from discsum.abstractive.sparse.layout import SentenceLayout
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discsum.abstractive.sparse.cache import SparseCrossCache
+    from discsum.abstractive.sparse.conversion import densify, sentences, sparsify
+    from discsum.abstractive.sparse.layout import SentenceLayout
+
+# Imported on first use: the names of the selectors below are known without torch.
+_HOMES = {
+    "SparseCrossCache": "cache",
+    "densify": "conversion",
+    "sentences": "conversion",
+    "sparsify": "conversion",
+    "SentenceLayout": "layout",
+}
 
 __all__ = ["SentenceLayout", "SparseCrossCache", "densify", "sentences", "sparsify"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -15,9 +15,10 @@ from torch import nn
 from discsum.abstractive.sparse.attention import SentenceSparseCrossAttention
 from discsum.abstractive.sparse.cache import SparseCrossCache
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors import AttentionShape, make_selectors
-from discsum.abstractive.sparse.selectors.discourse_prior import DiscoursePriorSelector
-from discsum.abstractive.sparse.selectors.learned import LearnedSelector
+from discsum.abstractive.sparse.selectors import make_selectors
+from discsum.abstractive.sparse.selectors._discourse_prior import DiscoursePriorSelector
+from discsum.abstractive.sparse.selectors._learned import LearnedSelector
+from discsum.abstractive.sparse.selectors.base import AttentionShape
 from discsum.abstractive.sparse.state import SparseState
 from discsum.errors import InputError
 

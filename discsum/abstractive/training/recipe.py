@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from discsum.abstractive.sparse.selectors import ALL, SENTENCE_ENCODERS, names
+from discsum.abstractive.sparse.selectors import ALL, names, sentence_encoders
 from discsum.abstractive.training.objective import Objective
 from discsum.abstractive.training.scratch import Scratch
 from discsum.recipes.fields import Count, about, one_of
@@ -66,9 +66,9 @@ class AbstractiveRecipe(RunRecipe):
         found = super().problems()
         if self.objective.selects and self.selector == ALL:
             found.append(f"selector: expected one that selects for the mode {mode}, got {self.selector!r}")
-        if mode == "kl" and self.selector not in SENTENCE_ENCODERS and self.beta is None:
+        if mode == "kl" and self.selector not in sentence_encoders() and self.beta is None:
             found.append(
-                f"selector: expected one that learns ({', '.join(SENTENCE_ENCODERS)}), or a beta, for the mode kl, "
+                f"selector: expected one that learns ({', '.join(sentence_encoders())}), or a beta, for the mode kl, "
                 f"got {self.selector!r}"
             )
         if self.task != "summarize" and self.beta is not None:

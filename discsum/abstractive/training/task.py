@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from discsum.abstractive.folder import SelectorConfig, trained_selector
 from discsum.abstractive.sparse.conversion import sparsify
-from discsum.abstractive.sparse.selectors import SENTENCE_ENCODERS
+from discsum.abstractive.sparse.selectors import sentence_encoders
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.card import abstractive_card
 from discsum.abstractive.training.encoding import TextBatch, encode
@@ -175,7 +175,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         recipe = self.recipe
         own = trained_selector(name)
         kept = own is not None and own.config.selector == recipe.selector
-        if recipe.selector in SENTENCE_ENCODERS and not kept:
+        if recipe.selector in sentence_encoders() and not kept:
             if recipe.objective.integrated:
                 raise InputError(
                     f"model: expected one whose selector {recipe.selector} was trained, for the mode "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from discsum.tree import RSTTree
 
 # What a head reads of a tree, by name: arrays whose padding is 0 for floats and -1 for integers.
 Prior = Mapping[str, Tensor]
+Options = TypeVar("Options")
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class HeadConfig:
         heads: Number of heads.
         dropout: Dropout on the attention matrix.
         max_units: Most units of a document, for heads whose parameters are as large.
-        dense_inner: Inner size of the dense head.
-        mixture: Names of the heads that a `mixed` head is made of.
+        options: Heads' own options by name; each head reads those of its dataclass and leaves the others.
     """
 
     width: int
@@ -38,8 +38,12 @@ class HeadConfig:
     heads: int = 1
     dropout: float = 0.1
     max_units: int = 512
-    dense_inner: int = 512
-    mixture: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def read(self, kind: type[Options]) -> Options:
+        """Return a head's options, `kind` the dataclass of them; those that are not given have its defaults."""
+        names: list[str] = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+        return kind(**{name: self.options[name] for name in names if name in self.options})
 
 
 @dataclass(frozen=True)

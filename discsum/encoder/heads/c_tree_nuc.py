@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads._tree_matrix import TreeHead
 from discsum.encoder.heads.base import UnitTree
-from discsum.encoder.heads.tree_matrix import TreeHead
 from discsum.priors import c_tree_nuc
 
 
+@HEADS.register("c_tree_nuc")
 class CTreeNucHead(TreeHead):
     """Attends by the constituents that cover both units, nuclei counting twice."""
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
 from discsum.priors import lowest_common
 from discsum.tree import RSTTree, relation_class
@@ -36,6 +37,7 @@ CLASSES = (
 ROLES = 2 * len(CLASSES) + 1
 
 
+@HEADS.register("c_tree_relation")
 class CTreeRelationHead(Head):
     """Attends by the constituents that cover both units, with one learned weight for each class and nuclearity.
 

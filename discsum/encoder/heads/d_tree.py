@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads._tree_matrix import TreeHead
 from discsum.encoder.heads.base import UnitTree
-from discsum.encoder.heads.tree_matrix import TreeHead
 from discsum.priors import d_tree
 
 
+@HEADS.register("d_tree")
 class DTreeHead(TreeHead):
     """Attends to the unit's head, with one root a sentence."""
 

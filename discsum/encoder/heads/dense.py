@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torch import Tensor, nn
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, check_units, masked_softmax
 
 
+@dataclass(frozen=True)
+class DenseOptions:
+    """Options of the dense head.
+
+    Attributes:
+        dense_inner: Inner size.
+    """
+
+    dense_inner: int = 512
+
+
+@HEADS.register("dense", options=DenseOptions)
 class DenseHead(Head):
     """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, a row of `max_units` logits a unit and head."""
 
@@ -15,10 +30,11 @@ class DenseHead(Head):
     def __init__(self, config: HeadConfig) -> None:
         """Build both maps."""
         super().__init__(config)
+        inner = config.read(DenseOptions).dense_inner
         self.logits = nn.Sequential(
-            nn.Linear(config.width, config.dense_inner),
+            nn.Linear(config.width, inner),
             nn.ReLU(),
-            nn.Linear(config.dense_inner, config.heads * config.max_units),
+            nn.Linear(inner, config.heads * config.max_units),
         )
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, masked_softmax
 
 
+@HEADS.register("dot_product")
 class DotProductHead(Head):
     """Attends by `softmax(Q(X) K(X)^T / sqrt(d_k))`, any number of heads, any number of units."""
 

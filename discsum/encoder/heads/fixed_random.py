@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads._random_matrix import RandomHead
 from discsum.encoder.heads.base import HeadConfig
-from discsum.encoder.heads.random_matrix import RandomHead
 
 
+@HEADS.register("fixed_random")
 class FixedRandomHead(RandomHead):
     """A matrix that stays as it was drawn: no parameter, yet part of a saved model."""
 

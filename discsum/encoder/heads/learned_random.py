@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from torch import nn
 
+from discsum.encoder.heads import HEADS
+from discsum.encoder.heads._random_matrix import RandomHead
 from discsum.encoder.heads.base import HeadConfig
-from discsum.encoder.heads.random_matrix import RandomHead
 
 
+@HEADS.register("learned_random")
 class LearnedRandomHead(RandomHead):
     """A matrix that starts at random and is learned."""
 

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
 from discsum.errors import InputError
 
 
+@dataclass(frozen=True)
+class MixedOptions:
+    """Options of the mixed head.
+
+    Attributes:
+        mixture: Names of the heads that it is made of.
+    """
+
+    mixture: tuple[str, ...] = ()
+
+
+@HEADS.register("mixed", options=MixedOptions)
 class MixedHead(Head):
-    """One head of each kind that `HeadConfig.mixture` names, in its order."""
+    """One head of each kind that `MixedOptions.mixture` names, in its order; each finds its own options beside it."""
 
     def __init__(self, config: HeadConfig) -> None:
         """Build the heads.
@@ -22,23 +35,20 @@ class MixedHead(Head):
         Raises:
             InputError: A mixture of no head, of another number of heads than `heads`, or with a mixture in it.
         """
-        from discsum.encoder.heads import make_head
-
         super().__init__(config)
-        if len(config.mixture) != config.heads or "mixed" in config.mixture:
-            got = ", ".join(config.mixture) or "none"
+        self.mixture = config.read(MixedOptions).mixture
+        if len(self.mixture) != config.heads or "mixed" in self.mixture:
+            got = ", ".join(self.mixture) or "none"
             raise InputError(f"expected heads={config.heads} names of single heads in mixture, got {got}")
-        self.parts = nn.ModuleList(make_head(name, replace(config, heads=1, mixture=())) for name in config.mixture)
+        self.parts = nn.ModuleList(HEADS[name](replace(config, heads=1)) for name in self.mixture)
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
         """Return what each kind reads, under the kind's name."""
-        from discsum.encoder.heads import head_type
-
         return {
             f"{name}.{key}": value
-            for name in dict.fromkeys(config.mixture)
-            for key, value in head_type(name).prior(units, config).items()
+            for name in dict.fromkeys(config.read(MixedOptions).mixture)
+            for key, value in HEADS[name].prior(units, config).items()
         }
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
@@ -52,7 +62,7 @@ class MixedHead(Head):
 
     def _with_priors(self, prior: Prior) -> list[tuple[Head, Prior]]:
         pairs: list[tuple[Head, Prior]] = []
-        for name, part in zip(self.config.mixture, self.parts, strict=True):
+        for name, part in zip(self.mixture, self.parts, strict=True):
             assert isinstance(part, Head)
             start = f"{name}."
             pairs.append((part, {key.removeprefix(start): prior[key] for key in prior if key.startswith(start)}))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from discsum.encoder.heads import HEADS
 from discsum.encoder.heads.base import Head, Prior
 
 
+@HEADS.register("none")
 class NoHead(Head):
     """Attends from each unit to itself."""
 

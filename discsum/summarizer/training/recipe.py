@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from discsum.constants import UNITS
-from discsum.encoder.heads import head_type
 from discsum.encoder.synthesizer import SynthesizerConfig
-from discsum.errors import InputError
 from discsum.metrics.rouge import METRICS
 from discsum.oracles import ORACLES
 from discsum.recipes.fields import Count, Natural, Positive, Share, about, one_of
@@ -66,15 +64,11 @@ class SummarizerRecipe(RunRecipe):
     def problems(self) -> list[str]:
         """Return what is wrong with the fields."""
         found = super().problems()
-        for name in (self.synthesizer.head, *self.synthesizer.mixture):
-            try:
-                head_type(name)
-            except InputError as error:
-                found.append(f"synthesizer.head: {error}")
+        found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
             found.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
-        if self.oracle == "discobert-edu" and self.unit != "edu":
-            found.append("oracle: expected discobert-edu with unit edu only")
+        if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") and self.unit != "edu":
+            found.append(f"oracle: expected {self.oracle} with unit edu only")
         return found
 
     @property

@@ -12,6 +12,7 @@ from discsum.data.prepared import MEMORY, Report, read_sources
 from discsum.data.preprocess import PreprocessRecipe
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
+from discsum.oracles import ORACLES
 from discsum.persistence import fingerprint
 from discsum.recipes.fields import differences
 from discsum.recipes.sources import Source
@@ -53,7 +54,7 @@ class UnitData:
     def made_by(self) -> PreprocessRecipe:
         """Recipe of dataset folders made for it."""
         # Both units where the oracle can label both: encoding is what costs, and another recipe may want the other one.
-        units = (self.unit,) if self.oracle == "discobert-edu" else UNITS
+        units = (self.unit,) if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") else UNITS
         return PreprocessRecipe(self.parser, self.oracle, self.oracle_units, units, self.vectors or "none")
 
     def examples(self, folder: Path, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:

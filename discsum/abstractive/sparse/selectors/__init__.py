@@ -5,44 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
-from discsum.abstractive.sparse.selectors.attention_pooling import AttentionPoolingSentences
-from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
-from discsum.abstractive.sparse.selectors.discourse_prior import DiscoursePriorSelector
-from discsum.abstractive.sparse.selectors.gru import GRUSentences
-from discsum.abstractive.sparse.selectors.ideal import IdealSelector
-from discsum.abstractive.sparse.selectors.learned import LearnedSelector, SentenceEncoder
-from discsum.abstractive.sparse.selectors.mean_key import MeanKeySelector
-from discsum.abstractive.sparse.selectors.mean_variance import MeanVarianceSelector
-from discsum.abstractive.sparse.selectors.min_max import MinMaxSelector
-from discsum.abstractive.sparse.selectors.model_free import ModelFreeSelector
-from discsum.abstractive.sparse.selectors.random_sentences import RandomSelector
 from discsum.errors import InputError
+from discsum.registry import Registry, suggestion
 
-# Every layer's own, made from the sizes of its attention.
-SELECTORS: dict[str, Callable[..., Selector]] = {
-    "ideal": IdealSelector,
-    "random": RandomSelector,
-    "model_free": ModelFreeSelector,
-    "mean_key": MeanKeySelector,
-    "mean_variance": MeanVarianceSelector,
-    "min_max": MinMaxSelector,
-}
-# With sentence vectors that all layers share, made from the model's width.
-SENTENCE_ENCODERS: dict[str, Callable[..., SentenceEncoder]] = {
-    "gru": GRUSentences,
-    "attention_pooling": AttentionPoolingSentences,
-}
+if TYPE_CHECKING:
+    from torch import nn
+
+    from discsum.abstractive.sparse.selectors.base import AttentionShape, Selector
+
+# Made from the sizes of a layer's attention and options of its own, for every layer. Fact: `shared`, that it gives
+# sentence vectors, is made once from the model's width, and all layers share it.
+SELECTORS: Registry[Callable[..., Any]] = Registry(
+    "selector", "discsum.abstractive.sparse.selectors", "discsum.selectors"
+)
+register, register_file = SELECTORS.register, SELECTORS.register_file
 # Keeps every sentence: full attention.
 ALL = "all"
 
 
 def names() -> list[str]:
     """Return the names of the selectors."""
-    return [ALL, *SELECTORS, *SENTENCE_ENCODERS]
+    return [ALL, *SELECTORS]
+
+
+def sentence_encoders() -> list[str]:
+    """Return the names of those that give sentence vectors, which all layers share and which are trained."""
+    return SELECTORS.names(having="shared")
 
 
 def make_selectors(
@@ -63,13 +53,18 @@ def make_selectors(
     check_options(name, options if beta is None else {**options, "beta": beta})
     if name == ALL:
         return None, None
-    shared: SentenceEncoder | None = None
-    if name in SENTENCE_ENCODERS:
-        shared = SENTENCE_ENCODERS[name](shapes[0].width, **options)
-        selectors: list[Selector] = [LearnedSelector(shape, shared) for shape in shapes]
+    shared: Any = None
+    selectors: list[Selector]
+    if SELECTORS.facts(name).get("shared"):
+        from discsum.abstractive.sparse.selectors._learned import LearnedSelector
+
+        shared = SELECTORS[name](shapes[0].width, **options)
+        selectors = [LearnedSelector(shape, shared) for shape in shapes]
     else:
         selectors = [SELECTORS[name](shape, **options) for shape in shapes]
     if beta is not None:
+        from discsum.abstractive.sparse.selectors._discourse_prior import DiscoursePriorSelector
+
         selectors = [DiscoursePriorSelector(selector, beta) for selector in selectors]
     return selectors, shared
 
@@ -80,17 +75,17 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     Raises:
         InputError: It has not; the message lists what there is.
     """
-    if name not in names():
-        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}")
     if name == ALL:
         if options:
             raise InputError(f"selector: expected one that selects for {', '.join(options)}, got {ALL!r}")
         return
+    if name not in SELECTORS:
+        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
     beta = options.get("beta", 0.0)
     if not (isinstance(beta, int | float) and math.isfinite(beta)):
         raise InputError(f"beta: expected a finite number, got {beta!r}")
     # The first is the shape or the width.
-    known = list(signature((SENTENCE_ENCODERS | SELECTORS)[name]).parameters)[1:]
+    known = list(signature(SELECTORS[name]).parameters)[1:]
     unknown = [option for option in options if option not in (*known, "beta")]
     if unknown:
         raise InputError(
@@ -98,16 +93,4 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         )
 
 
-__all__ = [
-    "ALL",
-    "SELECTORS",
-    "SENTENCE_ENCODERS",
-    "AttentionShape",
-    "EncodedTokens",
-    "Queries",
-    "Selector",
-    "SentenceEncoder",
-    "check_options",
-    "make_selectors",
-    "names",
-]
+__all__ = ["ALL", "SELECTORS", "check_options", "make_selectors", "names", "register", "sentence_encoders"]

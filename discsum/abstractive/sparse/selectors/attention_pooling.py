@@ -6,9 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.learned import SentenceEncoder, by_sentence, in_documents
+from discsum.abstractive.sparse.selectors import SELECTORS
+from discsum.abstractive.sparse.selectors._learned import SentenceEncoder, by_sentence, in_documents
 
 
+@SELECTORS.register("attention_pooling", shared=True)
 class AttentionPoolingSentences(SentenceEncoder):
     """`sum_j softmax_j(v . tanh(W h_j)) h_j` over a sentence's tokens, through one linear map (Yang et al. 2016)."""
 

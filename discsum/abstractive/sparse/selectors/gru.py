@@ -7,9 +7,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.selectors.learned import SentenceEncoder, by_sentence, in_documents
+from discsum.abstractive.sparse.selectors import SELECTORS
+from discsum.abstractive.sparse.selectors._learned import SentenceEncoder, by_sentence, in_documents
 
 
+@SELECTORS.register("gru", shared=True)
 class GRUSentences(SentenceEncoder):
     """The last state forwards and the first backwards of a two-layer GRU, through one linear map.
 

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 
+@SELECTORS.register("ideal")
 class IdealSelector(Selector):
     """Rates a sentence by the attention that its tokens get from all of the document: as costly as full attention."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 MEANS = "means of states"
@@ -23,6 +24,7 @@ def means(values: Tensor, layout: SentenceLayout) -> Tensor:
     return sums / layout.lengths.clamp_min(1)[:, None, :, None]
 
 
+@SELECTORS.register("mean_key")
 class MeanKeySelector(Selector):
     """Rates a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if its keys were all alike."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 from discsum.abstractive.sparse.selectors.mean_key import means
 
 
+@SELECTORS.register("mean_variance")
 class MeanVarianceSelector(Selector):
     """Rates a sentence by `log sum_j exp(q . k_j)` to second order: mean plus half the variance of `q . k_j`.
 

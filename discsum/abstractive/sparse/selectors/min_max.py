@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 
 
+@SELECTORS.register("min_max")
 class MinMaxSelector(Selector):
     """Rates a sentence by `sum_d max(q_d min_j k_jd, q_d max_j k_jd)`, which no `q . k_j` of its tokens exceeds."""
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
@@ -16,6 +17,7 @@ MAPS = {
 }
 
 
+@SELECTORS.register("model_free")
 class ModelFreeSelector(Selector):
     """Rates a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, so that long sentences are favoured."""
 

@@ -1,38 +1,14 @@
-"""Trees as the objects of other libraries: `nltk.Tree` and `networkx.DiGraph`.
-
-Both are built without recursion. What nltk itself does with a tree (printing, `leaves`, `height`) recurses, so
-a tree nested deeper than Python's recursion limit can be built and walked, not printed.
-"""
+"""networkx: the tree as a `networkx.DiGraph`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from discsum.document import Document
+from discsum.format_registry import FORMATS, Format
 
 if TYPE_CHECKING:
     import networkx
-    import nltk
-
-
-def to_nltk(document: Document) -> nltk.Tree:
-    """Return the tree with inner labels `NS:relation` and the EDUs' texts as leaves; one EDU alone is under `EDU`.
-
-    Raises:
-        InputError: The document has no tree.
-    """
-    import nltk
-
-    tree = document.require_tree("nltk")
-    if not tree.nodes:
-        return nltk.Tree("EDU", list(document.edu_texts))
-    built: list[nltk.Tree] = []
-    # Backwards through the pre-order, a node's children are the last ones built: the left on top.
-    for node in reversed(tree.nodes):
-        left = built.pop() if node.split > node.first else document.edu_texts[node.first]
-        right = built.pop() if node.split + 1 < node.last else document.edu_texts[node.last]
-        built.append(nltk.Tree(f"{node.nuclearity}:{node.relation}", [left, right]))
-    return built[0]
 
 
 def to_networkx(document: Document) -> networkx.DiGraph[int]:
@@ -59,3 +35,6 @@ def to_networkx(document: Document) -> networkx.DiGraph[int]:
                 role = "nucleus" if is_nucleus else "satellite"
                 graph.add_edge(tree.edus + parent, index, role=role, relation=tree.nodes[parent].relation)
     return graph
+
+
+FORMATS.register("networkx", Format(to_object=to_networkx), in_memory=True)

@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
 
+@SELECTORS.register("random")
 class RandomSelector(Selector):
     """Draws sentences anew for every layer and query."""
 

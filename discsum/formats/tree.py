@@ -1,4 +1,4 @@
-"""The tree as indented lines, for reading in a terminal.
+"""tree: the tree as indented lines, for reading in a terminal.
 
 Chains are shown flat, as RST is usually drawn: the nuclei of one multinuclear relation stand side by side, and so do
 a nucleus and its satellites. The binary tree itself is what `--format json` prints.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -136,3 +137,6 @@ def _sides(tree: RSTTree, index: int) -> tuple[int | None, int | None]:
     left = index + 1 if node.first < node.split else None
     right = index + 1 + node.split - node.first if node.split + 1 < node.last else None
     return left, right
+
+
+FORMATS.register("tree", Format(to_text, suffix=".txt"), drawing=True)

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.metrics.rouge_words import stemmed_words
+from discsum.oracles import ORACLES
 from discsum.oracles.base import TOLERANCE, ngrams
 
 
+@ORACLES.register("rouge12-f")
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
     """Return the units found greedily by exact R1-F + R2-F, in document order.
 

@@ -1,0 +1,8 @@
+"""rs4: rs3 as rstWeb writes it with eRST; only the primary tree is read and written."""
+
+from __future__ import annotations
+
+from discsum.format_registry import FORMATS, Format
+from discsum.formats.rs3 import dumps, loads
+
+FORMATS.register("rs4", Format(dumps, loads))
