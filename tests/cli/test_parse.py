@@ -155,7 +155,7 @@ def test_lone_surrogates_stay_in_json(parse, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-f", "pdf"], "expected one of tree, json, rs3, rs4, dis, rsd, svg, got 'pdf'"),
+        (["-f", "pdf"], "expected one of dis, json, rs3, rs4, rsd, svg, tree, got 'pdf'"),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
         (["--edus", "nltk"], "expected one of model, newline, got 'nltk'"),
         (["--no-such-option"], "No such option"),
