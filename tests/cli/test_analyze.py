@@ -6,13 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import tiny
-from test_abstract import bart_folder  # noqa: F401
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
-def analyze(discsum, bart_folder, tmp_path):  # noqa: F811
+def analyze(discsum, bart_folder, tmp_path):
     def run(kind, *arguments):
         result = discsum("analyze", kind, *arguments, "--model", bart_folder, "-o", tmp_path / "out")
         assert (result.code, result.err) == (0, ""), result.err
@@ -84,7 +83,7 @@ def test_corpus(analyze, parser_folder, tmp_path):
     assert result.out.splitlines()[-1].startswith("documents 2  N ")
 
 
-def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):  # noqa: F811
+def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     result = discsum("analyze", "attention", article, "--model", bart_folder, "--layer", 3, "-o", tmp_path)
     assert result.code == 1
     assert "--layer: expected one of 1 to 2, got 3" in result.err
@@ -92,7 +91,7 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):  # no
     assert result.code == 1
 
 
-def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):  # noqa: F811
+def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     table = write_table(tmp_path / "t.jsonl")
     systems = [str(bart_folder), f"{bart_folder},ideal", f"{bart_folder},random"]
     options = ("--r", 3, "--r", 1, "--r", 99, "--max-tokens", 8, "--parser", parser_folder, "-o", tmp_path / "out")
