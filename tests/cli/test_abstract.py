@@ -80,7 +80,7 @@ def test_models_that_are_none(discsum, abstract, article, tmp_path):
     assert "expected the folder of a sequence-to-sequence model" in result.err
     result = abstract(article, "--selector", "best")
     assert result.code == 1
-    assert "selector: expected one of all, ideal" in result.err
+    assert "selector: expected one of all, attention_pooling" in result.err
     assert abstract(article, "--r", 0).code == 2
 
 

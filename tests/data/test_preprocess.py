@@ -269,7 +269,7 @@ def test_every_problem_of_a_recipe_at_once():
     with pytest.raises(InputError) as raised:
         PreprocessRecipe(oracle="best", units=(), shard=0)
     for part in (
-        "oracle: expected one of kedzie",
+        "oracle: expected one of bertsum",
         "units: expected some of",
         "shard: expected a whole number of at least 1, got 0",
     ):
