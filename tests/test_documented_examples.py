@@ -1,12 +1,10 @@
 """The Python examples of docs/ run as they stand, and print what is shown."""
 
-from importlib.util import find_spec
-
 import pytest
 from documented import ROOT, blocks
 from small_news import write_table
 
-from discsum import formats, oracles, scoring
+from discsum import formats, oracles
 from discsum.data import engines
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
@@ -20,15 +18,11 @@ EXAMPLES = [
     for page in PAGES
     for number, block in enumerate(blocks(DOCS / page, "python"))
 ]
-# What extending.md is written for; where either is missing, its examples cannot run.
-EXTENSIBLE = find_spec("discsum.registry") is not None and hasattr(scoring, "UnitScorer")
 
 
 @pytest.fixture
 def restored(monkeypatch):
     """What an example registers is forgotten after it."""
-    if not EXTENSIBLE:
-        return
     for registry in (heads.HEADS, oracles.ORACLES, formats.FORMATS, engines.ENGINES):
         monkeypatch.setattr(registry, "registered", dict(registry.registered))
 
@@ -36,8 +30,6 @@ def restored(monkeypatch):
 @pytest.mark.usefixtures("restored")
 @pytest.mark.parametrize(("page", "block"), EXAMPLES)
 def test_an_example(page, block, capsys):
-    if page == "extending.md" and not EXTENSIBLE:
-        pytest.skip("needs discsum.registry and discsum.scoring.UnitScorer")
     exec(block.content, {})
     assert capsys.readouterr().out == (block.output or "")
 
