@@ -98,7 +98,7 @@ def abstract(
 
 
 def _note_whole(summary: AbstractiveSummary) -> None:
-    """Say on standard error that a document is read whole although fewer sentences were asked for."""
+    """Report on standard error if all sentences are read although `--r` is smaller."""
     from discsum.abstractive.sparse.costs import whole_below
 
     if summary.r is not None and summary.r < summary.sentences == summary.read:

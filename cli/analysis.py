@@ -45,7 +45,7 @@ def load_system(system: str, device: str) -> AbstractiveSummarizer:
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:
-    """Write the numbers; return their path, beside which the pictures go."""
+    """Write the numbers as JSON; return their path."""
     path = Path(folder) / f"{name}.json"
     with replacing(path) as partial:
         partial.write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -54,7 +54,7 @@ def write_numbers(folder: str, name: str, data: Any) -> Path:
 
 
 def read_table(table: str, documents: int) -> list[Pair]:
-    """Return so many texts with summaries of a table; rows that are none are left out."""
+    """Return the first `documents` usable pairs of a table."""
     from itertools import islice
 
     from discsum.data.pairs import Pair

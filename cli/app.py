@@ -57,7 +57,7 @@ def main() -> None:
         typer.echo(f"discsum: {error}", err=True)
         sys.exit(1)
     except BrokenPipeError:
-        # Whoever read the output has seen enough, as `head` does.
+        # The reader closed the pipe, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

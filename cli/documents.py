@@ -169,10 +169,10 @@ def write_summaries(
     """Write the summary of each document as it is made, and end as `Run.finish` does.
 
     Args:
-        inputs: What was asked for on the command line; a single document is written without its name.
+        inputs: Arguments of the command line; a single document is written without its name.
         entries: The documents.
-        work: From some documents to their summaries.
-        text_of: From a summary to what is read where JSON is not asked for.
+        work: Returns the summaries of documents.
+        text_of: Returns the text of a summary, for output without `json`.
         output: A file, a folder, or standard output.
         json: Whether JSON is asked for.
     """

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 # Of `discsum.experiments.report`, which is not to be imported for `--help`.
 STYLES = ("table", "markdown", "json")
-# Options of --table, itself among them.
 # Options of sequence-to-sequence models.
 OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
+# Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 
 
@@ -157,7 +157,7 @@ def evaluate(
 
 
 def _check_unused(context: typer.Context, used: Sequence[str], what: str) -> None:
-    """Check that no option was given that what is asked for does not look at."""
+    """Raise `BadParameter` for options given on the command line that are not in `used`."""
     options = {"style": "--format", "settings": "--set", "head_files": "--head-file"}
     unused = []
     for name in context.params:

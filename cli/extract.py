@@ -96,7 +96,7 @@ def extract(
 
 
 def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget | None:
-    """Return the length that is asked for; none if the model is to say."""
+    """Return the requested length; none for the default of the model."""
     from discsum.errors import InputError
     from discsum.selection import Budget
 

@@ -68,7 +68,7 @@ def preprocess(
     units = UNITS if unit == "both" else (unit,)
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
     source = PairSource(table, text_column, summary_column)
-    # Counting the rows of a large table takes a while, and only who looks on wants to know.
+    # Counting the rows of a large table takes a while; only the progress bar shows the count.
     with counting("done", source.count() if sys.stderr.isatty() else None) as show:
         manifest = make(
             source.pairs(),

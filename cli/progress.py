@@ -1,4 +1,4 @@
-"""What commands say of their progress: on standard error, on a terminal only."""
+"""Progress of commands: on standard error, on a terminal only."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Counter:
     """Shows how many documents are done, their rate, and the time gone or left, on a bar if there is one."""
 
     def __init__(self, bar: Progress | None = None) -> None:
-        """Show it on the bar, of which the first task is the work."""
+        """Update the first task of `bar`."""
         self.bar = bar
         self.total = bar.tasks[0].total if bar else None
         self.found = 0
 
     def __call__(self, done: int) -> None:
-        """Take how many documents are done, those found done among them."""
+        """Take the number of documents done, including those of an earlier run."""
         if self.bar is None:
             return
         task = self.bar.tasks[0]
@@ -34,7 +34,7 @@ class Counter:
         self.bar.update(task.id, completed=own, done=done, rate=rate)
 
     def skip(self, found: int) -> None:
-        """Take how many documents an earlier run has done: they say nothing of this one's rate and time left."""
+        """Take the number of documents done by an earlier run, which rate and time left exclude."""
         self.found = found
         if self.bar is not None and self.total is not None:
             self.bar.update(self.bar.tasks[0].id, total=max(0.0, self.total - found))
@@ -80,7 +80,7 @@ def reporter() -> Callable[[str], None]:
 
 def quiet() -> None:
     """Keep transformers' bars and reports off standard error; what concerns the user is reported here."""
-    # Workers are processes of their own, which read these.
+    # For worker processes, which inherit them.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     from transformers.utils import logging
 

@@ -8,7 +8,7 @@ __all__ = ["load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what reads dataset folders on first use: it needs the library datasets, and readers of tables do not."""
+    """Import the reader of dataset folders on first use: it needs `datasets`, readers of tables do not."""
     if name not in __all__:
         raise AttributeError(f"module 'discsum.data' has no attribute {name!r}")
     from discsum.data import dataset

@@ -18,19 +18,18 @@ MAPPED = ".mapped"
 def load(folder: str | Path, *, check: bool = True) -> Dataset:
     """Return the documents of a dataset folder, in order, mapped from disk.
 
-    Parquet cannot be mapped: the first time a copy is made that can, in the folder's own `.mapped`, or, where nothing
-    can be written there, in `discsum` of the cache of the library datasets (`HF_DATASETS_CACHE`).
+    Parquet cannot be memory-mapped: the first call writes an Arrow copy to the folder's `.mapped` or, if that is not
+    writable, to `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`).
 
-    Columns: those of `Document.to_json`; `references`; by unit `sentence_labels` and `edu_labels`; and if units were
-    encoded `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row after row.
+    Columns: those of `Document.to_json`; `references`; `sentence_labels` and `edu_labels`; and, if encoded,
+    `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
 
     Args:
-        folder: What `discsum preprocess` made.
-        check: Whether every file is checked against its checksum first, the copy too.
+        folder: Written by `discsum preprocess`.
+        check: Whether all files, the copy included, are checked against their checksums first.
 
     Raises:
-        InputError: A folder that is none or not finished, a file that is missing or altered, or no room for the
-            copy.
+        InputError: Not a finished dataset folder, a missing or altered file, or no room for the copy.
     """
     with needs("datasets"):
         import datasets

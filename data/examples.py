@@ -1,4 +1,4 @@
-"""Training examples in rows: those of each source, and of several sources together."""
+"""Sequences of training examples, of one source and of several."""
 
 from __future__ import annotations
 
@@ -15,46 +15,45 @@ ItemOut = TypeVar("ItemOut", covariant=True)
 
 
 class Examples(Protocol[ItemOut]):
-    """A row of examples, in memory or read from disk as they are asked for.
+    """Examples of one source, in memory or read from disk on access.
 
     Attributes:
-        lengths: `(examples,)` by which those of a batch are chosen to be alike.
-        digest: A name for their content.
+        lengths: `(examples,)`; a batch has examples of similar length.
+        digest: Identifies the content.
     """
 
     lengths: NDArray[np.int64]
     digest: str
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of examples."""
 
     def __getitem__(self, index: int, /) -> ItemOut:
-        """Return one of them."""
+        """Return one example."""
 
     def texts(self) -> list[str]:
-        """Return a digest of each one's text."""
+        """Return a digest of the text of each example."""
 
 
 class Collection(Generic[Item]):
-    """The examples of several sources in a row, each source with its weight.
+    """The examples of several sources, one source after another.
 
     Attributes:
-        lengths: `(examples,)` by which those of a batch are chosen to be alike.
-        weights: `(examples,)` how often each is drawn, relative to others.
+        lengths: `(examples,)`; a batch has examples of similar length.
+        weights: `(examples,)` sampling weights: those of the sources.
     """
 
     def __init__(self, sources: Sequence[tuple[Examples[Item], float]]) -> None:
-        """Put the sources' examples in a row."""
+        """Concatenate sources, given with their weights."""
         self._sources: list[Examples[Item]] = [examples for examples, _ in sources]
         sizes = [len(examples) for examples in self._sources]
         places = [(source, index) for source, size in enumerate(sizes) for index in range(size)]
         self._places: NDArray[np.int64] = np.array(places, dtype=np.int64).reshape(-1, 2)
-        weights = [weight for (_, weight), size in zip(sources, sizes, strict=True) for _ in range(size)]
-        self.weights: NDArray[np.float64] = np.array(weights, dtype=np.float64)
+        self.weights: NDArray[np.float64] = np.repeat([float(weight) for _, weight in sources], sizes)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
 
     def sampled(self, count: int, draw: int) -> Collection[Item]:
-        """Return so many of the examples, drawn at random with that seed, in their order; all if there are no more."""
+        """Return `count` examples, or all if there are fewer, drawn at random with seed `draw`, in order."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
         sample._places, sample.weights = self._places[chosen], self.weights[chosen]
@@ -63,22 +62,22 @@ class Collection(Generic[Item]):
 
     @property
     def digest(self) -> str:
-        """A name for all that is to be learned."""
+        """Identifies examples and weights."""
         content = [*(examples.digest for examples in self._sources), self._places.tolist(), self.weights.tolist()]
         return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of examples."""
         return len(self._places)
 
     def __getitem__(self, index: int, /) -> Item:
-        """Return one of them."""
+        """Return one example."""
         source, place = self._places[index].tolist()
         example: Item = self._sources[source][place]
         return example
 
     def texts(self) -> list[str]:
-        """Return a digest of each one's text."""
+        """Return a digest of the text of each example."""
         found = [examples.texts() for examples in self._sources]
         return [found[source][place] for source, place in self._places]
 

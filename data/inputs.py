@@ -26,9 +26,8 @@ class Item:
 
     Attributes:
         id: Stem of the file, column `id` of the table, or number of the row.
-        source: Origin as errors name it: file, and line or row.
-        text: The text.
-        document: The document, if the input was a tree.
+        source: Origin for error messages: file, and line or row.
+        document: The parsed document, if the input was a tree.
     """
 
     id: str
@@ -39,7 +38,7 @@ class Item:
 
 @dataclass(frozen=True)
 class _Options:
-    """How files are read: encoding, text column, and what errors about either tell the user to do."""
+    """Encoding, text column, and what errors about either tell the user to do."""
 
     encoding: str
     text_column: str | None
@@ -54,22 +53,24 @@ def read_inputs(
 
     Args:
         inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
-        encoding: Of text and table files; by default UTF-8. Commands that have options for encoding and column pass it,
-            so that errors name these options.
+        encoding: Of text and table files; by default UTF-8. If it is given, errors name `--encoding` and
+            `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
     """
-    how = _Options(encoding, text_column) if encoding else _Options("utf-8", text_column, CONVERT, "give one that name")
+    options = (
+        _Options(encoding, text_column) if encoding else _Options("utf-8", text_column, CONVERT, "give one that name")
+    )
     endings = suffixes() if trees else {}
     for name in inputs:
         try:
             if name == "-":
-                content = sys.stdin.buffer.read()
-                text = decode(content, how.encoding, "standard input", remedy=how.convert)
-                yield Item("stdin", "standard input", text)
+                source = "standard input"
+                text = decode(sys.stdin.buffer.read(), options.encoding, source, remedy=options.convert)
+                yield Item("stdin", source, text)
                 continue
             for path in _files(Path(name), endings):
-                yield from _read_file(path, how, endings)
+                yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, str(error))
 
@@ -86,50 +87,51 @@ def _files(path: Path, trees: Collection[str]) -> list[Path]:
     return found
 
 
-def _read_file(path: Path, how: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
+def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
         if suffix in trees:
             from discsum.formats import read_tree
 
-            document = read_tree(path, how.encoding)
+            document = read_tree(path, options.encoding)
             yield Item(path.stem, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
             same_columns = suffix in (".csv", ".parquet")
-            for number, (source, row) in enumerate(read_rows(path, how.encoding, how.convert), start=1):
+            for number, (source, row) in enumerate(read_rows(path, options.encoding, options.convert), start=1):
                 if isinstance(row, dict) and same_columns and number == 1:
                     # A table without the column fails once, not row by row.
-                    _text_column(row, how)
-                yield row if isinstance(row, Failure) else _item(row, source, path, number, how)
+                    _text_column(row, options)
+                yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
         else:
-            text = decode(path.read_bytes(), how.encoding, str(path), remedy=how.convert)
+            text = decode(path.read_bytes(), options.encoding, str(path), remedy=options.convert)
             yield Item(path.stem, str(path), text)
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), str(error))
 
 
-def _item(row: dict[str, Any], source: str, path: Path, number: int, how: _Options) -> Item | Failure:
+def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _Options) -> Item | Failure:
     try:
-        column = _text_column(row, how)
+        column = _text_column(row, options)
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
     name = row.get("id")
-    own = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     document = None
-    if how.text_column is None and row.keys() >= PARSED:
+    if options.text_column is None and row.keys() >= PARSED:
         try:
             document = restore(row, "json", source=source)
         except DiscsumError as error:
             return Failure(source, str(error))
-    return Item(str(name) if name not in (None, "") else own, source, row[column], document)
+    if name in (None, ""):
+        name = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
+    return Item(str(name), source, row[column], document)
 
 
-def _text_column(row: dict[str, Any], how: _Options) -> str:
-    wanted = (how.text_column,) if how.text_column else TEXT_COLUMNS
+def _text_column(row: dict[str, Any], options: _Options) -> str:
+    wanted = (options.text_column,) if options.text_column else TEXT_COLUMNS
     for name in wanted:
         if name in row:
             return name
     found = ", ".join(str(name) for name in row if name is not None) or "none"
-    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; {how.rename}")
+    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; {options.rename}")

@@ -38,7 +38,6 @@ class Manifest:
 
     Attributes:
         recipe: Everything that the content depends on.
-        shards: The files, in order.
         width: Size of a unit vector; 0 if units were not encoded.
         format: Version of the layout.
     """
@@ -70,7 +69,7 @@ class Manifest:
         """
         path = folder / MANIFEST
         if not path.is_file():
-            state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "holds none"
+            state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "has none"
             raise InputError(f"{folder}: expected a dataset folder with {MANIFEST}, this one {state}")
         data = _read_object(path)
         try:
@@ -98,13 +97,13 @@ def sum_file(shard: Path) -> Path:
 
 
 def fault_of(shard: Path, expected: str) -> str:
-    """Return what is wrong with a shard, given its checksum; empty if nothing is."""
+    """Return what is wrong with a shard, given its checksum; empty if intact."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
 
 
 def recorded_fault(shard: Path) -> str:
-    """Return what is wrong with a shard of an unfinished folder; empty if nothing is, or if it is not written yet."""
+    """Return what is wrong with a shard of an unfinished folder; empty if intact or not written yet."""
     if not shard.is_file():
         return ""
     expected = sum_file(shard)
@@ -129,8 +128,8 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     # A recipe without shards, such as one with a mistyped option, may be replaced.
     begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
     if finished or begun:
-        there = Manifest.read(folder).recipe if finished else _read_object(folder / RECIPE)
-        changed = differences(_flat(there), _flat(recipe))
+        found = Manifest.read(folder).recipe if finished else _read_object(folder / RECIPE)
+        changed = differences(_flat(found), _flat(recipe))
         if changed:
             raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
     else:
@@ -143,7 +142,7 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
     """Return a recipe's fields with groups flattened, so that errors name only the fields that differ."""
     flat: dict[str, Any] = {}
     for name, value in recipe.items():
-        flat |= {f"{name} {part}": own for part, own in value.items()} if isinstance(value, dict) else {name: value}
+        flat |= {f"{name} {key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
     return flat
 
 
@@ -164,14 +163,12 @@ def _tidy(folder: Path) -> None:
 
 @contextmanager
 def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Lock the folder against other runs. The lock ends with the process, however that ends.
+    """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
 
-    Args:
-        folder: The folder.
-        wait: Whether to wait for another run that holds it.
+    The operating system releases the lock if the process is killed.
 
     Raises:
-        InputError: Another run holds it, and `wait` is false.
+        InputError: Another run has locked it, and `wait` is false.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

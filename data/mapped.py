@@ -19,31 +19,30 @@ ROWS, DIGITS = 64, 16
 
 
 def mappable(shards: Mapping[Path, str], folders: Sequence[Path], *, check: bool = True) -> Path:
-    """Return an Arrow copy of the shards' rows that can be memory-mapped; it is written once.
+    """Return the path of an Arrow copy of the shards' rows, written if there is none yet.
 
-    Its name holds the shards' checksums and its own, so that it is found again when the folder is moved or copied, and
-    a damaged copy is written again.
+    Its name has the shards' checksums and its own, so a moved or copied folder keeps it, and a damaged copy is
+    written again.
 
     Args:
         shards: Paths of the shards, in order, with their checksums.
-        folders: Places for the copy; the first that is writable is taken.
+        folders: Folders to try, in order of preference.
         check: Whether an existing copy is checked against its checksum.
 
     Raises:
         InputError: None of the folders is writable or has room.
     """
     name = hashlib.sha256("".join(shards.values()).encode()).hexdigest()[:DIGITS]
-    problems = []
     for folder in folders:
-        found = _whole_copy(folder, name, check)
-        if found:
+        if found := _intact_copy(folder, name, check):
             return found
+    problems = []
     for folder in folders:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # Of several processes that start at once, one writes it.
+            # If several processes start together, one writes the copy.
             with FileLock(folder / ".lock"):
-                return _whole_copy(folder, name, check) or _copy(list(shards), folder, name)
+                return _intact_copy(folder, name, check) or _copy(list(shards), folder, name)
         except OSError as error:
             problems.append(f"{folder} ({error.strerror or error})")
     raise InputError(
@@ -52,7 +51,7 @@ def mappable(shards: Mapping[Path, str], folders: Sequence[Path], *, check: bool
     )
 
 
-def _whole_copy(folder: Path, name: str, check: bool) -> Path | None:
+def _intact_copy(folder: Path, name: str, check: bool) -> Path | None:
     for path in folder.glob(f"{name}-*.arrow"):
         if not check or path.stem == f"{name}-{sha256(path)[:DIGITS]}":
             return path
@@ -60,7 +59,7 @@ def _whole_copy(folder: Path, name: str, check: bool) -> Path | None:
 
 
 def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
-    # Left by killed processes, or damaged; this process holds the lock.
+    # Left by killed processes, or damaged; this process has the lock.
     for old in (*folder.glob(".*.partial"), *folder.glob(f"{name}-*.arrow")):
         old.unlink()
     columns = pq.read_schema(files[0]).remove_metadata()

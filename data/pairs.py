@@ -12,10 +12,7 @@ class Pair:
     """A text and its reference summaries, each with one sentence a line.
 
     Attributes:
-        id: The document's name.
-        text: The text.
-        references: Its summaries.
-        document: The text's units and tree, where they came with it.
+        document: The parsed text, if the input had it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a recipe's sources hold: dataset folders, and tables that become such folders beside the run."""
+"""Examples of a recipe's sources: dataset folders, and tables, which are preprocessed into a cache."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from discsum.recipes.sources import Source
 
 Report = Callable[[str], None]
 Row = TypeVar("Row", bound=Sized, covariant=True)
-# Bytes of examples that a run keeps in memory once they were read; what is beyond is read again.
+# Bytes of examples that a run keeps in memory; others are read from disk again.
 MEMORY = 1 << 30
-# Where a recipe names a table's columns, as errors say it.
+# Remedies in errors about a table's columns.
 COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
 
 
 def is_dataset_folder(path: Path) -> bool:
-    """Return whether `discsum preprocess` made a folder, or began to."""
+    """Return whether `discsum preprocess` made a folder, finished or not."""
     return (path / MANIFEST).is_file() or (path / RECIPE).is_file()
 
 
 class ExampleNeeds(Protocol[Row]):
-    """What a run reads of its documents."""
+    """What a run needs from its documents."""
 
     @property
     def made_by(self) -> PreprocessRecipe:
         """Recipe of dataset folders made for it."""
 
     def examples(self, folder: Path, memory: int, first: int = 0, last: int | None = None) -> Row:
-        """Return a dataset folder's examples, of which so many bytes may be kept in memory."""
+        """Return a dataset folder's examples, keeping at most `memory` bytes in memory."""
 
     def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` where a dataset folder was made by a recipe with another result."""
@@ -55,12 +55,12 @@ def read_sources(
     Args:
         sources: Dataset folders, or tables or Hugging Face datasets of texts with summaries.
         data: Folder that their paths are relative to.
-        needs: What is read of the documents.
-        cache: Folder in which dataset folders made of tables are kept, named by all that made them; runs may share it.
+        needs: What the run needs from the documents.
+        cache: Folder for preprocessed tables, named by content and options; runs may share it.
         report: Takes lines of progress.
 
     Raises:
-        InputError: A source that is none, a dataset folder made with other options, or no document at all.
+        InputError: Not a source, a dataset folder made with other options, or no documents.
     """
     found = []
     memory = MEMORY // max(1, len(sources))

@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 # Documents parsed together.
 BATCH = 8
-# Encoders that have no folder and are not asked of the hub.
+# Encoders that are neither a folder nor a model of the hub.
 OWN = ("none", *VECTORS)
-# What stands for no oracle.
+# Value of `oracle` for no labels.
 UNLABELLED = "none"
 
 
 @dataclass(frozen=True)
 class PreprocessRecipe(Checked):
-    """What a dataset's content depends on, beside the documents."""
+    """Everything that a dataset's content depends on, in addition to the documents."""
 
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
     oracle: Annotated[
@@ -75,7 +75,7 @@ class PreprocessRecipe(Checked):
             problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
-        # Asking the hub for what is none of its names takes it a minute to deny.
+        # The hub takes a minute to reject an unknown name.
         alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
         if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
             problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
@@ -89,23 +89,18 @@ class PreprocessRecipe(Checked):
 
 @dataclass(frozen=True)
 class ShardMaker:
-    """Makes one shard after another; every process that works has its own parser and encoder."""
+    """Writes shards; each process has its own copy, with its own parser and encoder."""
 
     recipe: PreprocessRecipe
     folder: Path
     device: str = "cpu"
 
     def __call__(self, task: tuple[int, Sequence[Pair | Failure]], step: Step) -> None:
-        """Write the shard of that number; `step` takes how many of its documents were done since it was called."""
+        """Write the shard of a number and entries; `step` takes the number of documents done since its last call."""
         number, entries = task
-        failures = [entry for entry in entries if isinstance(entry, Failure)]
-        pairs = []
-        for pair in (entry for entry in entries if isinstance(entry, Pair)):
-            reason = unwritable(pair)
-            if reason:
-                failures.append(Failure(pair.id, reason))
-            else:
-                pairs.append(pair)
+        checked = [entry if isinstance(entry, Failure) else unwritable(entry) or entry for entry in entries]
+        failures = [entry for entry in checked if isinstance(entry, Failure)]
+        pairs = [entry for entry in checked if isinstance(entry, Pair)]
         if failures:
             step(len(failures))
         records: list[Record] = []
@@ -128,7 +123,7 @@ class ShardMaker:
 
     @cached_property
     def encoder(self) -> UnitEncoder | None:
-        """What encodes units, loaded once a process; none if they are not encoded."""
+        """The unit encoder, loaded once a process; none if units are not encoded."""
         from discsum.parsers.unit_encoders import UnitEncoder
 
         return None if self.recipe.encoder == "none" else UnitEncoder.load(self.recipe.encoder, self.parser)
@@ -165,7 +160,7 @@ def shard_name(number: int) -> str:
 
 
 def makers(recipe: PreprocessRecipe) -> dict[str, str]:
-    """Return what tells one version of the program, the parser and the encoder from another.
+    """Return the identities of program, parser and encoder.
 
     Raises:
         WeightsError: No such parser or encoder.
@@ -195,27 +190,27 @@ def preprocess(
     skip: Callable[[int], None] = lambda found: None,
     warn: Callable[[str], None] = lambda line: None,
 ) -> Manifest:
-    """Make a dataset folder of the pairs, or the rest of one that was interrupted; return what it holds.
+    """Write a dataset folder, or complete one that was interrupted, and return its manifest.
 
     The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-    killed: each shard is made in one piece by one process.
+    interrupted: one process writes each shard as a whole.
 
     Args:
-        pairs: Texts with references; what could not be read is listed as failed.
-        source: What tells these documents from others, as `Inputs.identity` gives it.
-        folder: Where the dataset is kept.
-        recipe: What is made of the documents.
-        workers: Processes beside each other.
-        engine: Where they are, by name in `ENGINES`.
-        device: Where texts are parsed and encoded; on another one the last digits of vectors differ.
-        wait: Whether to wait for another run that is at work on the folder, instead of refusing.
-        report: Takes the number of documents done, those of an earlier run among them.
-        skip: Takes how many of them an earlier run has done.
-        warn: Takes a line for each shard of an earlier run that is damaged, and made anew.
+        pairs: Texts with references; a `Failure` is listed as failed.
+        source: Identity of the documents, from `PairSource.identity`.
+        folder: Folder of the dataset.
+        recipe: Options of the dataset.
+        workers: Number of parallel processes.
+        engine: Name in `ENGINES`.
+        device: Device of parser and encoder; the last digits of vectors depend on it.
+        wait: Whether to wait for another run on the folder instead of failing.
+        report: Takes the number of documents done, including those of earlier runs.
+        skip: Takes the number of documents done by earlier runs.
+        warn: Takes a line for each damaged shard, which is written again.
 
     Raises:
-        InputError: The folder holds another dataset, or a finished one that is damaged; another run is at work on it;
-            or there is no such device.
+        InputError: The folder has another dataset, or a damaged one; another run has locked it; or there is no such
+            device.
         WeightsError: No such parser or encoder.
     """
     check_device(device)
@@ -266,7 +261,7 @@ def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
         contents = read_contents(path)
         lines += [to_line(asdict(failure)) for failure in contents.failures]
         width = max(width, contents.width)
-        # The checksum of what was written: damage since then is seen when the shard is read.
+        # The checksum from the time of writing, so that later damage is found.
         checksum = sum_file(path).read_text(encoding="utf-8")
         shards.append(Shard(path.name, contents.documents, len(contents.failures), checksum))
     with replacing(folder / FAILURES) as partial:

@@ -43,10 +43,9 @@ class Record:
     """One document of a dataset.
 
     Attributes:
-        document: The parsed document.
-        references: Its reference summaries, one sentence a line.
-        labels: By unit, `(units,)` 1 for the units of the oracle, where there is one.
-        vectors: By unit, `(units, width)` float16 vectors, where units were encoded.
+        references: The reference summaries, one sentence a line.
+        labels: By kind of unit, `(units,)`: 1 for units that the oracle chose; empty without an oracle.
+        vectors: By kind of unit, `(units, width)` float16; empty if units were not encoded.
     """
 
     document: Document
@@ -76,15 +75,15 @@ def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Sch
 
 @dataclass(frozen=True)
 class Contents:
-    """What a shard holds: how many documents, which failed, and the width of its vectors, 0 without any."""
+    """Summary of a shard: number of documents, failures, and width of vectors, 0 without any."""
 
     documents: int
     failures: list[Failure]
     width: int
 
 
-def unwritable(pair: Pair) -> str:
-    """Return why Parquet, which holds UTF-8, cannot hold a pair; nothing if it can."""
+def unwritable(pair: Pair) -> Failure | None:
+    """Return a failure if a pair is not valid Unicode, which Parquet requires."""
     parts = {"the id": pair.id, "the text": pair.text, "a reference": "\n".join(pair.references)}
     if pair.document is not None:
         parts["the tree"] = json.dumps(pair.document.to_json(), ensure_ascii=False)
@@ -93,14 +92,15 @@ def unwritable(pair: Pair) -> str:
             part.encode()
         except UnicodeEncodeError as error:
             half = f"U+{ord(part[error.start]):04X}"
-            return f"expected {name} as Unicode text, got {half}, half of a character, at offset {error.start}"
-    return ""
+            reason = f"expected {name} as Unicode text, got {half}, half of a character, at offset {error.start}"
+            return Failure(pair.id, reason)
+    return None
 
 
 def write_shard(path: Path, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema) -> None:
-    """Write a shard, whole or not at all; its metadata have the documents that failed, and the width of vectors.
+    """Write a shard atomically, with failures and the width of vectors as metadata.
 
-    Its checksum is in its place before it, so that damage on the disk is seen when an unfinished folder goes on.
+    Its checksum is written first, so that a resumed run finds damage.
     """
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
@@ -117,10 +117,10 @@ def write_shard(path: Path, records: Sequence[Record], failures: Sequence[Failur
 
 
 def read_contents(path: Path) -> Contents:
-    """Return what a shard holds.
+    """Return the summary of a shard.
 
     Raises:
-        InputError: A file that is no shard.
+        InputError: Not a shard.
     """
     try:
         metadata = pq.read_metadata(path)

@@ -40,7 +40,7 @@ class PairSource:
         return self.name.startswith(HUB) or (Path(self.name) / INFO).is_file()
 
     def identity(self) -> dict[str, Any]:
-        """Return what identifies the documents: name and checksum or fingerprint, and the columns.
+        """Return the identity of the documents: name, checksum or fingerprint, and columns.
 
         Raises:
             InputError: Neither a table nor a dataset; for a folder of splits the message lists them.

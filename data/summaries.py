@@ -34,8 +34,8 @@ def read_pairs(
         summary_column: Column of the reference, or of a list of them; by default `references`,
             `highlights` or `summary`.
         first: First row taken, from 0.
-        last: First row not taken any more.
-        options: Names of the two column options in errors; by default those of the command line.
+        last: Row to stop before.
+        options: How errors name the two column options; by default as the command line does.
 
     Raises:
         InputError: A file that is not a table.

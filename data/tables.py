@@ -37,7 +37,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     Args:
         content: Bytes of the file, or a part of them.
         encoding: Name of the encoding.
-        source: Name of the file in errors.
+        source: File name for errors.
         offset: Position of the bytes in the file.
         remedy: What errors tell the user to do.
 

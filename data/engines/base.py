@@ -1,4 +1,4 @@
-"""What every engine is, and the check of the device that it works on."""
+"""The interface of engines, and the check of devices."""
 
 from __future__ import annotations
 
@@ -9,32 +9,29 @@ from discsum.errors import InputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-# Takes how many steps of a task were done since it was last called.
+# Takes the number of steps done since its last call.
 Step = Callable[[int], None]
 
 
 def no_step(steps: int) -> None:
-    """Take what was done, and do nothing about it."""
+    """Ignore progress."""
 
 
 class Engine(Protocol):
-    """Does work in some number of processes, which it is made with: `ENGINES[name](workers)`."""
+    """Runs tasks in a number of processes: `ENGINES[name](workers)`."""
 
     def results_of(
         self, work: Callable[[Task, Step], Result], tasks: Iterable[Task], step: Step = no_step
     ) -> Iterator[Result]:
         """Yield the result of each task as it is done, in any order.
 
-        Tasks are taken as they are needed, so that there may be any number of them.
-
         Args:
-            work: Does one task, and says of each part of it that it is done; each process has one copy of it, which
-                keeps what it loads.
-            tasks: What to do.
-            step: Takes what was done, in this process.
+            work: Does one task and reports its steps; each process has its own copy, which keeps what it loads.
+            tasks: Consumed lazily; there may be any number.
+            step: Called in this process with the number of steps done.
 
         Raises:
-            DiscsumError: A process that was killed, as by the system for want of memory.
+            DiscsumError: A process was killed, for example for lack of memory.
         """
         ...
 
@@ -43,10 +40,10 @@ def check_device(name: str) -> None:
     """Check that work can be done on a device.
 
     Raises:
-        InputError: No device of torch, or one that is not here.
+        InputError: Not a device of torch, or not available.
     """
     if name == "cpu":
-        # There is always one, and torch is loaded by the processes that compute.
+        # Always available; only the workers import torch.
         return
     import torch
 

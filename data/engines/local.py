@@ -1,4 +1,4 @@
-"""local: in this process, or in several of this machine beside each other."""
+"""local: in this process, or in several parallel processes of this machine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from discsum.data.engines import ENGINES
 from discsum.data.engines.base import Result, Step, Task, no_step
 from discsum.errors import DiscsumError
 
-# Seconds between two looks at what the workers have done.
+# Seconds between progress reports of the workers.
 LOOK = 0.5
 
 
 @ENGINES.register("local")
 @dataclass(frozen=True)
 class LocalEngine:
-    """Works in this process with one worker, and in so many processes of their own with more."""
+    """Runs tasks in this process with one worker, otherwise in `workers` processes."""
 
     workers: int = 1
 
@@ -41,12 +41,12 @@ class LocalEngine:
         steps, told = context.Value("q", 0), 0
         waiting = iter(tasks)
         with ProcessPoolExecutor(workers, context, _begin_worker, (work, steps)) as pool:
-            # One task in hand and one ready for each worker.
+            # For each worker, one task running and one queued.
             running: set[Future[Result]] = {pool.submit(_done, task) for task in islice(waiting, 2 * workers)}
             try:
                 while running:
                     done, running = wait(running, LOOK, FIRST_COMPLETED)
-                    # Read without its lock, which a worker that was killed would never give back.
+                    # Read without its lock, which a killed worker would never release.
                     found = steps.get_obj().value
                     if found > told:
                         step(found - told)
@@ -64,7 +64,7 @@ class LocalEngine:
                     future.cancel()
 
 
-# What this worker does.
+# The work of this process.
 _WORK: list[Callable[[Any], Any]] = []
 
 
@@ -85,7 +85,7 @@ def _done(task: Any) -> Any:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it is gone, however that ended."""
+    """End this process when the one that started it has ended, even if killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
