@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Collection(Generic[Item]):
         self.weights: NDArray[np.float64] = np.array(weights, dtype=np.float64)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
 
-    def sampled(self, count: int, draw: int) -> Collection[Item]:
+    def sampled(self, count: int, draw: int) -> Self:
         """Return so many of the examples, drawn at random with that seed, in their order; all if there are no more."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])

@@ -17,24 +17,20 @@ NO_LIMIT = 1 << 30
 
 @torch.inference_mode()
 def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
-    """Return each layer's cross-attention while the model is forced to write a reference.
-
-    Its selector and `r` stay as they are.
+    """Return each layer's cross-attention under teacher forcing with a reference, by the selector and `r` of the model.
 
     Args:
-        summarizer: A summarizer whose model is sparse (`sparsify`).
+        summarizer: A sparse model.
         document: With sentences, and with a tree where the selector needs one; cut at the model's positions.
         reference: The summary whose tokens are forced.
     """
     model: Any = summarizer.model
     source, target = (limit or NO_LIMIT for limit in (summarizer.positions, summarizer.target_positions))
-    prior = summarizer.selector.beta is not None
-    batch = encode(model, summarizer.tokenizer, [document], [reference], source, target, prior=prior)
-    batch = batch.to(model.device)
+    batch = encode(summarizer.family, [document], [reference], source, target).to(model.device)
     found: list[Observation] = []
     model.sparse.observer = found.append
     try:
-        with sentences(model, batch.layout):
+        with sentences(model, batch.extra["layout"]):
             model(**batch.inputs)
     finally:
         model.sparse.observer = None
