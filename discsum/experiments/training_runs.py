@@ -1,4 +1,4 @@
-"""Training runs of every kind: from a recipe's content to a model folder."""
+"""Training runs of every kind, from the fields of a recipe to a model folder."""
 
 from __future__ import annotations
 
@@ -28,33 +28,32 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe to its end; return the folder of its best weights.
 
     Args:
-        content: The recipe's fields; its `kind` is one of `KINDS`.
-        folder: Where the run is kept; what runs may share is kept in folders beside it.
-        report: Takes lines of progress, of the first process only.
+        content: Fields of the recipe; its `kind` is one of `KINDS`.
+        folder: Folder of the run; caches that runs share are its siblings.
+        report: Receives lines of progress, of the first process only.
 
     Raises:
-        DiscsumError: A recipe, data or a folder that cannot be trained with or in, as one in which another run is at
-            work.
+        DiscsumError: Invalid recipe or data, or a folder that another run uses.
     """
     check_kind(content)
     best = KINDS[content["kind"]](content, folder, report)
-    # Not after an error: the others may wait for this process, which must end at once for their launcher to see it.
+    # Not after an error: this process must then end at once, so that the launcher stops the others.
     leave_group()
     return best
 
 
 def check_kind(content: dict[str, Any]) -> None:
-    """Check that a recipe says what is trained.
+    """Check the kind of a recipe.
 
     Raises:
-        InputError: Its `kind` is none of `KINDS`.
+        InputError: Its `kind` is not in `KINDS`.
     """
     if content.get("kind") not in KINDS:
         raise InputError(f"expected kind to be one of {', '.join(KINDS)}, got {content.get('kind')!r}")
 
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `parser`; what teachers say of texts is kept in the folder `silver` beside the run.
+    """Train a recipe of the kind `parser`; pseudo-labelled texts are cached in the sibling folder `silver`.
 
     Arguments and errors are those of `train`.
     """
@@ -67,7 +66,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     recipe = ParserRecipe.from_dict(content)
     train, dev = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
-    with _held(folder, report) as say:
+    with _locked(folder, report) as say:
         if recipe.seeds:
             train_seeds(recipe, train, dev, folder, name, notes, texts, say)
         else:
@@ -80,7 +79,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 
 def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `extractive`; what is made of tables is kept in the folder `datasets` beside the run.
+    """Train a recipe of the kind `extractive`; preprocessed tables are cached in the sibling folder `datasets`.
 
     Arguments and errors are those of `train`.
     """
@@ -91,7 +90,7 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     def read(sources: Sequence[Source], cache: Path, say: Report) -> UnitCollection:
         return collection(sources, data, needs, cache, say)
 
-    with _held(folder, report) as say:
+    with _locked(folder, report) as say:
         train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
         TrainingLoop(ExtractiveTask(recipe, train, validation, name, notes), folder, say).run(say)
         say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
@@ -99,7 +98,7 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
 
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `abstractive`, as `train_summarizer` does one of its own."""
+    """Train a recipe of the kind `abstractive`, as `train_summarizer` one of the kind `extractive`."""
     from discsum.abstractive.training.pairs import PairData, PairExample, pair_collection
     from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
@@ -111,7 +110,7 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     def read(sources: Sequence[Source], cache: Path, say: Report) -> Collection[PairExample]:
         return pair_collection(sources, data, needs, cache, say)
 
-    with _held(folder, report) as say:
+    with _locked(folder, report) as say:
         train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
         TrainingLoop(AbstractiveTask(recipe, train, validation, name, notes, say), folder, say).run(say)
         model = folder / BEST
@@ -127,12 +126,12 @@ KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
 
 
 @contextmanager
-def _held(folder: Path, report: Report) -> Iterator[Report]:
-    """Hold a run's folder in the first process; yield the reporter of this process's progress."""
-    with ExitStack() as held:
+def _locked(folder: Path, report: Report) -> Iterator[Report]:
+    """Lock a run's folder in the first process; yield the progress reporter of this process."""
+    with ExitStack() as stack:
         with local_main_first() as main:
             if main:
-                held.enter_context(alone(folder))
+                stack.enter_context(alone(folder))
         yield report if main else lambda line: None
 
 
@@ -142,7 +141,7 @@ def _documents(
     folder: Path,
     report: Report,
 ) -> tuple[Examples, Examples]:
-    """Return the documents to learn from and to choose by; `read` takes sources, a cache folder and a reporter."""
+    """Return training and validation documents; `read` takes sources, a cache folder and a reporter."""
     with local_main_first():
         train, validation = (read(sources, folder.parent / "datasets", report) for sources in both)
     return train, validation

@@ -40,7 +40,7 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> Corp
 
     Args:
         pairs: Each text with its references, and its number of sentences.
-        tokenizer: Its tokens are counted, special tokens left out.
+        tokenizer: Counts tokens, without special tokens.
 
     Raises:
         InputError: No text, or a reference without a token.

@@ -59,7 +59,7 @@ def retained_mass(
         summarizer: A sparse model.
         documents: Documents with sentences, each with its reference; cut at the model's positions.
         most: Largest r.
-        report: Takes the number of documents done.
+        report: Receives the number of documents done.
     """
     mass = RetainedMass(len(summarizer.model.get_decoder().layers), most)
     for done, (document, reference) in enumerate(documents, start=1):

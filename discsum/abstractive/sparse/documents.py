@@ -33,7 +33,7 @@ class LayerDocuments:
         return (self.keys, self.values, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
+        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
         keys, values = self.keys[document], self.values[document]
         if isinstance(tokens, slice):
             keys, values = keys[:, tokens], values[:, tokens]
@@ -78,14 +78,14 @@ class StateDocuments:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All cached tensors of these documents."""
+        """All cached tensors."""
         return (self.states, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
+        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
         states = self.states[document]
         states = states[tokens] if isinstance(tokens, slice) else states.index_select(0, tokens)
-        asked = torch.bmm(queries, self.key)
-        found = nn.functional.scaled_dot_product_attention(asked.flatten(0, 1), states, states, scale=scale)
-        mixed = torch.bmm(found.view(asked.shape), self.value.transpose(1, 2))
+        projected = torch.bmm(queries, self.key)
+        found = nn.functional.scaled_dot_product_attention(projected.flatten(0, 1), states, states, scale=scale)
+        mixed = torch.bmm(found.view(projected.shape), self.value.transpose(1, 2))
         return mixed if self.bias is None else mixed + self.bias

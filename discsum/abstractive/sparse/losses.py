@@ -20,7 +20,7 @@ def sparsity_loss(observations: Sequence[Observation], steps: Tensor) -> Tensor:
     The entropy is computed for each head, then averaged over heads, steps and layers (appendix A.4).
 
     Args:
-        observations: One a layer.
+        observations: One per layer.
         steps: `(documents, queries)`, true for steps whose label is not padding.
     """
     entropies = [-(one.attention * one.attention.clamp_min(TINY).log()).sum(dim=-1) for one in observations]
@@ -35,7 +35,7 @@ def divergence_loss(
     The target is detached: its gradient would pull attention towards the prediction.
 
     Args:
-        observations: One a layer, with predictions.
+        observations: One per layer, with predictions.
         layout: The documents' sentences.
         steps: As in `sparsity_loss`.
         temperature: The target is `alpha^(1/T)`, renormalised: sharper below 1, squared at 0.5.

@@ -1,4 +1,4 @@
-"""How good a summarizer in training is: ROUGE of its summaries of examples."""
+"""ROUGE of a summarizer in training."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BATCH = 32
 
 @torch.inference_mode()
 def score_examples(
-    scorer: ScoringNetwork, namesake: UnitScorer, policy: Policy, examples: UnitCollection
+    scorer: ScoringNetwork, summarizer: UnitScorer, policy: Policy, examples: UnitCollection
 ) -> RougeScores:
-    """Return the ROUGE scores of the summaries that a scorer in training makes of examples.
+    """Return the ROUGE scores of a scorer's summaries of examples.
 
     Args:
         scorer: Scores the units, without dropout.
-        namesake: In whose name the summaries are made.
+        summarizer: Named in the summaries.
         policy: Unit and length of the summaries.
         examples: Documents with references.
     """
@@ -33,13 +33,13 @@ def score_examples(
     for block in batches((examples[index] for index in range(len(examples))), BATCH):
         for example, logits in zip(block, torch.sigmoid(scorer.score(block)).cpu(), strict=True):
             values = _padded(logits[: len(example.labels)], len(example.document.units(policy.unit)))
-            lines.append("\n".join(extract(example.document, namesake, policy, scores=values).lines))
+            lines.append("\n".join(extract(example.document, summarizer, policy, scores=values).lines))
             references.append(list(example.references))
     return rouge(lines, references)
 
 
-def _padded(scores: Tensor, units: int) -> NDArray[np.float64]:
-    """Return the scores with zeros for the units beyond the section that examples hold."""
-    values: NDArray[np.float64] = np.zeros(units)
+def _padded(scores: Tensor, unit_count: int) -> NDArray[np.float64]:
+    """Return the scores, with zeros for units after the section of the example."""
+    values: NDArray[np.float64] = np.zeros(unit_count)
     values[: len(scores)] = scores.double().numpy()
     return values
