@@ -31,10 +31,6 @@ class AbstractiveSummary:
     """A generated summary.
 
     Attributes:
-        document: The document.
-        text: The summary.
-        model: Name of the model.
-        selector: Name of the sentence selector.
         r: Sentences that the selector selects at each step; none for all.
         sentences: Sentences of the document within the model's positions.
         read: Sentences that each step read: all of them where that is faster than selecting.
@@ -57,11 +53,7 @@ class AbstractiveSummary:
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
         names = ("model", "selector", "r", "sentences", "read", "tokens", "cut")
-        return {
-            "id": self.document.id,
-            "summary": self.text,
-            **{name: getattr(self, name) for name in names},
-        }
+        return {"id": self.document.id, "summary": self.text} | {name: getattr(self, name) for name in names}
 
 
 class AbstractiveSummarizer:

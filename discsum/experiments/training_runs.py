@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discsum.data.examples import Collection
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.manifest import alone
 from discsum.errors import InputError
 from discsum.recipes import common_fields
-from discsum.recipes.sources import Rows, Source
-from discsum.summarizer.training.examples import UnitCollection
+from discsum.recipes.sources import Rows
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import UnitData, collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.processes import leave_group, local_main_first
+from discsum.training.recipe import RunRecipe
+from discsum.training.task import TrainingTask
 
 Report = Callable[[str], None]
 Examples = TypeVar("Examples")
@@ -87,19 +88,15 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     recipe = SummarizerRecipe.from_dict(content)
     needs = UnitData.of(recipe)
 
-    def read(sources: Sequence[Source], cache: Path, say: Report) -> UnitCollection:
-        return collection(sources, data, needs, cache, say)
-
     with _locked(folder, report) as say:
-        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
-        TrainingLoop(ExtractiveTask(recipe, train, validation, name, notes), folder, say).run(say)
-        say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
-    return folder / BEST
+        read = partial(collection, data=data, needs=needs, report=say)
+        train, validation = _documents(read, recipe, folder)
+        return _run(ExtractiveTask(recipe, train, validation, name, notes), folder, say, "--model")
 
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe of the kind `abstractive`, as `train_summarizer` one of the kind `extractive`."""
-    from discsum.abstractive.training.pairs import PairData, PairExample, pair_collection
+    from discsum.abstractive.training.pairs import PairData, pair_collection
     from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
 
@@ -107,15 +104,11 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     recipe = AbstractiveRecipe.from_dict(content)
     needs = PairData.of(recipe)
 
-    def read(sources: Sequence[Source], cache: Path, say: Report) -> Collection[PairExample]:
-        return pair_collection(sources, data, needs, cache, say)
-
     with _locked(folder, report) as say:
-        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
-        TrainingLoop(AbstractiveTask(recipe, train, validation, name, notes, say), folder, say).run(say)
-        model = folder / BEST
-        say(f"{model}: the weights of the best validation; use them with discsum abstract --model {model}")
-    return folder / BEST
+        read = partial(pair_collection, data=data, needs=needs, report=say)
+        train, validation = _documents(read, recipe, folder)
+        task = AbstractiveTask(recipe, train, validation, name, notes, say)
+        return _run(task, folder, say, "discsum abstract --model")
 
 
 KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
@@ -135,16 +128,19 @@ def _locked(folder: Path, report: Report) -> Iterator[Report]:
         yield report if main else lambda line: None
 
 
-def _documents(
-    read: Callable[[Sequence[Source], Path, Report], Examples],
-    both: Sequence[Sequence[Source]],
-    folder: Path,
-    report: Report,
-) -> tuple[Examples, Examples]:
-    """Return training and validation documents; `read` takes sources, a cache folder and a reporter."""
+def _documents(read: Callable[..., Examples], recipe: RunRecipe, folder: Path) -> tuple[Examples, Examples]:
+    """Return training and validation documents; `read` takes sources and a cache folder."""
+    cache = folder.parent / "datasets"
     with local_main_first():
-        train, validation = (read(sources, folder.parent / "datasets", report) for sources in both)
-    return train, validation
+        return read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
+
+
+def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str) -> Path:
+    """Train a task to its end; return the folder of the best weights."""
+    TrainingLoop(task, folder, report).run(report)
+    best = folder / BEST
+    report(f"{best}: the weights of the best validation; use them with {usage} {best}")
+    return best
 
 
 def _texts(data: Path, rows: Rows) -> list[str]:

@@ -6,8 +6,14 @@ from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.sparse import sparsify
-from discsum.abstractive.sparse.losses import sparsity_loss
-from discsum.abstractive.sparse.objective import MODES, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.abstractive.sparse.objective import (
+    MODES,
+    Objective,
+    reads_ideal,
+    sparsity_loss,
+    step_loss,
+    trained_parameters,
+)
 
 
 @pytest.fixture

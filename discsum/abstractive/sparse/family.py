@@ -106,15 +106,9 @@ class SparseFamily(Family):
     def summary_fields(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the selector, `r`, and how many sentences a document has and a step reads."""
         state = self.model.sparse
-        return [
-            {
-                "selector": self.selector.selector,
-                "r": state.r,
-                "sentences": len(spans),
-                "read": state.read(len(spans)),
-            }
-            for spans in inputs["layout"].spans
-        ]
+        settings = {"selector": self.selector.selector, "r": state.r}
+        counts = map(len, inputs["layout"].spans)
+        return [{**settings, "sentences": count, "read": state.read(count)} for count in counts]
 
     @classmethod
     def for_training(
