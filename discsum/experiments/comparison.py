@@ -31,10 +31,8 @@ class Selection:
     """Statistics of a model's summary of a document.
 
     Attributes:
-        id: The document's id.
         indices: The selected units; none for abstractive summaries.
         unit_count: Number of units of the document.
-        words: Number of words of the summary.
         overlap: Share of the selected units that the oracle selects too; none for abstractive summaries.
     """
 
@@ -58,7 +56,6 @@ class ModelScores:
     """Scores of one model's summaries.
 
     Attributes:
-        name: The model's name.
         rouge: ROUGE of every document, with the settings that it depends on in the signature.
         selections: Statistics of each document's summary.
         seconds: Time of summarizing, without parsing, and without encoding where vectors are cached or in a dataset

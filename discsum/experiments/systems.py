@@ -50,7 +50,6 @@ class SystemSummary:
 
     Attributes:
         lines: The summary with one sentence per line, for ROUGE-Lsum.
-        words: Number of words.
         selected: The selected units; none for an abstractive summary.
     """
 

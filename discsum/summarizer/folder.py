@@ -30,8 +30,6 @@ class SummarizerConfig:
     """Inputs and defaults of a summarizer.
 
     Attributes:
-        name: The model's name.
-        unit: `sentence` or `edu`.
         vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same
             concatenated with the parser's states of EDUs; `isolated`, the first token's state of each unit encoded
             alone by the parser's encoder; or the name or folder of a Hugging Face encoder that does so

@@ -14,15 +14,7 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class CorpusStatistics:
-    """Means over documents.
-
-    Attributes:
-        documents: Number of documents.
-        tokens: Tokens of a document, N.
-        sentences: Sentences of a document, N1.
-        summary_tokens: Tokens of its first reference, M.
-        ratio: N/M: the mean of the documents' ratios, which is not the ratio of the means.
-    """
+    """Number of documents, and means over them: tokens N, sentences, tokens M of the first reference, N/M."""
 
     documents: int
     tokens: float

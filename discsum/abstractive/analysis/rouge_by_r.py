@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.abstractive.analysis.recording import record_attention
+from discsum.abstractive.analysis.retained_mass import record_attention
 from discsum.abstractive.sparse.conversion import exactly
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.batches import batches

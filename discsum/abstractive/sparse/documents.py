@@ -13,14 +13,7 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True, eq=False)
 class LayerDocuments:
-    """Keys and values of the documents in one layer, with the selector's summary of them.
-
-    Attributes:
-        layout: Sentences of the documents.
-        keys: `(documents, heads, tokens, head_size)`.
-        values: Shape as `keys`.
-        summary: Result of `Selector.summarise`.
-    """
+    """Keys and values `(documents, heads, tokens, head_size)` of one layer, and the result of `Selector.summarise`."""
 
     layout: SentenceLayout | None
     keys: Tensor
@@ -52,7 +45,6 @@ class StateDocuments:
     long as a step reads a small part of a document.
 
     Attributes:
-        layout: Their sentences.
         states: `(documents, tokens, width)` encoder states.
         summary: Result of `Selector.summarise`.
         key: `(heads, head_size, width)` the map to keys.

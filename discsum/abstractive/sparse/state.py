@@ -16,7 +16,6 @@ class Observation:
     """Attention of one layer in one forward pass, for losses and analyses.
 
     Attributes:
-        layer: The layer's number.
         attention: `(documents, heads, queries, sentences)` `alpha^s`: full attention to each sentence (Eq 4).
         predicted: `(documents, heads or 1, queries, sentences)` log probabilities of the selector, if there is one.
         kept: `(documents, queries, sentences)` true for the sentences that were read.

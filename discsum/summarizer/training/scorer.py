@@ -1,4 +1,4 @@
-"""The trained network: the Synthesizer, and the last layers of the encoder if they are trained."""
+"""The trained network: the Synthesizer, and the last layers of the encoder if they are trained; and its validation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.batches import batches
 from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import Synthesizer
-from discsum.summarizer.training.examples import Batch, UnitExample, collate
+from discsum.metrics.rouge import RougeScores, rouge
+from discsum.scoring import UnitScorer, extract
+from discsum.selection import Policy
+from discsum.summarizer.training.examples import Batch, UnitCollection, UnitExample, collate
 
 if TYPE_CHECKING:
     from discsum.parsers.unit_encoders import UnitEncoder
+
+# Documents scored together in validation.
+BATCH = 32
 
 
 class ScoringNetwork(nn.Module):
@@ -59,3 +69,31 @@ class ScoringNetwork(nn.Module):
         """Return `(examples, units)` logits of examples, in full precision."""
         # The class's method: accelerate wraps this object's in the precision of training.
         return ScoringNetwork.forward(self, collate(examples).to(self.network.device))
+
+
+@torch.inference_mode()
+def score_examples(
+    scorer: ScoringNetwork, summarizer: UnitScorer, policy: Policy, examples: UnitCollection
+) -> RougeScores:
+    """Return the ROUGE scores of a scorer's summaries of examples.
+
+    Args:
+        scorer: Scores the units, without dropout.
+        summarizer: Named in the summaries.
+        policy: Unit and length of the summaries.
+        examples: Documents with references.
+    """
+    lines, references = [], []
+    for block in batches((examples[index] for index in range(len(examples))), BATCH):
+        for example, logits in zip(block, torch.sigmoid(scorer.score(block)).cpu(), strict=True):
+            values = _padded(logits[: len(example.labels)], len(example.document.units(policy.unit)))
+            lines.append("\n".join(extract(example.document, summarizer, policy, scores=values).lines))
+            references.append(list(example.references))
+    return rouge(lines, references)
+
+
+def _padded(scores: Tensor, unit_count: int) -> NDArray[np.float64]:
+    """Return the scores, with zeros for units after the section of the example."""
+    values: NDArray[np.float64] = np.zeros(unit_count)
+    values[: len(scores)] = scores.double().numpy()
+    return values

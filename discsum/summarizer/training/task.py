@@ -20,8 +20,7 @@ from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
 from discsum.summarizer.training.examples import Batch, UnitCollection, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.scorer import ScoringNetwork
-from discsum.summarizer.training.validation import score_examples
+from discsum.summarizer.training.scorer import ScoringNetwork, score_examples
 from discsum.training.task import LogEntry, Step, TrainingTask
 
 
