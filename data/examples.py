@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class Collection(Generic[Item]):
         self.weights: NDArray[np.float64] = np.repeat([float(weight) for _, weight in sources], sizes)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
 
-    def sampled(self, count: int, draw: int) -> Collection[Item]:
+    def sampled(self, count: int, draw: int) -> Self:
         """Return `count` examples, or all if there are fewer, drawn at random with seed `draw`, in order."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])

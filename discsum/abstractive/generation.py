@@ -1,4 +1,4 @@
-"""How summaries are generated, as commands ask for it."""
+"""Generation settings of abstractive summaries."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from discsum.signature import Signature
 
 @dataclass(frozen=True)
 class Generation:
-    """How summaries are generated.
-
-    Attributes:
-        beams: Beams of the search.
-        min_tokens: Tokens of a summary, at least; by default as the model has it.
-        max_tokens: Tokens of a summary, at most; by default as the model has it.
-        truncate: Whether documents are cut where the model's positions end.
-    """
+    """Beams, limits of a summary's tokens (by default the model's), and whether long documents are truncated."""
 
     beams: int = BEAMS
     min_tokens: int | None = None
@@ -34,7 +27,7 @@ class Generation:
 
     @property
     def signature(self) -> Signature:
-        """Everything that changes a figure."""
+        """Settings that scores depend on."""
         named = {"min_tokens": self.min_tokens, "max_tokens": self.max_tokens, "truncate": self.truncate or None}
         given = {name: value for name, value in named.items() if value is not None}
         return Signature.of(beams=self.beams, **given)

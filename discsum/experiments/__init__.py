@@ -1,1 +1,1 @@
-"""What trains, measures and prints: runs, comparisons of models, and the papers' tables."""
+"""Training runs, comparisons of models, and the papers' tables."""

@@ -1,4 +1,4 @@
-"""Dataset folders as parsed documents to measure summarizers on."""
+"""Parsed documents of dataset folders, for evaluation."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from discsum.signature import Signature
 
 
 class DatasetBlocks:
-    """The documents of a dataset folder, with the trees, labels and vectors that it has.
+    """The documents of a dataset folder, with its trees, labels and vectors.
 
     Attributes:
-        signature: What figures on them depend on.
+        signature: Settings of the folder that scores depend on.
     """
 
     def __init__(self, folder: Path, unit: str, first: int = 0, last: int | None = None) -> None:
-        """Read a folder that was labelled for the unit.
+        """Open a folder with labels of the unit.
 
         Raises:
-            InputError: A folder that is none, or has no labels of the unit.
+            InputError: No dataset folder, or one without labels of the unit.
         """
         self.unit = unit
         self.manifest = Manifest.read(folder)
@@ -43,16 +43,17 @@ class DatasetBlocks:
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.
         self.vectors_key = (made_by["parser"], recipe["encoder"], made_by.get("encoder", ""), unit)
-        units = recipe["oracle_units"] or "own"
-        named = f"{recipe['parser']}@{made_by['parser'][:8]}"
-        self.signature = Signature.of(parser=named, oracle=recipe["oracle"], oracle_units=units)
+        parser = f"{recipe['parser']}@{made_by['parser'][:8]}"
+        self.signature = Signature.of(
+            parser=parser, oracle=recipe["oracle"], oracle_units=recipe["oracle_units"] or "own"
+        )
 
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.rows)
 
     def blocks(self, report: Callable[[int], None] = lambda done: None) -> Iterator[Block]:
-        """Yield the documents; `report` takes how many are done."""
+        """Yield the documents; `report` receives the number done."""
         for start in range(0, len(self.rows), BATCH):
             rows: list[dict[str, Any]] = [self.rows[index] for index in range(len(self.rows))[start : start + BATCH]]
             labels = [np.array(row[f"{self.unit}_labels"], dtype=np.int8) for row in rows]
@@ -60,7 +61,7 @@ class DatasetBlocks:
             report(start + len(rows))
 
     def _parsed(self, row: dict[str, Any]) -> ParsedDocument:
-        """Return a document with the unit vectors that the folder has of it."""
+        """Return a document with its unit vectors, if the folder has them."""
         document = Document.from_json(row)
         if f"{self.unit}_vectors" not in row:
             return ParsedDocument(document)

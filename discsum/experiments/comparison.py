@@ -1,4 +1,4 @@
-"""Summarizers against reference summaries: ROUGE of each, what they select, and whether they differ."""
+"""Comparison of summarizers: ROUGE, selected units, and significance of differences."""
 
 from __future__ import annotations
 
@@ -28,25 +28,23 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class Selection:
-    """What a model selected from a document.
+    """Statistics of a model's summary of a document.
 
     Attributes:
-        id: The document's name.
-        indices: The units of the summary; none where it has words of its own.
-        units: How many units the document has.
-        words: Words of the summary.
-        overlap: Share of the selected units that the oracle selects too; none where none are selected from the text.
+        indices: The selected units; none for abstractive summaries.
+        unit_count: Number of units of the document.
+        overlap: Share of the selected units that the oracle selects too; none for abstractive summaries.
     """
 
     id: str
     indices: tuple[int, ...] | None
-    units: int
+    unit_count: int
     words: int
     overlap: float | None
 
     @classmethod
     def of(cls, id: str, summary: SystemSummary, labels: NDArray[np.int8]) -> Selection:
-        """Return what a summary selected from a document whose units the oracle gave labels `(units,)`."""
+        """Return the statistics of a summary; `labels` `(units,)` are those of the oracle."""
         indices, overlap = summary.selected, None
         if indices is not None:
             overlap = float(np.mean(labels[list(indices)])) if indices else 0.0
@@ -55,15 +53,14 @@ class Selection:
 
 @dataclass(frozen=True)
 class ModelScores:
-    """One model's summaries, measured.
+    """Scores of one model's summaries.
 
     Attributes:
-        name: The model's name.
-        rouge: ROUGE of every document; the signature has what summaries and figures depend on.
-        selections: What it selected, document by document.
-        seconds: Time that summarizing took. Parsing is shared and no part of it, nor is encoding where vectors are at
-            hand: from the shared parser's encoding, or in a dataset folder.
-        parameters: Parameters of a trained model, the encoder of its unit vectors left out.
+        rouge: ROUGE of every document, with the settings that it depends on in the signature.
+        selections: Statistics of each document's summary.
+        seconds: Time of summarizing, without parsing, and without encoding where vectors are cached or in a dataset
+            folder.
+        parameters: Parameters of a trained model, without the encoder of its unit vectors.
     """
 
     name: str
@@ -75,9 +72,9 @@ class ModelScores:
     def row(self, against: Sequence[ModelScores]) -> dict[str, Any]:
         """Return the model's figures.
 
-        ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words of a
-        summary; the mean place of a selected unit, from 0 for the first to 1 for the last, and the share of selected
-        units that the oracle selects too, none where none is selected; parameters; documents a second, as in `seconds`.
+        ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words per
+        summary; the mean position of a selected unit, from 0 for the first to 1 for the last, and the share of
+        selected units that the oracle selects too, none without selected units; parameters; documents per second.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
@@ -97,10 +94,10 @@ class ModelScores:
                 for paired in [paired_bootstrap(values, 100 * other.rouge.metric(metric))]
             ]
             result[metric] = found
-        places = [place / max(1, one.units - 1) for one in self.selections for place in one.indices or ()]
+        positions = [place / max(1, one.unit_count - 1) for one in self.selections for place in one.indices or ()]
         overlaps = [one.overlap for one in self.selections if one.overlap is not None]
         result["words"] = float(np.mean([one.words for one in self.selections]))
-        result["place"] = float(np.mean(places)) if places else None
+        result["place"] = float(np.mean(positions)) if positions else None
         result["overlap"] = float(np.mean(overlaps)) if overlaps else None
         result["parameters"] = self.parameters
         result["documents_a_second"] = len(self.selections) / max(self.seconds, 1e-9)
@@ -116,7 +113,7 @@ class ModelScores:
 
 @dataclass
 class _Tally:
-    """What one system made so far."""
+    """Summaries of one system so far."""
 
     lines: list[str] = field(default_factory=list)
     selections: list[Selection] = field(default_factory=list)
@@ -128,9 +125,9 @@ def compare_models(blocks: Iterable[Block], systems: Sequence[System], unit: str
 
     Args:
         blocks: Parsed documents; those without a unit are left out.
-        systems: What summarizes them.
+        systems: The summarizers.
         unit: Unit of the oracle's labels.
-        made: What the documents' parses and the oracle depend on, for the signature.
+        made: Signature of the documents: parser and oracle.
     """
     tallies = [_Tally() for _ in systems]
     references: list[tuple[str, ...]] = []
@@ -157,13 +154,13 @@ def compare_models(blocks: Iterable[Block], systems: Sequence[System], unit: str
 def text_blocks(
     pairs: Iterable[Pair], parser: Parser, policy: Policy, report: Callable[[int], None] = lambda done: None
 ) -> Iterator[Block]:
-    """Yield the pairs parsed, each text once for all models, with the labels of the oracle `rouge12-f`.
+    """Yield the pairs parsed, once for all models, with labels of the oracle `rouge12-f`.
 
     Args:
         pairs: Texts with references.
         parser: Parses and encodes the texts; trained models encode them by their own parser if it is another.
-        policy: Unit, and length of the oracle if it counts units.
-        report: Takes the number of documents done.
+        policy: Unit of the labels, and their maximum number if the budget counts units.
+        report: Receives the number of documents done.
     """
     done = 0
     for block in batches(pairs, BATCH):
@@ -178,6 +175,6 @@ def text_blocks(
 
 
 def text_signature(parser: Parser) -> Signature:
-    """Return what figures of `text_blocks` depend on."""
+    """Return the signature of `text_blocks`: parser and oracle."""
     named = f"{parser.name}@{parser.fingerprint[:8]}"
     return Signature.of(parser=named, oracle="rouge12-f", oracle_units="as-summaries")

@@ -1,4 +1,4 @@
-"""What summarizers are measured on: rows of a table of texts with summaries, or of a dataset folder."""
+"""Evaluation on rows of a table of texts with summaries, or of a dataset folder."""
 
 from __future__ import annotations
 
@@ -19,21 +19,13 @@ from discsum.selection import Policy
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
-# Shows how many of so many documents are done.
+# Shows progress through a number of documents.
 Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
 class MeasuredRows:
-    """Rows of a table or of a dataset folder.
-
-    Attributes:
-        path: The table or the folder.
-        text_column: Column of a table's texts.
-        summary_column: Column of its references.
-        first: First row taken, from 0.
-        last: First row not taken any more.
-    """
+    """Rows `first` to `last`, exclusive, of a table or of a dataset folder; columns are those of a table."""
 
     path: Path
     text_column: str | None = None
@@ -53,15 +45,15 @@ def measure(
     """Return the scores of models.
 
     Args:
-        systems: What summarizes them.
-        rows: What they are measured on.
+        systems: The summarizers.
+        rows: The documents.
         policy: Unit and length of the summaries.
-        parser: Gives the parser of a table's texts.
-        failed: Takes the rows that cannot be read.
+        parser: Returns the parser of a table's texts.
+        failed: Receives the rows that cannot be read.
         counting: Shows progress.
 
     Raises:
-        InputError: Nothing to measure on.
+        InputError: No documents.
     """
     if is_dataset_folder(rows.path):
         from discsum.experiments.blocks import DatasetBlocks

@@ -28,7 +28,7 @@ def recipe_type(kind: str) -> type[Checked]:
 
 
 def field_report(content: dict[str, Any]) -> str:
-    """Return every field that a recipe may have, as `key=value` of this one with type, range and help below.
+    """Return every field that a recipe may have, as `key=value` of this one, followed by type, range and help.
 
     Raises:
         InputError: A recipe that cannot be trained.
@@ -38,12 +38,14 @@ def field_report(content: dict[str, Any]) -> str:
     data, name, notes = common_fields(content)
     common = [
         FieldHelp("kind", "one of parser, extractive, abstractive", kind, "What is trained."),
-        FieldHelp("data", "a folder", str(data), "A checkout of GUM, or the folder that paths of sources begin in."),
+        FieldHelp(
+            "data", "a folder", str(data), "A checkout of GUM, or the folder that paths of sources are relative to."
+        ),
         FieldHelp("name", "a word", name, "Name of the model."),
-        FieldHelp("notes", "a text", notes, "What the model card says of it besides."),
+        FieldHelp("notes", "a text", notes, "Additional text of the model card."),
     ]
     lines = []
     for row in common + help_of(recipe_type(kind).from_dict(content)):
-        said = f"{row.expected}. {row.help}".strip()
-        lines += [f"{row.name}={row.value}", fill(said, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
+        text = f"{row.expected}. {row.help}".strip()
+        lines += [f"{row.name}={row.value}", fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
     return "\n".join(lines)

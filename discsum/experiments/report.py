@@ -1,4 +1,4 @@
-"""Figures of summarizers as text: an aligned table, Markdown, or JSON."""
+"""Scores of summarizers as an aligned table, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
     """Write every document's scores, one JSON object a line; gzipped where the name ends in `.gz`."""
     lines = "".join(to_line(entry) for result in results for entry in result.documents()).encode()
     with replacing(path) as partial:
-        # Without the time in its header, the same scores are the same bytes.
+        # Without a time stamp, equal scores give equal bytes.
         partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
 
@@ -30,10 +30,10 @@ def comparison_report(
     """Return the figures of several models on the same documents.
 
     Args:
-        data: What they were measured on.
+        data: Name of the documents.
         documents: Number of documents.
-        rows: What `ModelScores.row` gives for each model.
-        signature: What all of the figures depend on.
+        rows: `ModelScores.row` of each model.
+        signature: Signature of all figures.
         style: One of `STYLES`.
         signatures: Whether each figure's own signature follows.
     """
@@ -70,7 +70,7 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _comparisons(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    """Yield a row for each model and each one that it is compared with: differences and p-values."""
+    """Yield differences and p-values of each pair of models."""
     for row in rows:
         for index, other in enumerate(row["rouge1"]["against"]):
             found = [row[metric]["against"][index] for metric in HEADINGS]
@@ -79,7 +79,7 @@ def _comparisons(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
-    """Return a table whose first row is its head: columns aligned, or Markdown."""
+    """Return a table, its header in the first row, with aligned columns or in Markdown."""
     if style == "markdown":
         lines = ["| " + " | ".join(row) + " |" for row in cells]
         lines.insert(1, "|" + "---|" * len(cells[0]))
@@ -95,5 +95,5 @@ def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
 
 
 def p_value(value: float) -> str:
-    """Return a p-value as tables print it."""
+    """Return a p-value in the format of the tables."""
     return "p<.001" if value < 0.001 else f"p={value:.3f}".replace("0.", ".")

@@ -1,4 +1,4 @@
-"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020, each with its recipe and what the paper printed."""
+"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020, with recipes and published figures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 _TABLE = row_table()
 UNIT_OF = {its.table: unit for unit, its in _TABLE.units.items()}
 SETTINGS = tuple(_TABLE.settings)
-# What the paper printed of Lead and Oracle, on the whole test set of CNN/DailyMail.
+# Published ROUGE of Lead and Oracle, on the whole test set of CNN/DailyMail.
 LEAD = {its.table: dict(zip(METRICS, its.lead, strict=True)) for its in _TABLE.units.values()}
 ORACLE = {its.table: dict(zip(METRICS, its.oracle, strict=True)) for its in _TABLE.units.values()}
-# Fields of the low-resource recipes that the rows have themselves.
+# Fields of the low-resource recipes that each row sets itself.
 OWN = ("name", "synthesizer")
 
 
@@ -33,7 +33,7 @@ class TableRow:
         unit: `sentence` or `edu`.
         setting: `default` or `balanced`.
         label: The row's name in the paper.
-        paper: What the paper printed: `rouge1`, `rouge2`, `rougeLsum` in percent on the whole test set of
+        paper: Published figures: `rouge1`, `rouge2`, `rougeLsum` in percent on the whole test set of
             CNN/DailyMail; `attention` and `parameters` in millions.
     """
 
@@ -44,7 +44,7 @@ class TableRow:
     paper: dict[str, float]
 
     def parameters(self) -> ParameterCount:
-        """Return how many parameters the row's model has, for unit vectors of size 768 as in the paper."""
+        """Return the number of parameters of the row's model, for unit vectors of size 768 as in the paper."""
         content: dict[str, Any] = read_recipe(self.recipe)
         common_fields(content)
         network = SummarizerRecipe.from_dict(content).synthesizer
@@ -77,7 +77,7 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
 
 
 def low_resource(table: int) -> list[str]:
-    """Return what the low-resource recipe of a table's unit changes in the rows, as `key=value` settings.
+    """Return the changes of the low-resource recipe of a table's unit, as `key=value` settings.
 
     Raises:
         InputError: Another table than 2 or 3.

@@ -1,4 +1,4 @@
-"""What summarizes documents, seen alike: a scorer of units with its policy, the oracle, an abstractive model."""
+"""Systems to compare: a unit scorer with its policy, the oracle, or an abstractive model."""
 
 from __future__ import annotations
 
@@ -28,20 +28,14 @@ ORACLE = "oracle"
 
 @dataclass(frozen=True)
 class Block:
-    """Some parsed documents with references.
-
-    Attributes:
-        documents: The documents, with the vectors that are known of them.
-        references: Each one's reference summaries.
-        labels: `(units,)` of each, 1 for the units of the oracle.
-    """
+    """Parsed documents with their references and oracle labels `(units,)`."""
 
     documents: Sequence[ParsedDocument]
     references: Sequence[tuple[str, ...]]
     labels: Sequence[NDArray[np.int8]]
 
     def with_units(self, unit: str) -> Block:
-        """Return the documents that have a unit."""
+        """Return the documents with at least one unit."""
         kept = [index for index, item in enumerate(self.documents) if item.document.units(unit)]
         return Block(
             [self.documents[index] for index in kept],
@@ -55,9 +49,8 @@ class SystemSummary:
     """A system's summary of a document.
 
     Attributes:
-        lines: One sentence a line, as ROUGE-Lsum reads it.
-        words: Its words.
-        selected: The units that it is made of; none where it has words of its own.
+        lines: The summary with one sentence per line, for ROUGE-Lsum.
+        selected: The selected units; none for an abstractive summary.
     """
 
     lines: str
@@ -72,27 +65,23 @@ class SystemSummary:
 
 
 class System(ABC):
-    """What summarizes documents.
-
-    Attributes:
-        name: Its name in tables.
-    """
+    """Summarizes documents under a name."""
 
     name: str
 
     @property
     @abstractmethod
     def signature(self) -> Signature:
-        """Everything that changes a figure."""
+        """Settings that scores depend on."""
 
     @property
     def parameters(self) -> int | None:
-        """Its trained parameters, the encoder of unit vectors left out; none where nothing is trained."""
+        """Number of trained parameters, without the encoder of unit vectors; none for an untrained system."""
         return None
 
     @abstractmethod
     def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the summaries of documents that have units."""
+        """Return the summaries of documents with units."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +94,12 @@ class ExtractiveSystem(System):
 
     @property
     def signature(self) -> Signature:
-        """The policy's."""
+        """Signature of the policy."""
         return self.policy.signature
 
     @property
     def parameters(self) -> int | None:
-        """The scorer's."""
+        """Parameters of the scorer."""
         count = self.scorer.parameter_count()
         return None if count is None else count.whole
 
@@ -125,18 +114,18 @@ class ExtractiveSystem(System):
 
 @dataclass(frozen=True)
 class OracleSystem(System):
-    """The oracle, which sees the references; its units follow from the labels of the documents."""
+    """The oracle: selects the labelled units."""
 
     policy: Policy
     name: str = ORACLE
 
     @property
     def signature(self) -> Signature:
-        """The policy's."""
+        """Signature of the policy."""
         return self.policy.signature
 
     def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the units that the oracle labelled."""
+        """Return the summaries of labelled units."""
         return [
             SystemSummary.of(
                 Summary.from_indices(
@@ -149,7 +138,7 @@ class OracleSystem(System):
 
 @dataclass(frozen=True)
 class AbstractiveSystem(System):
-    """A sequence-to-sequence model, how it generates, and the parser that finds the sentences of what it wrote."""
+    """A sequence-to-sequence model with its generation settings; the parser splits its summaries into sentences."""
 
     name: str
     summarizer: AbstractiveSummarizer
@@ -158,14 +147,14 @@ class AbstractiveSystem(System):
 
     @property
     def signature(self) -> Signature:
-        """How summaries are generated, and from which sentences."""
-        chosen = self.summarizer.selector
-        read = {"selector": chosen.selector} | ({} if chosen.r is None else {"r": chosen.r})
-        return self.generation.signature.with_(**read)
+        """Settings of generation and of the selector."""
+        selector = self.summarizer.selector
+        settings = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+        return self.generation.signature.with_(**settings)
 
     @property
     def parameters(self) -> int:
-        """All of the model's."""
+        """Parameters of the model."""
         return sum(parameter.numel() for parameter in self.summarizer.model.parameters())
 
     def summaries(self, block: Block) -> list[SystemSummary]:
@@ -189,10 +178,10 @@ def load_system(
     Args:
         name: As `load_scorer` takes it, or the folder of a sequence-to-sequence model, or `hf:NAME` of one.
         policy: Unit, length and rules of extractive summaries.
-        parser: Gives the parser that finds the sentences of abstractive summaries.
-        generation: How abstractive summaries are generated.
-        selector: Which sentences an abstractive model reads a step; by default as it was trained.
-        r: How many of them.
+        parser: Returns the parser that splits abstractive summaries into sentences.
+        generation: Generation settings of an abstractive model.
+        selector: Sentence selector of an abstractive model; by default as in training.
+        r: Sentences that it selects at each step.
 
     Raises:
         WeightsError: No such model, or an extractive one of the other unit.

@@ -1,4 +1,4 @@
-"""A table of Xiao, Huber and Carenini 2020 as text: our figures beside the paper's."""
+"""A table of Xiao, Huber and Carenini 2020 as text: our figures and those of the paper."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DAGGERS = (
 
 
 def parameter_report(models: Sequence[tuple[str, int, int]], style: str) -> str:
-    """Return the parameters of models, or of every row of both tables beside what the paper printed.
+    """Return the parameters of models, or of every row of both tables with the published numbers.
 
     Args:
-        models: Names with the parameters of the attention and of the whole model; none for the tables.
+        models: Names with the parameters of the attention and of the whole model; empty for the tables.
         style: `table`, `markdown` or `json`.
     """
     entries: list[dict[str, Any]] = [
@@ -49,11 +49,11 @@ def table_report(
     """Return the rows of a table, Lead and Oracle first.
 
     Args:
-        results: What `run_table` gave.
+        results: Result of `run_table`.
         table: 2 or 3.
         data: Folder of the dataset folders.
         settings: `key=value` changes of all recipes.
-        draws: Random training sets a row.
+        draws: Number of random training sets of each row.
         style: `table`, `markdown` or `json`.
     """
     first = results[0].draws[0]

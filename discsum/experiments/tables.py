@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of Xiao, Huber and Carenini 2020 on one's own data: every row trained and measured."""
+"""Tables 2 and 3 of Xiao, Huber and Carenini 2020 on other data: every row trained and evaluated."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from discsum.recipes.fields import differences
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
-# The paper's level of significance.
+# Significance level of the paper.
 LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
-# Options that the folders of a table share.
-ALIKE = ("parser", "oracle", "oracle_units", "encoder", "made_by")
+# Options that the folders of a table must share.
+SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
 Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class RowResult:
-    """One row, measured.
+    """Scores of one row.
 
     Attributes:
         label: The row's name in the paper.
         setting: `default` or `balanced`; empty for Lead and Oracle.
-        draws: Its models' scores, one for each random training set.
-        paper: What the paper printed, as in `TableRow`; of Lead and Oracle ROUGE alone.
-        parameters: Of the models that were trained here; none for Lead and Oracle.
+        draws: Scores of its models, one for each random training set.
+        paper: Published figures, as in `TableRow`; ROUGE alone for Lead and Oracle.
+        parameters: Parameters of the trained models; none for Lead and Oracle.
         daggers: By metric, `†` if not significantly worse than the setting's best model with one head, `‡` if not
             than the one with eight heads (paired bootstrap, p < 0.01).
     """
@@ -58,12 +58,12 @@ class RowResult:
     daggers: dict[str, str]
 
     def documents(self, metric: str) -> NDArray[np.float64]:
-        """Return the documents' scores `(documents,)`, means over the draws."""
+        """Return the mean score `(documents,)` of each document over the draws."""
         values: NDArray[np.float64] = np.mean([draw.rouge.metric(metric) for draw in self.draws], axis=0)
         return values
 
     def spread(self, metric: str) -> float | None:
-        """Return the standard deviation of the draws' means, in percent; none for a single one."""
+        """Return the standard deviation of the draws' means, in percent; none for a single draw."""
         means = [100 * draw.rouge.mean[metric] for draw in self.draws]
         return float(np.std(means, ddof=1)) if len(means) > 1 else None
 
@@ -90,15 +90,15 @@ def run_table(
     """Return the rows of a table, Lead and Oracle first.
 
     Args:
-        rows: All of the table, or those of one setting.
+        rows: All rows of the table, or of one setting.
         data: A folder with the dataset folders `train`, `validation` and `test`.
-        runs: Folder of the runs, `ROW/draw-K`; what is finished there is not trained again.
+        runs: Folder of the runs, `ROW/draw-K`; finished runs are not repeated.
         settings: `key=value` changes of all recipes.
-        draws: How many random training sets each row is trained on; they differ where `sample` is set.
-        report: Takes lines of progress.
+        draws: Number of random training sets of each row; they differ if `sample` is set.
+        report: Receives lines of progress.
 
     Raises:
-        InputError: Data that are no such folders.
+        InputError: Folders that are missing or do not fit together.
     """
     unit = rows[0].unit
     sample = read_recipe(rows[0].recipe, settings).get("sample")
@@ -106,9 +106,9 @@ def run_table(
         raise InputError(
             f"--draws {draws}: expected --low-resource, or sample=N among the settings, so that draws differ"
         )
-    # Before hours of training, what they are to be measured on.
+    # Opened first, to fail before hours of training.
     blocks = DatasetBlocks(data / "test", unit)
-    _check_alike(data)
+    _check_options(data)
     there = Manifest.read(data / "train").documents
     if draws > 1 and isinstance(sample, int) and sample >= there:
         raise InputError(
@@ -137,19 +137,19 @@ def run_table(
     return _with_daggers(results, rows)
 
 
-def _check_alike(data: Path) -> None:
-    """Check that the folders to learn from, to choose by and to measure on were made with the same options."""
+def _check_options(data: Path) -> None:
+    """Check that the folders `train`, `validation` and `test` were made with the same options."""
     names = ("train", "validation", "test")
     made = {name: Manifest.read(data / name).recipe for name in names}
     for name in names[1:]:
-        there, here = ({key: made[one][key] for key in ALIKE} for one in (name, names[0]))
+        there, here = ({key: made[one][key] for key in SHARED} for one in (name, names[0]))
         changed = differences(there, here)
         if changed:
             raise InputError(f"{data / name}: expected a folder made with the options of {names[0]}, got {changed}")
 
 
 def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> list[RowResult]:
-    """Return the results, of which the rows' begin after Lead and Oracle, with their daggers."""
+    """Return the results with their daggers; the first two are Lead and Oracle."""
     marked = list(results)
     for setting in SETTINGS:
         places = [place for place, result in enumerate(results) if result.setting == setting]
@@ -161,7 +161,9 @@ def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> lis
         for place in single:
             others = {metric: {"†": best[metric], "‡": eight} for metric in METRICS}
             found = {
-                metric: "".join(mark for mark, other in marks.items() if _holds(results[place], results[other], metric))
+                metric: "".join(
+                    mark for mark, other in marks.items() if _not_worse(results[place], results[other], metric)
+                )
                 for metric, marks in others.items()
             }
             marked[place] = replace(results[place], daggers=found)
@@ -172,8 +174,8 @@ def _mean(row: RowResult, metric: str) -> float:
     return float(row.documents(metric).mean())
 
 
-def _holds(row: RowResult, other: RowResult, metric: str) -> bool:
-    """Return whether a row is not significantly worse than another."""
+def _not_worse(row: RowResult, other: RowResult, metric: str) -> bool:
+    """Return whether a row is not significantly worse than another one."""
     if row is other:
         return True
     paired = paired_bootstrap(row.documents(metric), other.documents(metric))

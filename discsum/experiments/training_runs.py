@@ -1,24 +1,25 @@
-"""Training runs of every kind: from a recipe's content to a model folder."""
+"""Training runs of every kind, from the fields of a recipe to a model folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from discsum.data.examples import Collection
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.manifest import alone
 from discsum.errors import InputError
 from discsum.recipes import common_fields
-from discsum.recipes.sources import Rows, Source
-from discsum.summarizer.training.examples import UnitCollection
+from discsum.recipes.sources import Rows
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import UnitData, collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.processes import leave_group, local_main_first
+from discsum.training.recipe import RunRecipe
+from discsum.training.task import TrainingTask
 
 Report = Callable[[str], None]
 Examples = TypeVar("Examples")
@@ -28,33 +29,32 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe to its end; return the folder of its best weights.
 
     Args:
-        content: The recipe's fields; its `kind` is one of `KINDS`.
-        folder: Where the run is kept; what runs may share is kept in folders beside it.
-        report: Takes lines of progress, of the first process only.
+        content: Fields of the recipe; its `kind` is one of `KINDS`.
+        folder: Folder of the run; caches that runs share are its siblings.
+        report: Receives lines of progress, of the first process only.
 
     Raises:
-        DiscsumError: A recipe, data or a folder that cannot be trained with or in, as one in which another run is at
-            work.
+        DiscsumError: Invalid recipe or data, or a folder that another run uses.
     """
     check_kind(content)
     best = KINDS[content["kind"]](content, folder, report)
-    # Not after an error: the others may wait for this process, which must end at once for their launcher to see it.
+    # Not after an error: this process must then end at once, so that the launcher stops the others.
     leave_group()
     return best
 
 
 def check_kind(content: dict[str, Any]) -> None:
-    """Check that a recipe says what is trained.
+    """Check the kind of a recipe.
 
     Raises:
-        InputError: Its `kind` is none of `KINDS`.
+        InputError: Its `kind` is not in `KINDS`.
     """
     if content.get("kind") not in KINDS:
         raise InputError(f"expected kind to be one of {', '.join(KINDS)}, got {content.get('kind')!r}")
 
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `parser`; what teachers say of texts is kept in the folder `silver` beside the run.
+    """Train a recipe of the kind `parser`; pseudo-labelled texts are cached in the sibling folder `silver`.
 
     Arguments and errors are those of `train`.
     """
@@ -67,7 +67,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     recipe = ParserRecipe.from_dict(content)
     train, dev = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
-    with _held(folder, report) as say:
+    with _locked(folder, report) as say:
         if recipe.seeds:
             train_seeds(recipe, train, dev, folder, name, notes, texts, say)
         else:
@@ -80,7 +80,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 
 def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `extractive`; what is made of tables is kept in the folder `datasets` beside the run.
+    """Train a recipe of the kind `extractive`; preprocessed tables are cached in the sibling folder `datasets`.
 
     Arguments and errors are those of `train`.
     """
@@ -88,19 +88,15 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     recipe = SummarizerRecipe.from_dict(content)
     needs = UnitData.of(recipe)
 
-    def read(sources: Sequence[Source], cache: Path, say: Report) -> UnitCollection:
-        return collection(sources, data, needs, cache, say)
-
-    with _held(folder, report) as say:
-        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
-        TrainingLoop(ExtractiveTask(recipe, train, validation, name, notes), folder, say).run(say)
-        say(f"{folder / BEST}: the weights of the best validation; use them with --model {folder / BEST}")
-    return folder / BEST
+    with _locked(folder, report) as say:
+        read = partial(collection, data=data, needs=needs, report=say)
+        train, validation = _documents(read, recipe, folder)
+        return _run(ExtractiveTask(recipe, train, validation, name, notes), folder, say, "--model")
 
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `abstractive`, as `train_summarizer` does one of its own."""
-    from discsum.abstractive.training.pairs import PairData, PairExample, pair_collection
+    """Train a recipe of the kind `abstractive`, as `train_summarizer` one of the kind `extractive`."""
+    from discsum.abstractive.training.pairs import PairData, pair_collection
     from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
 
@@ -108,15 +104,11 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     recipe = AbstractiveRecipe.from_dict(content)
     needs = PairData.of(recipe)
 
-    def read(sources: Sequence[Source], cache: Path, say: Report) -> Collection[PairExample]:
-        return pair_collection(sources, data, needs, cache, say)
-
-    with _held(folder, report) as say:
-        train, validation = _documents(read, (recipe.train, recipe.validation), folder, say)
-        TrainingLoop(AbstractiveTask(recipe, train, validation, name, notes, say), folder, say).run(say)
-        model = folder / BEST
-        say(f"{model}: the weights of the best validation; use them with discsum abstract --model {model}")
-    return folder / BEST
+    with _locked(folder, report) as say:
+        read = partial(pair_collection, data=data, needs=needs, report=say)
+        train, validation = _documents(read, recipe, folder)
+        task = AbstractiveTask(recipe, train, validation, name, notes, say)
+        return _run(task, folder, say, "discsum abstract --model")
 
 
 KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
@@ -127,25 +119,28 @@ KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
 
 
 @contextmanager
-def _held(folder: Path, report: Report) -> Iterator[Report]:
-    """Hold a run's folder in the first process; yield the reporter of this process's progress."""
-    with ExitStack() as held:
+def _locked(folder: Path, report: Report) -> Iterator[Report]:
+    """Lock a run's folder in the first process; yield the progress reporter of this process."""
+    with ExitStack() as stack:
         with local_main_first() as main:
             if main:
-                held.enter_context(alone(folder))
+                stack.enter_context(alone(folder))
         yield report if main else lambda line: None
 
 
-def _documents(
-    read: Callable[[Sequence[Source], Path, Report], Examples],
-    both: Sequence[Sequence[Source]],
-    folder: Path,
-    report: Report,
-) -> tuple[Examples, Examples]:
-    """Return the documents to learn from and to choose by; `read` takes sources, a cache folder and a reporter."""
+def _documents(read: Callable[..., Examples], recipe: RunRecipe, folder: Path) -> tuple[Examples, Examples]:
+    """Return training and validation documents; `read` takes sources and a cache folder."""
+    cache = folder.parent / "datasets"
     with local_main_first():
-        train, validation = (read(sources, folder.parent / "datasets", report) for sources in both)
-    return train, validation
+        return read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
+
+
+def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str) -> Path:
+    """Train a task to its end; return the folder of the best weights."""
+    TrainingLoop(task, folder, report).run(report)
+    best = folder / BEST
+    report(f"{best}: the weights of the best validation; use them with {usage} {best}")
+    return best
 
 
 def _texts(data: Path, rows: Rows) -> list[str]:

@@ -1,1 +1,1 @@
-"""Extractive summarizers that were trained: their model, their folder, and their training."""
+"""Trained extractive summarizers: model, folder and training."""

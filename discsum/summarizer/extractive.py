@@ -48,44 +48,36 @@ class ExtractiveSummarizer(
         trained: Mapping[str, Tensor] | None = None,
         card: str = "",
     ) -> None:
-        """Wrap a network with the parser that its inputs come from.
-
-        Args:
-            network: Scores units.
-            config: What it reads.
-            parser: Makes trees.
-            trained: Layers of its encoder that training changed, by their names.
-            card: The model card.
-        """
+        """Wrap a network and the parser of its inputs; `trained` holds the trained layers of its encoder by name."""
         self.network = network.eval()
         self.config, self.parser, self.card = config, parser, card
         self._trained = trained or {}
 
     @cached_property
     def encoder(self) -> UnitEncoder:
-        """What makes vectors, loaded when it is needed first: documents of a dataset folder come with theirs.
+        """The encoder of units, loaded on first use: documents of a dataset folder have vectors already.
 
         Raises:
-            WeightsError: Another encoder than the one that the model was trained with.
+            WeightsError: The encoder differs from that of training.
         """
         return load_encoder(self.config, self.parser, self._trained)
 
     @property
     def name(self) -> str:
-        """The name that its summaries carry."""
+        """Name of the model in its summaries."""
         return self.config.name
 
     @property
     def unit(self) -> str:
-        """The unit that it scores."""
+        """The unit that the model scores."""
         return self.config.unit
 
     def usual_units(self, unit: str) -> int:
-        """Return how many units a summary has unless told otherwise."""
+        """Return the default number of units of a summary."""
         return self.config.units
 
     def parameter_count(self) -> ParameterCount:
-        """Return how many parameters the network has."""
+        """Return the number of parameters of the network."""
         return self.network.parameter_count()
 
     @classmethod
@@ -96,13 +88,13 @@ class ExtractiveSummarizer(
 
         Args:
             name_or_path: By default the shipped summarizer.
-            unit: Which of the shipped ones.
-            device: Where it and its parser compute.
+            unit: Unit of the shipped summarizer.
+            device: Where the model and its parser run.
             hub: Options of `ModelHubMixin.from_pretrained` for models of the hub, as `revision`.
 
         Raises:
             InputError: Another unit than `sentence` or `edu`.
-            WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is another.
+            WeightsError: A folder that is missing, damaged, or of another kind of model, or has another parser.
         """
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
@@ -125,7 +117,7 @@ class ExtractiveSummarizer(
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:  # type: ignore[override]
         """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.
 
-        `push_to_hub` calls it with more options, which concern configurations that are not written here.
+        Further options, which `push_to_hub` passes, are ignored.
         """
         text = self.card if card is None else card
         write_summarizer(SummarizerParts(self.network, self.config, self.parser, self._trained, text), Path(folder))
@@ -152,15 +144,15 @@ class ExtractiveSummarizer(
                 yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
 
     def policy(self, units: int | None = None) -> Policy:
-        """Return the policy that the model was chosen by, with `units` units if given.
+        """Return the policy of the model's validation, with `units` units if given.
 
-        EDUs bring along those of their sentence that they depend on, as in the paper.
+        EDUs are selected together with the EDUs of their sentence that they depend on, as in the paper.
         """
         return usual_policy(self.config.unit, self.config.units if units is None else units)
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:
-        """Parser, kind, encoder and unit of its vectors; none where training changed the encoder."""
+        """Identity of the vectors: parser, kind, encoder and unit; none if the encoder was trained."""
         config = self.config
         return None if config.encoder_layers else (self.parser.fingerprint, config.vectors, config.encoder, self.unit)
 
@@ -170,20 +162,19 @@ class ExtractiveSummarizer(
 
     @torch.inference_mode()
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
-        """Return the confidences `(units,)` of parsed documents; no tree is built.
+        """Return the confidences `(units,)` of parsed documents, without building trees.
 
         Raises:
-            InputError: Another unit than the model's.
+            InputError: The model scores another unit.
         """
         if unit != self.unit:
             raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
         return [self.confidences(item.document, self._vectors(item)) for item in documents]
 
     def _vectors(self, item: ParsedDocument) -> Tensor:
-        """Return the vectors `(units, width)` of a document's units, from what is known of it."""
-        known = item.vectors.get(self.vectors_key)
-        if known is not None:
-            vectors: Tensor = known
+        """Return the unit vectors `(units, width)` of a document, from its cached vectors if it has them."""
+        vectors: Tensor | None = item.vectors.get(self.vectors_key)
+        if vectors is not None:
             return vectors
         if not self.encoder.pools:
             return self.encoder.vectors([item.document], self.unit)[0]
@@ -194,9 +185,9 @@ class ExtractiveSummarizer(
 
     @torch.inference_mode()
     def confidences(self, document: Document, vectors: Tensor) -> Scores:
-        """Return the confidences `(units,)` of a document whose unit vectors are known, `max_units` at a time."""
-        parts = [np.zeros(0)]
+        """Return the confidences `(units,)` of a document from unit vectors `(units, width)`, by sections."""
+        sections = [np.zeros(0)]
         for section in unit_inputs(document, self.config.unit, vectors, self.network.config):
             logits = self.network(batched([section]).to(self.network.device), section.first)
-            parts.append(torch.sigmoid(logits[0]).double().cpu().numpy())
-        return np.concatenate(parts)
+            sections.append(torch.sigmoid(logits[0]).double().cpu().numpy())
+        return np.concatenate(sections)

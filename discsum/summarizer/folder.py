@@ -1,4 +1,4 @@
-"""Summarizers as model folders: what is written, and what is checked when it is read."""
+"""Model folders of extractive summarizers."""
 
 from __future__ import annotations
 
@@ -21,28 +21,26 @@ from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, CONFIG, ModelFolder, locate, read_model, shipped, write_model
 
 KIND = "discsum-extractive"
-# What the names of trained layers of the encoder begin with.
+# Prefix of the encoder's trained layers among the weights.
 ENCODER = "encoder."
 
 
 @dataclass(frozen=True)
 class SummarizerConfig:
-    """What a summarizer reads and how it was trained to be used.
+    """Inputs and defaults of a summarizer.
 
     Attributes:
-        name: The model's name.
-        unit: `sentence` or `edu`.
-        vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same with the
-            parser's states of EDUs beside them; `isolated`, the first token's state of each unit encoded on its own by
-            the parser's encoder; or the name or folder of a Hugging Face encoder that does so (Xiao et al. 2020,
-            section 3).
-        encoder: A digest of that Hugging Face encoder, which its vectors come from.
-        revision: Its commit, where it has one.
-        encoder_layers: How many of the encoder's last layers were trained and are part of the model.
+        vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same
+            concatenated with the parser's states of EDUs; `isolated`, the first token's state of each unit encoded
+            alone by the parser's encoder; or the name or folder of a Hugging Face encoder that does so
+            (Xiao et al. 2020, section 3).
+        encoder: Digest of that Hugging Face encoder.
+        revision: Its commit, if known.
+        encoder_layers: Number of the encoder's last layers that were trained and are saved with the model.
         parser: Name or folder of the parser; in a saved model relative to its folder.
-        units: Units a summary has unless told otherwise.
-        fingerprint: That parser's, set when the model is saved; with another parser its scores would mean nothing.
-        vectors_folder: In a saved model the folder of a Hugging Face encoder that lies in one, relative to the model's.
+        units: Default number of units of a summary.
+        fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
+        vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """
 
     name: str
@@ -59,7 +57,7 @@ class SummarizerConfig:
 
 @dataclass(frozen=True)
 class SummarizerParts:
-    """What a summarizer is made of: `trained` are the layers of its encoder that training changed, by their names."""
+    """Parts of a summarizer; `trained` holds the trained layers of its encoder by name."""
 
     network: Synthesizer
     config: SummarizerConfig
@@ -69,15 +67,15 @@ class SummarizerParts:
 
 
 def write_summarizer(parts: SummarizerParts, folder: Path) -> None:
-    """Write configuration, float16 weights of what was trained, and model card; parser and encoder are named only.
+    """Write configuration, float16 weights of what was trained, and model card; parser and encoder by name only.
 
-    Heads that are none of discsum's own are named with their code, `file.py:Class`.
+    Heads from outside discsum are recorded with their code, `file.py:Class`.
     """
     name, vectors = parts.config.parser, parts.config.vectors
-    place = name if name in shipped() else os.path.relpath(name, folder)
+    location = name if name in shipped() else os.path.relpath(name, folder)
     local = vectors not in VECTORS and Path(vectors).is_dir()
     encoder = os.path.relpath(vectors, folder) if local else ""
-    named = replace(parts.config, parser=place, fingerprint=parts.parser.fingerprint, vectors_folder=encoder)
+    named = replace(parts.config, parser=location, fingerprint=parts.parser.fingerprint, vectors_folder=encoder)
     network = parts.network.config
     config: dict[str, Any] = {"name": parts.config.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
     code = {head: code for head in (network.head, *network.mixture) if (code := HEADS.origin(head))}
@@ -91,14 +89,14 @@ def read_summarizer(name_or_path: str | Path, device: str = "cpu") -> Summarizer
     """Return the parts of a shipped summarizer, or of one in a folder, with its parser on a device.
 
     Raises:
-        WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is not the one
-            that it was trained with.
+        WeightsError: A folder that is missing, damaged, or of another kind of model, or whose parser is not
+            that of training.
     """
     model = read_model(name_or_path, KIND)
     trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
     network, config = _network(model)
-    beside = model.path / config.parser
-    config = replace(config, parser=str(beside) if (beside / CONFIG).is_file() else config.parser)
+    local = model.path / config.parser
+    config = replace(config, parser=str(local) if (local / CONFIG).is_file() else config.parser)
     config = replace(config, vectors=_vectors(config, model.path), vectors_folder="")
     found = sha256(locate(config.parser) / CONFIG)
     if found != config.fingerprint:
@@ -112,10 +110,10 @@ def read_summarizer(name_or_path: str | Path, device: str = "cpu") -> Summarizer
 
 
 def load_encoder(config: SummarizerConfig, parser: Parser, trained: Mapping[str, Tensor]) -> UnitEncoder:
-    """Return what makes a summarizer's vectors, with its trained layers in place.
+    """Return the encoder of a summarizer's units, with its trained layers loaded.
 
     Raises:
-        WeightsError: Another encoder of that name than the one that the summarizer was trained with, or other layers.
+        WeightsError: The encoder of that name differs from that of training, or has other layers.
     """
     encoder = UnitEncoder.load(config.vectors, parser, layers=config.encoder_layers, revision=config.revision)
     if encoder.fingerprint != config.encoder:
@@ -131,15 +129,15 @@ def load_encoder(config: SummarizerConfig, parser: Parser, trained: Mapping[str,
 
 
 def _vectors(config: SummarizerConfig, folder: Path) -> str:
-    """Return the name of a saved model's vectors, or the folder of their encoder where it lies now.
+    """Return the name of a saved model's vectors, or the current folder of their encoder.
 
-    A name that still leads there stays as it is: dataset folders whose vectors the model can read have that name too.
+    A name that still points to that folder is kept: it identifies the vectors in dataset folders.
     """
-    beside = folder / config.vectors_folder
-    if not config.vectors_folder or not beside.is_dir():
+    local = folder / config.vectors_folder
+    if not config.vectors_folder or not local.is_dir():
         return config.vectors
     known = Path(config.vectors)
-    return config.vectors if known.is_dir() and known.samefile(beside) else str(beside)
+    return config.vectors if known.is_dir() and known.samefile(local) else str(local)
 
 
 def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
@@ -158,10 +156,10 @@ def _network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
 
 
 def _check_heads(model: ModelFolder, sizes: SynthesizerConfig) -> None:
-    """Check that the code of every head of a saved model is known.
+    """Check that every head of a saved model is registered.
 
     Raises:
-        WeightsError: It is not; the message names the head, the file that it came from, and how it is made known.
+        WeightsError: It is not; the message names the head, its file, and how to register it.
     """
     for name in (sizes.head, *sizes.mixture):
         try:

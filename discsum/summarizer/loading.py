@@ -1,4 +1,4 @@
-"""Scorers of units by name: baselines, shipped summarizers, those in folders and those of the hub."""
+"""Unit scorers by name: baselines, and summarizers that are shipped, in folders or on the hub."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 
 
 def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") -> UnitScorer:
-    """Return a baseline, a shipped summarizer, the one in a folder, or `hf:NAME` from the Hugging Face hub.
+    """Return a baseline, or a summarizer: shipped, in a folder, or `hf:NAME` on the Hugging Face hub.
 
     Args:
         name: By default the shipped summarizer for the unit.
-        unit: `sentence` or `edu`; by default the one that the model was trained on, sentences for the others.
-        device: Where a trained model computes.
+        unit: `sentence` or `edu`; by default the unit that the model scores.
+        device: Where a trained model runs.
 
     Raises:
-        WeightsError: No such model, or a model that was trained on the other unit.
+        WeightsError: No such model, or a model of the other unit.
     """
     if name is not None and name in BASELINES:
         return baseline(name)

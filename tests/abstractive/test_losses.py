@@ -7,7 +7,7 @@ import torch
 from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.sparse import sentences, sparsify
-from discsum.abstractive.sparse.losses import divergence_loss, sharpened, sparsity_loss
+from discsum.abstractive.sparse.objective import divergence_loss, sharpened, sparsity_loss
 from discsum.abstractive.sparse.state import Observation
 from discsum.errors import InputError
 

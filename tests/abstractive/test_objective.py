@@ -1,12 +1,19 @@
-"""Ways of training."""
+"""Training objectives."""
 
 import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
+from discsum.abstractive.family import IGNORED
 from discsum.abstractive.sparse import sparsify
-from discsum.abstractive.sparse.losses import sparsity_loss
-from discsum.abstractive.training.objective import IGNORED, MODES, Objective, reads_ideal, step_loss, trained_parameters
+from discsum.abstractive.sparse.objective import (
+    MODES,
+    Objective,
+    reads_ideal,
+    sparsity_loss,
+    step_loss,
+    trained_parameters,
+)
 
 
 @pytest.fixture
@@ -29,28 +36,28 @@ def loss(model, batch, mode, ideal=False, r=2, **settings):
 def test_full_attention_is_the_stock_loss(batch):
     expected = make_bart()(**batch[0]).loss
     found = loss(sparse(), batch, "full")
-    torch.testing.assert_close(found.total, expected)
-    assert found.total is found.words
+    torch.testing.assert_close(found["loss"], expected)
+    assert set(found) == {"loss"}
 
 
 def test_parts_add_up(batch):
-    words = loss(sparse(), batch, "full").words
+    words = loss(sparse(), batch, "full")["loss"]
     found = loss(sparse(), batch, "sparsity", gamma=0.7)
-    torch.testing.assert_close(found.words, words)
-    torch.testing.assert_close(found.total, found.words + 0.7 * found.entropy)
+    torch.testing.assert_close(found["words"], words)
+    torch.testing.assert_close(found["loss"], found["words"] + 0.7 * found["entropy"])
     found = loss(sparse(), batch, "kl")
-    torch.testing.assert_close(found.words, words)
-    assert found.total is found.divergence
+    torch.testing.assert_close(found["words"], words)
+    assert found["loss"] is found["divergence"]
     found = loss(sparse(), batch, "int-apx", weight=0.3)
-    torch.testing.assert_close(found.total, found.words + 0.3 * found.divergence)
-    assert (found.words - words).abs() > 1e-3
+    torch.testing.assert_close(found["loss"], found["words"] + 0.3 * found["divergence"])
+    assert (found["words"] - words).abs() > 1e-3
 
 
 def test_integrated_training_reads_ideal_sentences_or_the_selectors(batch):
     model = sparse()
-    ideal, approximated = (loss(model, batch, "int-mix", ideal=choice).words for choice in (True, False))
+    ideal, approximated = (loss(model, batch, "int-mix", ideal=choice)["words"] for choice in (True, False))
     # What the selector of that name reads by itself.
-    own = loss(sparse("ideal"), batch, "int-apx").words
+    own = loss(sparse("ideal"), batch, "int-apx")["words"]
     torch.testing.assert_close(ideal, own)
     assert (ideal - approximated).abs() > 1e-4
     assert (model.sparse.r, model.sparse.by_attention, model.sparse.observer) == (None, None, None)
@@ -66,14 +73,14 @@ def test_steps_whose_label_is_padding_do_not_count(batch):
     steps = torch.ones(2, 6, dtype=torch.bool)
     steps[1, 4:] = False
     expected = sparsity_loss(found, steps)
-    torch.testing.assert_close(loss(sparse(), batch, "sparsity").entropy, expected)
+    torch.testing.assert_close(loss(sparse(), batch, "sparsity")["entropy"], expected)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_trained(batch, mode):
     model = sparse()
     trained = {id(parameter) for parameter in trained_parameters(model, Objective(mode))}
-    loss(model, batch, mode, ideal=True).total.backward()
+    loss(model, batch, mode, ideal=True)["loss"].backward()
     moved = {
         name for name, parameter in model.named_parameters() if parameter.grad is not None and parameter.grad.any()
     }
@@ -90,8 +97,8 @@ def test_what_is_trained(batch, mode):
 
 def test_documents_may_differ_in_what_they_read(batch):
     model = sparse()
-    both = step_loss(model, *batch, Objective("int-mix"), 2, torch.tensor([True, False])).words
-    same = [loss(model, batch, "int-mix", ideal=choice).words for choice in (True, False)]
+    both = step_loss(model, *batch, Objective("int-mix"), 2, torch.tensor([True, False]))["words"]
+    same = [loss(model, batch, "int-mix", ideal=choice)["words"] for choice in (True, False)]
     assert all((both - one).abs() > 1e-5 for one in same)
 
 

@@ -5,8 +5,10 @@ from tiny_bart import SIZES, make_bart
 from tokenizers.processors import TemplateProcessing
 from transformers import MBartConfig, MBartForConditionalGeneration
 
+from discsum.abstractive.family import IGNORED
+from discsum.abstractive.sparse.family import SparseFamily
+from discsum.abstractive.sparse.folder import SelectorConfig
 from discsum.abstractive.training.encoding import encode
-from discsum.abstractive.training.objective import IGNORED
 from discsum.abstractive.training.scratch import make_tokenizer
 from discsum.document import Document, Span
 
@@ -21,7 +23,8 @@ def tokenizer():
 
 def batch_of(tokenizer, target, model=None):
     document = Document(TEXT, (Span(0, len(TEXT)),))
-    return encode(model or make_bart(), tokenizer, [document] * 2, [LONG, SHORT], 64, target, prior=False).inputs
+    family = SparseFamily(model or make_bart(), tokenizer, "tiny", SelectorConfig("all"))
+    return encode(family, [document] * 2, [LONG, SHORT], 64, target).inputs
 
 
 def labels(tokenizer, target):

@@ -12,7 +12,7 @@ from several_processes import run_together
 from small_news import write_table
 from transformers import AutoModelForSeq2SeqLM
 
-from discsum.abstractive.folder import SELECTOR, SELECTOR_WEIGHTS
+from discsum.abstractive.sparse.folder import SELECTOR, SELECTOR_WEIGHTS
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.recipe import AbstractiveRecipe

@@ -118,7 +118,7 @@ def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article)
         assert result.code == 1
         return result.err
 
-    assert "--r 4: expected a selector that selects beside it" in err("--r", 4)
+    assert "--r 4: expected a selector that selects sentences" in err("--r", 4)
     assert "beta: expected a finite number" in err("--selector", "mean_key", "--beta", "nan")
     assert "expected options among none, got dense_where_faster" in err(
         "--selector", "mean_key", "--option", "dense_where_faster=false"

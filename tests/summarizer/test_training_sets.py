@@ -140,8 +140,8 @@ def test_memory_is_bounded_and_changes_nothing(data):
     for _ in range(2):
         for one, other in zip(free, bound, strict=True):
             torch.testing.assert_close(one.inputs.vectors, other.inputs.vectors)
-    assert len(free._kept) == 9
-    assert 0 < len(bound._kept) < 9
+    assert len(free._cache) == 9
+    assert 0 < len(bound._cache) < 9
     assert free[3] is free[3]
 
 

@@ -1,1 +1,1 @@
-"""What attention, sparsity and time look like: the numbers behind the pictures of `discsum analyze`."""
+"""Analyses of attention, sparsity and decoding time, for `discsum analyze`."""

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from discsum.abstractive.sparse.conversion import exactly, sentences
-from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 
@@ -21,9 +20,9 @@ class AttentionMaps:
 
     Attributes:
         summary: The summary.
-        written: The summary's tokens.
-        read: The document's tokens.
-        sentences: The texts of the document's sentences that have a token.
+        written: Tokens of the summary.
+        read: Tokens of the document.
+        sentences: Texts of the document's sentences that have a token.
         owner: `(tokens,)` the sentence of each token.
         words: `(layers, written, read)` attention of each written token to each token of the document.
     """
@@ -75,8 +74,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
         encoding = tokenizer(
             [document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions
         )
-        layout = SentenceLayout.from_documents([document], encoding)
-        layout = layout.with_prior([document]) if summarizer.selector.beta is not None else layout
+        layout = summarizer.family.inputs([document], encoding)["layout"]
         # Only the eager implementation returns attention weights.
         before = model.config._attn_implementation
         model.set_attn_implementation("eager")

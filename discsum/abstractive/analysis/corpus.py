@@ -14,15 +14,7 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class CorpusStatistics:
-    """Means over documents.
-
-    Attributes:
-        documents: Number of documents.
-        tokens: Tokens of a document, N.
-        sentences: Sentences of a document, N1.
-        summary_tokens: Tokens of its first reference, M.
-        ratio: N/M: the mean of the documents' ratios, which is not the ratio of the means.
-    """
+    """Number of documents, and means over them: tokens N, sentences, tokens M of the first reference, N/M."""
 
     documents: int
     tokens: float
@@ -40,7 +32,7 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> Corp
 
     Args:
         pairs: Each text with its references, and its number of sentences.
-        tokenizer: Its tokens are counted, special tokens left out.
+        tokenizer: Counts tokens, without special tokens.
 
     Raises:
         InputError: No text, or a reference without a token.

@@ -28,7 +28,7 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
 
 
 def _save(figure: Any, path: Path) -> list[Path]:
-    """Write the figure beside its JSON in every format; return the files."""
+    """Write the figure in every format, next to its JSON; return the files."""
     written = []
     for kind in KINDS:
         with replacing(path.with_suffix(kind)) as partial:
@@ -83,7 +83,7 @@ def curves(
         across: Values on the horizontal axis.
         labels: Labels of the axes.
         title: Title of the chart.
-        path: The JSON file that the chart is written beside.
+        path: JSON file of the numbers; the chart gets its name.
         bottom: Start of the vertical axis; none to fit the lines.
     """
     figure, axes = _figure(6.4, 4.2)

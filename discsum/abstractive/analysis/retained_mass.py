@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.abstractive.analysis.recording import record_attention
+from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.sparse.state import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
 from discsum.document import Document
+
+UNLIMITED = 1 << 30
 
 
 class RetainedMass:
@@ -59,7 +63,7 @@ def retained_mass(
         summarizer: A sparse model.
         documents: Documents with sentences, each with its reference; cut at the model's positions.
         most: Largest r.
-        report: Takes the number of documents done.
+        report: Receives the number of documents done.
     """
     mass = RetainedMass(len(summarizer.model.get_decoder().layers), most)
     for done, (document, reference) in enumerate(documents, start=1):
@@ -67,3 +71,25 @@ def retained_mass(
         mass.add(found, torch.ones(found[0].kept.shape[:2], dtype=torch.bool))
         report(done)
     return mass
+
+
+@torch.inference_mode()
+def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
+    """Return each layer's cross-attention under teacher forcing with a reference, by the selector and `r` of the model.
+
+    Args:
+        summarizer: A sparse model.
+        document: With sentences, and with a tree where the selector needs one; cut at the model's positions.
+        reference: The summary whose tokens are forced.
+    """
+    model: Any = summarizer.model
+    source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
+    batch = encode(summarizer.family, [document], [reference], source, target).to(model.device)
+    found: list[Observation] = []
+    model.sparse.observer = found.append
+    try:
+        with sentences(model, batch.extra["layout"]):
+            model(**batch.inputs)
+    finally:
+        model.sparse.observer = None
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.abstractive.analysis.recording import record_attention
+from discsum.abstractive.analysis.retained_mass import record_attention
 from discsum.abstractive.sparse.conversion import exactly
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.batches import batches
@@ -60,8 +60,8 @@ def rouge_at_r(
         documents: With sentences, and with trees where the selector needs them; cut at the model's positions.
         references: Reference summaries of each document.
         r: Sentences read at each step; none for all.
-        split: Splits summaries into one sentence a line, for ROUGE-Lsum.
-        report: Takes the number of documents done.
+        split: Splits summaries into one sentence per line, for ROUGE-Lsum.
+        report: Receives the number of documents done.
         generation: Options of `generate`.
     """
     written: list[str] = []

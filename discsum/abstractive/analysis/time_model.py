@@ -23,7 +23,7 @@ class TimeModel:
 
     Attributes:
         terms: Names of its terms.
-        coefficients: `(terms,)` seconds for each unit of a term.
+        coefficients: `(terms,)` seconds per unit of a term.
         low: `(terms,)` lower ends of the coefficients' 95% confidence intervals.
         high: `(terms,)` upper ends.
         r_squared: Share of variance explained.

@@ -16,7 +16,7 @@ from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.errors import InputError
 
-# What is timed, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
+# Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
 MODES = ("forward", "backward", "generate")
 
 

@@ -1,4 +1,4 @@
-"""Abstractive summarizers whose cross-attention reads some sentences of a document only (Manakul and Gales 2021)."""
+"""Abstractive summarizers whose cross-attention reads selected sentences of a document (Manakul and Gales 2021)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.sparse.conversion import densify, sentences, sparsify
     from discsum.abstractive.sparse.layout import SentenceLayout
 
-# Imported on first use: the names of the selectors below are known without torch.
+# Imported on first use: names of selectors must not need torch.
 _HOMES = {
     "SparseCrossCache": "cache",
     "densify": "conversion",

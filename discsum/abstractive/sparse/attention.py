@@ -1,4 +1,4 @@
-"""Cross-attention that reads some sentences of each document only (Manakul and Gales 2021, sections 4 and 5)."""
+"""Cross-attention that reads selected sentences of each document (Manakul and Gales 2021, sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTok
 from discsum.abstractive.sparse.state import Observation, SparseState
 from discsum.errors import InputError
 
-# Key of the memo: encoder states, one copy a document.
-OWN = "own states"
+# Key of the memo: encoder states, one copy per document.
+STATES = "encoder states"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class SentenceSparseCrossAttention(nn.Module):
         documents = layout.documents if layout is not None else rows
         if rows % documents or (rows != documents and not self.sparse.generating):
             raise InputError(
-                f"expected a layout of {rows} documents, or as many beams for each of them, got one of {documents}"
+                f"expected a layout of {rows} documents, or of one for every several beams, got one of {documents}"
             )
         beams = rows // documents
         if layout is not None and layout.owner.shape[1] != key_value_states.shape[1]:
@@ -77,7 +77,7 @@ class SentenceSparseCrossAttention(nn.Module):
             )
         elif one_step:
             few = self._reads_states(layout, beams)
-            mixed = self._one_step(queries, self._kept(key_value_states, cache, beams, few=few), layout)
+            mixed = self._one_step(queries, self._cached(key_value_states, cache, beams, few=few), layout)
         else:
             mixed, weights = self._observed(queries, self._documents(key_value_states, cache, beams), layout)
         # (documents, heads, beams * steps, head_size) -> (rows, steps, width)
@@ -97,47 +97,48 @@ class SentenceSparseCrossAttention(nn.Module):
 
     def _queries(self, hidden: Tensor, documents: int, beams: int) -> _Queries:
         steps, width = hidden.shape[1:]
-        own = hidden.reshape(documents, beams * steps, width)
-        unscaled = self._split_heads(self.q_proj(own)).transpose(1, 2)  # type: ignore[operator]
-        return _Queries(Queries(own, unscaled * self.scaling), unscaled, beams, steps)
+        grouped = hidden.reshape(documents, beams * steps, width)
+        unscaled = self._split_heads(self.q_proj(grouped)).transpose(1, 2)  # type: ignore[operator]
+        return _Queries(Queries(grouped, unscaled * self.scaling), unscaled, beams, steps)
 
     def _split_heads(self, states: Tensor) -> Tensor:
         return torch.unflatten(states, -1, (self.shape.heads, self.shape.head_size))
 
     def _documents(self, states: Tensor, cache: SparseCrossCache | None, beams: int) -> LayerDocuments:
         """Return the documents' keys and values."""
-        found = self._kept(states, cache, beams, few=False)
+        found = self._cached(states, cache, beams, few=False)
         assert isinstance(found, LayerDocuments)
         return found
 
-    def _kept(
+    def _cached(
         self, states: Tensor, cache: SparseCrossCache | None, beams: int, *, few: bool
     ) -> LayerDocuments | StateDocuments:
-        """Return the documents' keys and values, or, if a `few` sentences are read, perhaps their states instead."""
+        """Return the documents' keys and values; if `few` sentences are read, perhaps their states instead."""
         layer = int(self.layer_idx)  # type: ignore[arg-type]
-        kept = cache.documents.get(layer) if cache is not None else None
+        cached = cache.documents.get(layer) if cache is not None else None
         layout = self.sparse.layout
-        if kept is not None and kept.layout is layout and (few or isinstance(kept, LayerDocuments)):
-            return kept
+        if cached is not None and cached.layout is layout and (few or isinstance(cached, LayerDocuments)):
+            return cached
         if layout is None:
-            own = states[::beams]
-            made: LayerDocuments | StateDocuments = LayerDocuments(None, self._keys(own), self._values(own), ())
+            states = states[::beams]
+            found: LayerDocuments | StateDocuments
+            found = LayerDocuments(None, self._keys(states), self._values(states), ())
         else:
-            made = self._made(states, layout, beams, few=few and cache is not None)
+            found = self._projected(states, layout, beams, few=few and cache is not None)
         if cache is not None:
-            cache.documents[layer] = made
+            cache.documents[layer] = found
             cache.is_updated[layer] = True
-        return made
+        return found
 
-    def _made(
+    def _projected(
         self, states: Tensor, layout: SentenceLayout, beams: int, *, few: bool
     ) -> LayerDocuments | StateDocuments:
-        # Layers run in order, so a pass begins with layer 0.
-        memo = self.sparse.shared(states, anew=bool(self.layer_idx == 0))
-        if OWN not in memo:
+        # Layers run in order: layer 0 is the first of a pass.
+        memo = self.sparse.shared(states, first=bool(self.layer_idx == 0))
+        if STATES not in memo:
             # All beams of a document have the same encoder states; keep one copy.
-            memo[OWN] = states[::beams].contiguous()
-        source = EncodedTokens(memo[OWN], layout, self._keys, memo)
+            memo[STATES] = states[::beams].contiguous()
+        source = EncodedTokens(memo[STATES], layout, self._keys, memo)
         summary = self.selector.summarise(source) if self.selector is not None else ()
         if few and not source.has_keys and _is_plain(self.k_proj) and _is_plain(self.v_proj):
             return StateDocuments.of(layout, source.states, summary, self.shape.heads, self.k_proj, self.v_proj)
@@ -181,7 +182,7 @@ class SentenceSparseCrossAttention(nn.Module):
         layout: SentenceLayout,
         alpha: Tensor | None = None,
     ) -> Tensor:
-        """Return the top `r` sentences `(documents, queries or 1 a step, r)`, -1 where there are fewer.
+        """Return the top `r` sentences `(documents, queries or steps, r)`, -1 for missing ones.
 
         Ranked by `alpha` where it is given, otherwise by the selector.
         """
@@ -191,8 +192,8 @@ class SentenceSparseCrossAttention(nn.Module):
         elif bool(self.sparse.by_attention.all()):  # type: ignore[union-attr]
             scores = alpha.mean(dim=1)
         else:
-            own = self.selector.scores(queries.scaled, kept.summary, layout)
-            scores = torch.where(self.sparse.by_attention[:, None, None], alpha.mean(dim=1), own)  # type: ignore[index]
+            selected = self.selector.scores(queries.scaled, kept.summary, layout)
+            scores = torch.where(self.sparse.by_attention[:, None, None], alpha.mean(dim=1), selected)  # type: ignore[index]
         if self.sparse.share_beams:
             scores = torch.unflatten(scores, 1, (queries.beams, queries.steps)).mean(dim=1)
         scores = scores.masked_fill(~layout.mask[:, None, :], float("-inf"))
@@ -200,7 +201,7 @@ class SentenceSparseCrossAttention(nn.Module):
         return best.indices.masked_fill(best.values == float("-inf"), -1)
 
     def _observed(self, queries: _Queries, kept: LayerDocuments, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
-        """Return attention to the selected sentences and its weights, as training and analyses need them."""
+        """Return attention to the selected sentences and its weights, for training and analyses."""
         products = queries.unscaled @ kept.keys.transpose(2, 3) * self.scaling
         products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
         predicted = alpha = None
@@ -233,7 +234,7 @@ class SentenceSparseCrossAttention(nn.Module):
         # Index -1 becomes the column after the last sentence, which is dropped.
         read = read.scatter(-1, selected % (layout.starts.shape[1] + 1), value=True)[..., :-1]
         if self.sparse.generating:
-            # A prompt reads the same sentences as single steps after it do.
+            # A prompt reads the same sentences as the single steps after it.
             whole = torch.tensor(self._whole(layout), device=read.device)
             read = read | (whole[:, None, None] & layout.mask[:, None, :])
         return read.repeat(1, queries.beams, 1) if self.sparse.share_beams else read
@@ -243,15 +244,15 @@ class SentenceSparseCrossAttention(nn.Module):
         return [self.sparse.read(len(spans)) == len(spans) for spans in layout.spans]
 
     def _reads_states(self, layout: SentenceLayout, beams: int) -> bool:
-        """Return whether to read encoder states instead of keys and values; on a GPU the latter cost almost nothing."""
+        """Return whether to read encoder states instead of keys and values, which are cheap on a GPU."""
         sentences = [len(spans) for spans in layout.spans]
         read = [self.sparse.read(count) for count in sentences]
         return layout.owner.device.type == "cpu" and states_are_cheaper(sentences, read, self.shape.head_size, beams)
 
     def _one_step(self, queries: _Queries, kept: LayerDocuments | StateDocuments, layout: SentenceLayout) -> Tensor:
-        """Return attention of one step of every beam; only tokens of the selected sentences are read.
+        """Return attention of one step of every beam to the tokens of the selected sentences.
 
-        Documents of few sentences are read whole, whatever else is in the batch.
+        Documents of few sentences are read whole, independently of the rest of the batch.
         """
         chosen = self._selected(queries, kept, layout).tolist()
         mixed = torch.empty_like(queries.unscaled)
@@ -263,9 +264,9 @@ class SentenceSparseCrossAttention(nn.Module):
                 mixed[document] = kept.attend(unscaled, document, every, self.scaling)
                 continue
             for place, group in enumerate(groups):
-                own = slice(None) if self.sparse.share_beams else slice(place, place + 1)
+                rows = slice(None) if self.sparse.share_beams else slice(place, place + 1)
                 tokens = layout.tokens(document, sorted(one for one in group if one >= 0))
-                mixed[document, :, own] = kept.attend(unscaled[:, own], document, tokens, self.scaling)
+                mixed[document, :, rows] = kept.attend(unscaled[:, rows], document, tokens, self.scaling)
         return mixed
 
 

@@ -18,7 +18,7 @@ class SparseCrossCache(EncoderDecoderCache):
     """
 
     def __init__(self, config: Any) -> None:
-        """Start an empty cache for a model of that configuration."""
+        """Make an empty cache for a model's configuration."""
         decoder = config.get_text_config(decoder=True)
         super().__init__(DynamicCache(config=decoder), DynamicCache(config=decoder))
         self.documents: dict[int, LayerDocuments | StateDocuments] = {}

@@ -1,4 +1,4 @@
-"""Making the cross-attention of a Hugging Face model sparse in place, and dense again."""
+"""Conversion of a Hugging Face model to sparse cross-attention, in place, and back."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def sparsify(
     dense_where_faster: bool = True,
     **options: Any,
 ) -> Any:
-    """Make a model's cross-attention read `r` sentences a step; return the model, which is changed in place.
+    """Make a model's cross-attention read `r` sentences per step; return the model, which is changed in place.
 
-    Its parameters and their names stay; selectors that have some add theirs. `generate` takes `layout`, the sentences
-    of its inputs, and keeps the documents' keys and values once for all their beams. Other forward passes take theirs
-    from `sentences(model, layout)`. Its classes are made as they are needed: save its weights, not the object.
+    Parameters and their names stay; selectors with parameters add theirs. `generate` takes `layout`, the sentences of
+    its inputs, and caches the documents' keys and values once for all beams. Other forward passes take the layout
+    from `sentences(model, layout)`. Classes are created at run time: save the weights, not the object.
 
     Args:
         model: A sequence-to-sequence model of transformers whose decoder layers have `encoder_attn`: BART, mBART,
             PEGASUS, LED.
         r: Sentences that a query reads; all by default.
-        selector: Which ones, by name; see `discsum.abstractive.sparse.selectors.names()`.
+        selector: Name of the selector; see `discsum.abstractive.sparse.selectors.names()`.
         beta: Weight of the discourse prior, which is then added to the selector; it needs a layout with one.
         share_beams: Whether the beams of a document read the same sentences.
         dense_where_faster: Whether single steps of `generate` read all sentences where that costs less than selecting.
@@ -65,13 +65,13 @@ def sparsify(
     selectors, shared = make_selectors(selector, shapes, beta=beta, **options)
     state = SparseState(r, share_beams, dense_where_faster)
     for place, layer in enumerate(layers):
-        own = selectors[place] if selectors is not None else None
-        if own is not None:
-            _begin(own, attentions[place])
-        layer.encoder_attn = _sparse(attentions[place], state, own)
+        chosen = selectors[place] if selectors is not None else None
+        if chosen is not None:
+            _initialise(chosen, attentions[place])
+        layer.encoder_attn = _sparse(attentions[place], state, chosen)
     if shared is not None:
         setattr(model, SHARED, shared.to(model.device, model.dtype))
-    # New modules begin in training mode, with dropout.
+    # New modules are in training mode, with dropout.
     model.train(model.training)
     model.sparse = state
     model.generate = MethodType(_generate, model)
@@ -103,7 +103,7 @@ def densify(model: Any) -> Any:
 
 
 def set_beta(model: Any, beta: float) -> None:
-    """Give the discourse prior of a sparse model's selectors a weight; selectors without the prior get it."""
+    """Set the weight of the discourse prior in a sparse model's selectors, adding the prior where it is missing."""
     for layer in _layers(model):
         attention = layer.encoder_attn
         if not isinstance(attention.selector, DiscoursePriorSelector):
@@ -112,15 +112,15 @@ def set_beta(model: Any, beta: float) -> None:
 
 
 def is_selectors(name: str) -> bool:
-    """Return whether a parameter of a sparse model, told by its name, is its selectors' and not the model's own."""
+    """Return whether a parameter of a sparse model belongs to its selectors, by its name."""
     return ".selector." in name or name.startswith(f"{SHARED}.")
 
 
 @contextmanager
 def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
-    """Run a block's forward passes of a sparse model with the sentences of their inputs.
+    """Run a sparse model's forward passes in a block with the sentences of their inputs.
 
-    With gradient checkpointing the backward pass belongs in the block too: it computes forward passes again.
+    With gradient checkpointing the backward pass must be in the block too: it repeats forward passes.
     """
     state = model.sparse
     before = state.layout
@@ -147,7 +147,7 @@ def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None,
     """Generate as `transformers` does, with the sentences of the inputs and one copy of the documents."""
     if layout is not None:
         _check_fit(layout, arguments, options)
-    if _keeps(model, options):
+    if _uses_default_cache(model, options):
         options["past_key_values"] = SparseCrossCache(model.config)
     model.sparse.generating = True
     try:
@@ -157,8 +157,8 @@ def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None,
         model.sparse.generating = False
 
 
-def _keeps(model: Any, options: dict[str, Any]) -> bool:
-    """Return whether `generate` is to keep what it computed, and nobody said how."""
+def _uses_default_cache(model: Any, options: dict[str, Any]) -> bool:
+    """Return whether `generate` caches keys and values, in no other cache than its default."""
     settings = options.get("generation_config") or model.generation_config
 
     def of(name: str) -> Any:
@@ -168,10 +168,10 @@ def _keeps(model: Any, options: dict[str, Any]) -> bool:
 
 
 def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Check that a layout is one of the inputs of `generate`.
+    """Check that a layout fits the inputs of `generate`.
 
     Raises:
-        InputError: It is one of others.
+        InputError: It does not.
     """
     ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
     states = options.get("encoder_outputs")
@@ -201,8 +201,8 @@ def _layers(model: Any) -> list[Any]:
     return layers
 
 
-def _begin(selector: Any, attention: Any) -> None:
-    """Give a learned selector the word-level projections to begin with (Manakul and Gales 2021, section 5)."""
+def _initialise(selector: Any, attention: Any) -> None:
+    """Initialise a learned selector from the word-level projections (Manakul and Gales 2021, section 5)."""
     inner = getattr(selector, "inner", selector)
     if isinstance(inner, LearnedSelector):
         inner.query.load_state_dict(attention.q_proj.state_dict())
@@ -210,8 +210,8 @@ def _begin(selector: Any, attention: Any) -> None:
 
 
 def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> Any:
-    own: Any = type(attention)
-    kind: Any = _sparse_class(own)
+    dense: Any = type(attention)
+    kind: Any = _sparse_class(dense)
     made = kind.__new__(kind)
     nn.Module.__init__(made)
     # The same parameters under the same names.
@@ -224,7 +224,7 @@ def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> A
 
 @cache
 def _sparse_class(kind: Any) -> type:
-    """Return the sparse class of an attention class; what records attention weights knows it by its base."""
+    """Return the sparse class of an attention class, a subclass of it, so that recording of attention weights works."""
     outputs = 3 if "output_attentions" in inspect.signature(kind.forward).parameters else 2
     return type(
         f"SentenceSparse{kind.__name__}",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 # Selecting r sentences and reading them costs as much as reading (r + SELECTING) * GATHERED of them in place.
 GATHERED, SELECTING = 3.5, 2
-# Reading states must pay off over a summary of STEPS tokens; its extra projections cost as much a step as reading
-# MAPPING more sentences.
+# Reading states must pay off over a summary of STEPS tokens; per step, its extra projections cost as much as
+# reading MAPPING more sentences.
 STEPS, MAPPING = 100, 15
 
 
@@ -34,6 +34,6 @@ def states_are_cheaper(sentences: Sequence[int], read: Sequence[int], head_size:
         sentences: Sentences of each document.
         read: Sentences of each document that a step reads.
         head_size: Size of an attention head.
-        beams: Queries a step and document.
+        beams: Queries per step and document.
     """
     return sum(sentences) * head_size > STEPS * beams * sum(count + MAPPING for count in read)

@@ -13,14 +13,7 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True, eq=False)
 class LayerDocuments:
-    """Keys and values of the documents in one layer, with the selector's summary of them.
-
-    Attributes:
-        layout: Sentences of the documents.
-        keys: `(documents, heads, tokens, head_size)`.
-        values: Shape as `keys`.
-        summary: Result of `Selector.summarise`.
-    """
+    """Keys and values `(documents, heads, tokens, head_size)` of one layer, and the result of `Selector.summarise`."""
 
     layout: SentenceLayout | None
     keys: Tensor
@@ -33,7 +26,7 @@ class LayerDocuments:
         return (self.keys, self.values, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
+        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
         keys, values = self.keys[document], self.values[document]
         if isinstance(tokens, slice):
             keys, values = keys[:, tokens], values[:, tokens]
@@ -52,7 +45,6 @@ class StateDocuments:
     long as a step reads a small part of a document.
 
     Attributes:
-        layout: Their sentences.
         states: `(documents, tokens, width)` encoder states.
         summary: Result of `Selector.summarise`.
         key: `(heads, head_size, width)` the map to keys.
@@ -78,14 +70,14 @@ class StateDocuments:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """All cached tensors of these documents."""
+        """All cached tensors."""
         return (self.states, *self.summary)
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention `(heads, queries, head_size)` of such queries to some tokens of a document."""
+        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
         states = self.states[document]
         states = states[tokens] if isinstance(tokens, slice) else states.index_select(0, tokens)
-        asked = torch.bmm(queries, self.key)
-        found = nn.functional.scaled_dot_product_attention(asked.flatten(0, 1), states, states, scale=scale)
-        mixed = torch.bmm(found.view(asked.shape), self.value.transpose(1, 2))
+        projected = torch.bmm(queries, self.key)
+        found = nn.functional.scaled_dot_product_attention(projected.flatten(0, 1), states, states, scale=scale)
+        mixed = torch.bmm(found.view(projected.shape), self.value.transpose(1, 2))
         return mixed if self.bias is None else mixed + self.bias

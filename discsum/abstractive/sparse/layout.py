@@ -1,4 +1,4 @@
-"""Which tokens of an encoder's input belong to which sentence."""
+"""Assignment of encoder tokens to sentences."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class SentenceLayout:
 
     Attributes:
         owner: `(documents, tokens)` the sentence of each token, counted from 0 in its document; -1 for padding.
-        counts: `(documents,)` how many sentences each document has.
-        starts: `(documents, sentences)` first token of each sentence, 0 where a document has no more.
-        lengths: `(documents, sentences)` tokens of each sentence, 0 where a document has no more.
-        sentences: For each document the indices of these sentences in its `Document`: those that have a token.
-        prior: `(documents, sentences)` how central each sentence is in its document's discourse tree, rows sum to 1;
+        counts: `(documents,)` number of sentences of each document.
+        starts: `(documents, sentences)` first token of each sentence, 0 for padding.
+        lengths: `(documents, sentences)` tokens of each sentence, 0 for padding.
+        sentences: For each document the indices of these sentences, those with a token, in its `Document`.
+        prior: `(documents, sentences)` centrality of each sentence in its document's discourse tree, rows sum to 1;
             see `with_prior`.
     """
 
@@ -43,12 +43,12 @@ class SentenceLayout:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self.counts)
 
     @cached_property
     def spans(self) -> list[list[tuple[int, int]]]:
-        """For each document where each sentence's tokens begin and end; plain numbers, whatever the device."""
+        """For each document the half-open token range of each sentence, as Python integers."""
         columns = self.counts.tolist(), self.starts.tolist(), self.lengths.tolist()
         return [
             [(start, start + length) for start, length in zip(starts[:count], lengths[:count], strict=True)]
@@ -56,7 +56,7 @@ class SentenceLayout:
         ]
 
     def tokens(self, document: int, sentences: Sequence[int]) -> Tensor:
-        """Return the places `(tokens,)` of the tokens of some sentences of a document."""
+        """Return the positions `(tokens,)` of the tokens of some sentences of a document."""
         spans = self.spans[document]
         return torch.cat([torch.arange(*spans[sentence]) for sentence in sentences]).to(self.owner.device)
 
@@ -67,14 +67,14 @@ class SentenceLayout:
 
     @classmethod
     def from_owner(cls, owner: Tensor, sentences: Sequence[Sequence[int]] | None = None) -> SentenceLayout:
-        """Return the layout of tokens whose sentences are known.
+        """Return the layout of tokens with known sentences.
 
         Args:
             owner: As the attribute.
             sentences: As the attribute; by default all from 0 on.
 
         Raises:
-            InputError: Sentences that are no runs of tokens in their order, or padding between them.
+            InputError: Sentences that are not consecutive runs of tokens.
         """
         rows = owner.tolist()
         counts = [max(row, default=-1) + 1 for row in rows]
@@ -100,8 +100,8 @@ class SentenceLayout:
     def from_documents(cls, documents: Sequence[Document], encoding: BatchEncoding) -> SentenceLayout:
         """Return the layout of encoded documents.
 
-        A token belongs to the sentence in which its first character stands; a special token before the text to the
-        first, any other special token to the sentence before it. What was cut off is in no sentence.
+        A token belongs to the sentence of its first character; a special token before the text to the first sentence,
+        any other special token to the sentence before it. Truncated text is in no sentence.
 
         Args:
             documents: With their sentences.
@@ -129,8 +129,8 @@ class SentenceLayout:
     def with_prior(self, documents: Sequence[Document]) -> SentenceLayout:
         """Return the layout with a prior from the documents' trees.
 
-        It is the share that each sentence has in the columns of the C-Tree w/Nuc, projected to sentences: how much the
-        others would attend to it. Sentences without a token are left out and the rest is renormalised.
+        It is the column sum of the C-Tree w/Nuc, projected to sentences: the attention that a sentence gets from all.
+        Sentences without a token are left out and the rest is renormalised.
 
         Raises:
             InputError: Another number of documents, or one without a tree.
@@ -156,7 +156,7 @@ class SentenceLayout:
     def sums(self, values: Tensor) -> Tensor:
         """Return `(documents, ..., sentences)`: the sums of `(documents, ..., tokens)` values over each sentence.
 
-        Halves are summed in float32, which is what is returned of them.
+        Half precision is summed and returned in float32.
         """
         values = values if values.dtype == torch.float64 else values.float()
         owner = self.owner.clamp_min(0)
@@ -166,7 +166,7 @@ class SentenceLayout:
         return zeros.scatter_add(-1, index, inside)
 
     def spread(self, values: Tensor) -> Tensor:
-        """Return `(documents, ..., tokens)`: each token's sentence's of `(documents, ..., sentences)` values."""
+        """Return `(documents, ..., tokens)`: for each token its sentence's value of `(documents, ..., sentences)`."""
         owner = self.owner.clamp_min(0)
         index = owner.view(len(owner), *[1] * (values.dim() - 2), -1)
         return values.gather(-1, index.expand(*values.shape[:-1], owner.shape[1]))
@@ -187,7 +187,7 @@ def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:
         if not special[token]:
             if end > len(document.text):
                 raise InputError(f"{document.id or 'document'}: expected the encoding of its text, got a longer one's")
-            # Offsets of some tokenizers hold the white space before a word, which is still the sentence before.
+            # Offsets of some tokenizers include the white space before a word, which belongs to the sentence before.
             inside = document.text[start:end]
             first = start + len(inside) - len(inside.lstrip())
             if first < end:

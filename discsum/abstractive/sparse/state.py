@@ -1,4 +1,4 @@
-"""State shared by the cross-attentions of a sparse model, and what each of them reports."""
+"""State shared by the cross-attentions of a sparse model, and their observations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ class Observation:
     """Attention of one layer in one forward pass, for losses and analyses.
 
     Attributes:
-        layer: The layer's number.
-        attention: `(documents, heads, queries, sentences)` `alpha^s`: what full attention gives each sentence (Eq 4).
+        attention: `(documents, heads, queries, sentences)` `alpha^s`: full attention to each sentence (Eq 4).
         predicted: `(documents, heads or 1, queries, sentences)` log probabilities of the selector, if there is one.
         kept: `(documents, queries, sentences)` true for the sentences that were read.
     """
@@ -54,13 +53,13 @@ class SparseState:
     memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
 
     def read(self, sentences: int) -> int:
-        """Return how many of a document's sentences one step of `generate` reads."""
+        """Return the number of a document's sentences that one step of `generate` reads."""
         if self.r is None or self.r >= sentences or (self.dense_where_faster and whole_is_cheaper(sentences, self.r)):
             return sentences
         return self.r
 
-    def shared(self, states: Tensor, *, anew: bool) -> dict[Hashable, Tensor]:
-        """Return the values shared by layers with the same encoder states; empty when a pass begins `anew`."""
-        if anew or self.memo[0] is not states:
+    def shared(self, states: Tensor, *, first: bool) -> dict[Hashable, Tensor]:
+        """Return the values shared by layers with the same encoder states; empty for the `first` layer of a pass."""
+        if first or self.memo[0] is not states:
             self.memo = (states, {})
         return self.memo[1]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from discsum.abstractive.training.objective import MODES
+from discsum.abstractive.sparse.objective import MODES
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.training.task import LogEntry
 
@@ -20,9 +20,9 @@ def abstractive_card(name: str, recipe: AbstractiveRecipe, log: Sequence[LogEntr
     )
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    begun = recipe.model or "random weights and a tokenizer learned from the training texts"
-    tree = ", with the discourse tree's word in it" if recipe.beta is not None else ""
-    selected = f"the {recipe.r} sentences that the selector {recipe.selector} finds at each step{tree}"
+    initial = recipe.model or "random weights and a tokenizer learned from the training texts"
+    tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
+    selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"
     read = selected if recipe.objective.selects else "all sentences"
     license = f"license: {recipe.license}\n" if recipe.license else ""
     return f"""\
@@ -34,16 +34,16 @@ tags: [summarization, abstractive, sparse-attention]
 
 A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with
 `discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all sentences.
-Begun with {begun}. Weights are those after step {best.steps}.
+Initialised from {initial}. Weights are those after step {best.steps}.
 
 ## Data
 
-Task: {recipe.task}. Trained on {train}{sample}. Chosen on {validation} by the loss. These corpora stand
-under licences of their own; no text of theirs is part of this model.
+Task: {recipe.task}. Trained on {train}{sample}. Chosen on {validation} by the loss. These corpora have
+their own licences; no text of theirs is part of this model.
 
 ## Validation
 
-{recipe.objective.mode}: {MODES[recipe.objective.mode]}. Losses a token, in nats.
+{recipe.objective.mode}: {MODES[recipe.objective.mode]}. Losses per token, in nats.
 
 | step | training loss | {" | ".join(names)} |
 |---|---|{"---|" * len(names)}

@@ -1,4 +1,4 @@
-"""Documents and summaries as what a sequence-to-sequence model is trained on."""
+"""Encoding of documents and summaries as a training batch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.training.objective import IGNORED
+from discsum.abstractive.family import IGNORED, Family
 from discsum.document import Document
 
 
@@ -19,58 +18,49 @@ class TextBatch:
     """Encoded documents and summaries.
 
     Attributes:
-        inputs: `input_ids`, `attention_mask`, `decoder_input_ids` and `labels`, which are `IGNORED` where padded and
-            where a summary that is cut would end.
-        layout: The documents' sentences.
+        inputs: `input_ids`, `attention_mask`, `decoder_input_ids` and `labels`, which are `IGNORED` at padding and at
+            the end tokens of a summary that is cut.
+        extra: What the family adds to them.
     """
 
     inputs: dict[str, Tensor]
-    layout: SentenceLayout
+    extra: dict[str, Any]
 
     def to(self, device: torch.device) -> TextBatch:
         """Return the batch on a device."""
-        return TextBatch({name: value.to(device) for name, value in self.inputs.items()}, self.layout.to(device))
+        inputs, extra = ({name: value.to(device) for name, value in part.items()} for part in (self.inputs, self.extra))
+        return TextBatch(inputs, extra)
 
 
 def encode(
-    model: Any,
-    tokenizer: Any,
-    documents: Sequence[Document],
-    targets: Sequence[str],
-    source: int,
-    target: int,
-    *,
-    prior: bool,
+    family: Family, documents: Sequence[Document], targets: Sequence[str], source: int, target: int
 ) -> TextBatch:
     """Return a batch.
 
     Args:
-        model: Which it is for: it knows how its summaries begin.
-        tokenizer: Its own, a fast one.
-        documents: With sentences, and with trees where there is a prior.
-        targets: What is to be written of each.
-        source: Tokens of a document, at most.
-        target: Tokens of a summary, at most.
-        prior: Whether the layout has the discourse prior.
+        family: The model, with a fast tokenizer.
+        documents: With sentences, and with trees where the family needs them.
+        targets: The text to be written of each.
+        source: Maximum tokens of a document.
+        target: Maximum tokens of a summary.
 
     Raises:
         InputError: A slow tokenizer, a document without sentences, or without the tree that is needed.
     """
     settings: dict[str, Any] = {"return_tensors": "pt", "padding": True, "truncation": True}
-    encoding = tokenizer([document.text for document in documents], max_length=source, **settings)
-    written = tokenizer(text_target=list(targets), max_length=target, **settings)
-    layout = SentenceLayout.from_documents(documents, encoding)
+    encoding = family.tokenizer([document.text for document in documents], max_length=source, **settings)
+    written = family.tokenizer(text_target=list(targets), max_length=target, **settings)
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
     inputs["labels"] = written["input_ids"].masked_fill(written["attention_mask"] == 0, IGNORED)
-    # Of whole labels: some models begin with what a summary ends with.
-    inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(inputs["labels"])
+    # Before labels are ignored: some models start from the token that ends a summary.
+    inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):
         if encoded.overflowing:
             _open_end(labels, encoded.special_tokens_mask)
-    return TextBatch(inputs, layout.with_prior(documents) if prior else layout)
+    return TextBatch(inputs, family.inputs(documents, encoding))
 
 
 def _open_end(labels: Tensor, special: Sequence[int]) -> None:
-    """Ignore the special tokens that end a cut summary: it would teach the model to stop in the middle."""
+    """Ignore the special tokens that end a cut summary: they would teach the model to stop in the middle."""
     text = [position for position, mark in enumerate(special) if not mark]
     labels[text[-1] + 1 if text else 0 :] = IGNORED

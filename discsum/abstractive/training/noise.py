@@ -1,4 +1,4 @@
-"""Texts to be restored: with masked spans, or also in another order (Lewis et al. 2020, section 2.2)."""
+"""Noise of denoising pretraining: masked spans and shuffled sentences (Lewis et al. 2020, section 2.2)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import numpy as np
 
 from discsum.document import Document, Span
 
-# BART's own: of the words, by spans of so many words in the mean.
+# As BART: share of masked words, and mean words of a span.
 MASKED, SPAN = 0.3, 3.0
 
 
 def noised(
     document: Document, words: int, mask: str, random: np.random.Generator, *, shuffle: bool
 ) -> tuple[Document, str]:
-    """Return some consecutive sentences masked and perhaps shuffled, and how they stood.
+    """Return a document of consecutive sentences, masked and perhaps shuffled, and their original text.
 
     Args:
-        document: With its sentences.
-        words: About how many words are taken; at least one sentence is.
-        mask: What stands for a masked span.
-        random: Where chance comes from.
-        shuffle: Whether the sentences come in another order.
-
-    Returns:
-        A document of these sentences, which holds no tree, and the text to be restored.
+        document: With sentences.
+        words: Approximate number of words; at least one sentence is taken.
+        mask: Token that replaces a masked span.
+        random: Random generator.
+        shuffle: Whether sentences are shuffled.
     """
     texts = [" ".join(text.split()) for text in document.sentence_texts]
     lengths = np.array([len(text.split()) for text in texts])
-    # Any sentence may be the first from which on there are enough words.
+    # The first sentence is any that is followed by enough words.
     enough = np.flatnonzero(np.cumsum(lengths[::-1])[::-1] >= words)
     first = int(random.integers(len(enough))) if len(enough) else 0
     taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words, side="right"))
@@ -40,7 +37,7 @@ def noised(
 
 
 def _masked(text: str, mask: str, random: np.random.Generator) -> str:
-    """Return a sentence some of whose spans of words became one mask each."""
+    """Return a sentence with random spans of words replaced by one mask each."""
     words: list[str] = []
     rest = text.split()
     while rest:

@@ -1,4 +1,4 @@
-"""Texts with summaries as what a sequence-to-sequence model learns from."""
+"""Training examples of abstractive summarizers: texts with summaries."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.abstractive.folder import trained_selector
-from discsum.abstractive.summarizer import load_tokenizer
+from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.batches import batches
 from discsum.data.dataset import load
@@ -31,24 +30,24 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class PairExample:
-    """A document, with sentences and with a tree where one was asked for, and its reference summaries."""
+    """A document with sentences, with a tree if requested, and its reference summaries."""
 
     document: Document
     references: tuple[str, ...]
 
 
 class PairExamples:
-    """The documents of a dataset folder with their references, read from disk as they are asked for.
+    """The documents of a dataset folder with their references, read from disk on access.
 
     Attributes:
         source_lengths: `(examples,)` tokens of each text.
         target_lengths: `(examples,)` tokens of its first reference.
-        lengths: `(examples,)` tokens that are read and written of both, by which those of a batch are alike.
-        digest: A name for their content.
+        lengths: `(examples,)` tokens of both within the limits; a batch groups similar lengths.
+        digest: Identity of their content.
     """
 
     def __init__(self, folder: Path, needs: PairData, first: int = 0, last: int | None = None) -> None:
-        """Read the rows `first` to before `last` of a folder that `discsum preprocess` made."""
+        """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
         rows = load(folder)
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
@@ -76,14 +75,14 @@ class PairExamples:
 
 @dataclass(frozen=True, eq=False)
 class PairData:
-    """What the training run of an abstractive summarizer reads of its documents.
+    """The part of its documents that a training run reads.
 
     Attributes:
         parser: Parser of the sentences and trees.
         tree: Whether documents have trees.
-        tokenizer: Whose tokens are counted; none for words, where a tokenizer is yet to be learned from the texts.
-        source_tokens: Tokens of a document that are read, at most.
-        target_tokens: Tokens of a summary that are learned, at most.
+        tokenizer: Counts tokens; without one, words are counted, since the tokenizer is not trained yet.
+        source_tokens: Maximum tokens of a document.
+        target_tokens: Maximum tokens of a summary.
     """
 
     parser: str
@@ -97,18 +96,15 @@ class PairData:
         """Return what the run of a recipe reads.
 
         Raises:
-            WeightsError: No such model to begin with.
+            WeightsError: The recipe's model does not exist.
         """
-        tree, tokenizer = recipe.beta is not None, None
-        if recipe.model is not None:
-            tokenizer, own = load_tokenizer(recipe.model), trained_selector(recipe.model)
-            # A selector that was trained with the tree goes on with it.
-            tree |= own is not None and own.config.selector == recipe.selector and own.config.beta is not None
+        tokenizer = load_tokenizer(recipe.model) if recipe.model is not None else None
+        tree = recipe.family.needs_tree(recipe)
         return cls(recipe.parser, tree, tokenizer, recipe.source_tokens, recipe.target_tokens)
 
     @property
     def made_by(self) -> PreprocessRecipe:
-        """Recipe of dataset folders made for it."""
+        """Recipe of the dataset folders it needs."""
         return PreprocessRecipe(self.parser, UNLABELLED, tree=self.tree)
 
     def examples(self, folder: Path, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
@@ -129,11 +125,11 @@ class PairData:
             )
         if self.tree and not recipe.get("tree", True):
             raise InputError(
-                f"{folder}: expected documents with trees for the recipe's beta, got none; preprocess anew"
+                f"{folder}: expected documents with trees for the recipe's beta, got none; preprocess again"
             )
 
     def count(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Return how many tokens each text has `(texts,)`, special ones among them."""
+        """Return `(texts,)`: the number of tokens of each text, including special tokens."""
         if self.tokenizer is None:
             return np.array([len(text.split()) for text in texts], dtype=np.int64)
         counts = [len(ids) for batch in batches(texts, BATCH) for ids in self.tokenizer(batch)["input_ids"]]

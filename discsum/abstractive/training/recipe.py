@@ -1,4 +1,4 @@
-"""What a training run of an abstractive summarizer is made of."""
+"""Recipes of abstractive summarizers."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from discsum.abstractive.family import Family
+from discsum.abstractive.sparse.family import SparseFamily
+from discsum.abstractive.sparse.objective import Objective
 from discsum.abstractive.sparse.selectors import ALL, names, sentence_encoders
-from discsum.abstractive.training.objective import Objective
 from discsum.abstractive.training.scratch import Scratch
 from discsum.recipes.fields import Count, about, one_of
 from discsum.training.recipe import RunRecipe
 
-# What is written: summaries, or the text that was masked (infill), or masked and shuffled (denoise).
+# The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
 TASKS = ("summarize", "infill", "denoise")
-# What begins and ends a summary, and some words.
+# Start and end tokens, and some words.
 SHORTEST = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractiveRecipe(RunRecipe):
-    """A training run of an abstractive summarizer: what is said of every run, and this."""
+    """Settings of a training run of an abstractive summarizer; those of the selector are of the sparse family."""
 
     epochs: int = 1
     batch: int = 2
@@ -31,34 +33,38 @@ class AbstractiveRecipe(RunRecipe):
     average: float = 0.0
     model: Annotated[
         str | None,
-        about("Folder of a model to begin with, or `hf:NAME` from the hub; none to begin with random weights."),
+        about("Folder of the model to start from, or `hf:NAME` from the hub; none to start from random weights."),
     ] = None
     scratch: Annotated[Scratch, about("Sizes of a model with random weights.")] = field(default_factory=Scratch)
     task: Annotated[
         str,
         one_of(
             TASKS,
-            "`summarize`; or `infill` or `denoise`, by which BART learns to read and write before it sees summaries "
-            "(Lewis et al. 2020): a text with masked spans, or one of shuffled sentences with masked spans, is "
-            "written as it was.",
+            "`summarize`; or `infill` or `denoise`, the pretraining of BART (Lewis et al. 2020): restoring a text from "
+            "one with masked spans, or with masked spans and shuffled sentences.",
         ),
     ] = "summarize"
-    selector: Annotated[str, one_of(names, "Which sentences are read.")] = ALL
+    selector: Annotated[str, one_of(names, "Selects the sentences that are read.")] = ALL
     beta: Annotated[
         float | None,
         about(
-            "Weight of the discourse prior at the beginning, which is then learned; none to leave it out. A model "
-            "that was trained with the prior keeps what it learned."
+            "Initial weight of the discourse prior, which is then learned; none to leave it out. A model that was "
+            "trained with the prior keeps its weight."
         ),
     ] = None
     options: Annotated[dict[str, Any], about("The selector's own, as `feature_map`.")] = field(default_factory=dict)
-    r: Annotated[Count, about("Sentences that integrated training reads, and the model by default after it.")] = 5
+    r: Annotated[Count, about("Sentences that integrated training reads, and the trained model by default.")] = 5
     objective: Annotated[Objective, about("What is minimised.")] = field(default_factory=Objective)
     source_tokens: Annotated[Count, about("Tokens of a document that are read, at most.")] = 1024
     target_tokens: Annotated[
         Annotated[int, Meta(ge=SHORTEST)],
         about("Tokens of a summary that are learned, at most, or of a text that is restored: its beginning."),
     ] = 200
+
+    @property
+    def family(self) -> type[Family]:
+        """The family of the model."""
+        return SparseFamily
 
     def problems(self) -> list[str]:
         """Return what is wrong with the fields."""

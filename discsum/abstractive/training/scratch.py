@@ -1,4 +1,4 @@
-"""A small BART with random weights and a tokenizer of its own, for when there is no model to begin with."""
+"""A small BART with random weights, and a tokenizer trained for it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BEGIN, PAD, END = 0, 1, 2
 
 @dataclass(frozen=True)
 class Scratch(Checked):
-    """Sizes of a model that begins with random weights."""
+    """Sizes of a model with random weights."""
 
     vocabulary: Annotated[Count, about("Tokens, learned from the training texts (byte-level BPE).")] = 8000
     width: Annotated[Count, about("Size of a state.")] = 256
-    layers: Annotated[Count, about("Layers of the encoder, and as many of the decoder.")] = 3
+    layers: Annotated[Count, about("Layers of the encoder, and of the decoder.")] = 3
     heads: Annotated[Count, about("Heads of each attention.")] = 4
     inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 1024
-    positions: Annotated[Count, about("Tokens that it can read or write, at most.")] = 1024
+    positions: Annotated[Count, about("Maximum number of input tokens, and of output tokens.")] = 1024
     dropout: Annotated[Dropout, about("Dropout of the network.")] = 0.1
 
     def problems(self) -> list[str]:
@@ -36,7 +36,7 @@ class Scratch(Checked):
 
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
-    """Return a fast tokenizer with BART's special tokens, whose other tokens are learned from texts."""
+    """Return a fast tokenizer with BART's special tokens, trained on texts."""
     from tokenizers import Tokenizer
     from tokenizers.decoders import ByteLevel as ByteDecoder
     from tokenizers.models import BPE
@@ -63,7 +63,7 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
     from transformers import BartConfig, BartForConditionalGeneration
 
     each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
-    # BART's own .02 is for 1,024 wide states; in narrower ones attention would begin too flat to learn from.
+    # BART's .02 is for a width of 1,024; for smaller widths initial attention would be too flat to learn from.
     std = sizes.width**-0.5
     sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
     config = BartConfig(
@@ -81,18 +81,18 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
         forced_eos_token_id=END,
     )
     model: Any = BartForConditionalGeneration(config)
-    # It writes until it ends or its positions do, and not the 20 tokens of models that say nothing.
+    # Instead of the default of 20 tokens.
     model.generation_config.max_length = sizes.positions
     for side in (model.get_encoder(), model.get_decoder()):
-        _begin_positions(side.embed_positions.weight, std)
+        _initialise_positions(side.embed_positions.weight, std)
     return model
 
 
-def _begin_positions(weight: Tensor, scale: float) -> None:
-    """Let the embeddings of positions, which are learned, begin as sinusoids of that standard deviation.
+def _initialise_positions(weight: Tensor, scale: float) -> None:
+    """Initialise learned position embeddings as sinusoids of that standard deviation.
 
-    A step to a neighbour is then the same linear map everywhere, so that attention to neighbours, which copying needs,
-    is found at all positions at once (Vaswani et al. 2017, section 3.5).
+    The offset to a neighbour is then the same linear map everywhere, so attention to neighbours, which copying needs,
+    is learned for all positions together (Vaswani et al. 2017, section 3.5).
     """
     positions, width = weight.shape
     rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)

@@ -30,16 +30,16 @@ def summarizer_card(
     )
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    # Width and layout features follow from the inputs, so the recipe does not know them.
+    # The width and the number of features follow from the inputs, not from the recipe.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
-    own = recipe.vectors in VECTORS
-    named = f"{recipe.vectors}{f' at {config.revision}' if config.revision else ''}"
-    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if own else f"unit vectors of {named}"
+    pooled = recipe.vectors in VECTORS
+    hub_encoder = f"{recipe.vectors}{f' at {config.revision}' if config.revision else ''}"
+    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if pooled else f"unit vectors of {hub_encoder}"
     weights = "the running average of the run" if recipe.average else "those"
     trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
-    copied = trained if recipe.encoder_layers else "nothing is part of the model, it was frozen and is named only"
+    copied = trained if recipe.encoder_layers else "no weights are part of the model: it was frozen"
     license = f"license: {recipe.license}\n" if recipe.license else ""
-    features = f" and {network.features} features of each unit's place and form" if network.features else ""
+    features = f" and {network.features} features of each unit's position and form" if network.features else ""
     return f"""\
 ---
 {license}language: en
@@ -50,13 +50,13 @@ tags: [summarization, extractive, rst]
 Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
 Carenini 2020 with the {recipe.synthesizer.head} head on trees of the parser {recipe.parser},
 over {encoder}{features}. Use it with `discsum extract --model FOLDER`.
-Weights are {weights} after step {best.steps}, stored as float16; of the encoder {copied}. The parser's own card
+Weights are {weights} after step {best.steps}, stored as float16; of the encoder {copied}. The parser's card
 names its data and licence.
 
 ## Data
 
 Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. These
-corpora stand under licences of their own; no text of theirs is part of this model.
+corpora have their own licences; no text of theirs is part of this model.
 
 ## Validation
 

@@ -1,4 +1,4 @@
-"""Documents as a summarizer's training examples, alone, in rows and in batches."""
+"""Training examples of extractive summarizers, their collections and batches."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnitExample:
-    """A document that a summarizer learns from or is chosen by.
+    """A parsed document with its references, for training or validation.
 
     Attributes:
-        document: The parsed document.
-        references: Its reference summaries.
-        inputs: What the network reads of it, or of its first section.
+        inputs: Inputs of the network, of the first section of a long document.
         labels: `(units,)` 1 for the units of the oracle.
     """
 
@@ -39,15 +37,15 @@ class UnitExample:
 
 
 class UnitCollection(Collection[UnitExample]):
-    """The examples of several sources in a row, whose vectors come from one encoder.
+    """The examples of several sources, whose vectors come from one encoder.
 
     Attributes:
         width: Size of a unit vector.
-        encoder: What tells the Hugging Face encoder of the vectors from another: `encoder` and `revision`, if any.
+        encoder: Identity of the Hugging Face encoder of the vectors: `encoder` and `revision`, if any.
     """
 
     def __init__(self, sources: Sequence[tuple[UnitExamples, float]]) -> None:
-        """Put the sources' examples in a row.
+        """Concatenate the examples of sources with weights.
 
         Raises:
             InputError: Sources whose vectors come from different encoders.
@@ -64,13 +62,7 @@ class UnitCollection(Collection[UnitExample]):
 
 @dataclass(frozen=True)
 class Batch:
-    """Padded examples.
-
-    Attributes:
-        examples: The examples themselves.
-        inputs: What the network reads.
-        labels: `(batch, units)` oracle labels, 0 where padded.
-    """
+    """Examples with their padded inputs and labels `(batch, units)`, 0 where padded."""
 
     examples: Sequence[UnitExample]
     inputs: InputBatch

@@ -1,4 +1,4 @@
-"""What a training run of a summarizer is made of."""
+"""Recipes of extractive summarizers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from discsum.training.recipe import RunRecipe
 
 @dataclass(frozen=True)
 class SummarizerRecipe(RunRecipe):
-    """A training run of an extractive summarizer: what is said of every run, and this."""
+    """Settings of a training run of an extractive summarizer."""
 
-    unit: Annotated[str, one_of(UNITS, "What summaries are made of.")] = "sentence"
+    unit: Annotated[str, one_of(UNITS, "Unit of the summaries.")] = "sentence"
     vectors: Annotated[
         str,
         about(
@@ -28,23 +28,23 @@ class SummarizerRecipe(RunRecipe):
     encode_each_step: Annotated[
         bool,
         about(
-            "Whether units are encoded anew each step, with the encoder's dropout, as in the paper; otherwise their "
+            "Whether units are encoded in each step, with the encoder's dropout, as in the paper; otherwise their "
             "vectors are computed once."
         ),
     ] = False
     encoder_layers: Annotated[
-        Natural, about("How many of the encoder's last layers are trained too; units are then encoded each step.")
+        Natural, about("Number of the encoder's last layers that are trained; units are then encoded in each step.")
     ] = 0
     encoder_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
-    units: Annotated[Count, about("Units a summary has.")] = 3
+    units: Annotated[Count, about("Number of units of a summary.")] = 3
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
-    oracle_units: Annotated[Count | None, about("Units the oracle may take, at most.")] = None
+    oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[
         SynthesizerConfig, about("Sizes and head of the network; width and features follow from the inputs.")
     ] = field(default_factory=SynthesizerConfig)
-    features: Annotated[bool, about("Whether the network reads the units' layout features beside their vectors.")] = (
-        True
-    )
+    features: Annotated[
+        bool, about("Whether the network reads layout features of units in addition to their vectors.")
+    ] = True
     choose: Annotated[
         str,
         about(
@@ -52,12 +52,12 @@ class SummarizerRecipe(RunRecipe):
             "joined by +."
         ),
     ] = "rouge2"
-    positive_weight: Annotated[Positive, about("Weight of the units of the oracle in the loss.")] = 1.0
+    positive_weight: Annotated[Positive, about("Weight of the oracle's units in the loss.")] = 1.0
     lead: Annotated[
         Share,
         about(
-            "Weight of the lead in what is learned, the rest being the oracle: 0.2 makes 0.2 the least target of "
-            "each of the first `units` units and 0.8 the most of all others."
+            "Weight of the lead in the targets: with 0.2, targets are 0.8 times the oracle's label, plus 0.2 for each "
+            "of the first `units` units."
         ),
     ] = 0.0
 
@@ -73,10 +73,10 @@ class SummarizerRecipe(RunRecipe):
 
     @property
     def encodes(self) -> bool:
-        """Whether units are encoded in training; otherwise their vectors are part of the data."""
+        """Whether units are encoded during training; otherwise their vectors are part of the data."""
         return self.encode_each_step or self.encoder_layers > 0
 
     @property
     def chosen_by(self) -> tuple[str, ...]:
-        """The metrics whose mean is what weights are chosen by."""
+        """The metrics whose mean selects the weights."""
         return tuple(self.choose.split("+"))

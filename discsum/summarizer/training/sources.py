@@ -1,4 +1,4 @@
-"""What a summarizer's recipe learns from: dataset folders, and tables that become such folders beside the run."""
+"""Data of a summarizer's recipe: dataset folders, and tables, which are preprocessed next to the run."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from discsum.summarizer.training.examples import UnitCollection
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.unit_examples import UnitExamples
 
-# What recipes call options of `discsum preprocess`, where they have another name for one.
+# Recipe fields that have another name than the option of `discsum preprocess`.
 FIELD = {"encoder": "vectors"}
 
 
 @dataclass(frozen=True)
 class UnitData:
-    """What the training run of an extractive summarizer reads of its documents.
+    """The part of its documents that a training run reads.
 
     Attributes:
         parser: Parser of the trees.
-        vectors: Unit vectors, as in `SummarizerConfig`; none where units are encoded in training.
+        vectors: Unit vectors, as in `SummarizerConfig`; none if units are encoded during training.
         unit: `sentence` or `edu`.
-        network: Whose head says which priors are read, and whose `max_units` how much of a document.
+        network: Its head determines the priors, its `max_units` the section of a document that is read.
         oracle: Oracle of the labels.
-        oracle_units: Units the oracle may take, at most.
+        oracle_units: Maximum number of units that the oracle selects.
     """
 
     parser: str
@@ -52,8 +52,8 @@ class UnitData:
 
     @property
     def made_by(self) -> PreprocessRecipe:
-        """Recipe of dataset folders made for it."""
-        # Both units where the oracle can label both: encoding is what costs, and another recipe may want the other one.
+        """Recipe of the dataset folders it needs."""
+        # Both units if the oracle can label both: encoding costs most, and another recipe may use the other.
         units = (self.unit,) if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") else UNITS
         return PreprocessRecipe(self.parser, self.oracle, self.oracle_units, units, self.vectors or "none")
 
@@ -62,18 +62,18 @@ class UnitData:
         return UnitExamples(folder, self.unit, self.network, first, last, memory, encoded=self.vectors is not None)
 
     def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
-        """Check that a dataset folder was made by what is read of it.
+        """Check that a dataset folder was made with the options of the recipe.
 
         Raises:
             InputError: It was not; the message names the differences.
         """
-        # Vectors that are not read do no harm.
+        # Vectors that are not read may differ.
         names = ["oracle", "oracle_units", *(["encoder"] if self.vectors else [])]
         wanted = self.made_by.to_dict()
         there = {name: recipe[name] for name in names} | {"parser": recipe["made_by"]["parser"]}
         changed = differences(there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.parser)})
         if changed:
-            # What the recipe would have to say to take the folder as it is.
+            # Settings by which the recipe would accept the folder.
             named = [name for name in (*names, "parser") if recipe[name] != wanted[name]]
             values = {FIELD.get(name, name): recipe[name] for name in named}
             fields = [f"{field}={'null' if value is None else value}" for field, value in values.items()]

@@ -1,4 +1,4 @@
-"""What training an extractive summarizer is: its network, its loss, and the ROUGE that it is chosen by."""
+"""Training task of extractive summarizers: network, loss, and validation by ROUGE."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
 from discsum.summarizer.training.examples import Batch, UnitCollection, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.scorer import ScoringNetwork
-from discsum.summarizer.training.validation import score_examples
+from discsum.summarizer.training.scorer import ScoringNetwork, score_examples
 from discsum.training.task import LogEntry, Step, TrainingTask
 
 
@@ -41,7 +40,7 @@ class WeightedBatch:
 
 
 class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
-    """Learns which units belong to a summary."""
+    """Trains a network to score the units of summaries."""
 
     def __init__(
         self,
@@ -55,30 +54,30 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
 
         Args:
             recipe: All settings.
-            train: Documents to learn from; the recipe's sample is drawn of them.
-            validation: Documents to choose by.
+            train: Training documents, of which the recipe's sample is drawn.
+            validation: Validation documents.
             name: The model's name.
-            notes: For its card.
+            notes: Text for its card.
 
         Raises:
-            InputError: Validation documents among those to learn from.
+            InputError: Validation documents among the training documents.
             WeightsError: No such parser or encoder.
         """
         super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
         self.validation, self.notes = validation, notes
-        # A run that encodes moves the parser's network and switches its dropout on: it has one of its own.
+        # A run that encodes moves the parser's network and enables its dropout, so it does not use the cached parser.
         self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
         device = self.accelerator.device
         encoder = None
         if recipe.encodes:
             self.parser.network.to(device)
             encoder = UnitEncoder.load(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
-        made_by = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
+        identity = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
         self.config = SummarizerConfig(
             name,
             recipe.unit,
             recipe.vectors,
-            **made_by,
+            **identity,
             encoder_layers=recipe.encoder_layers,
             parser=recipe.parser,
             units=recipe.units,
@@ -89,26 +88,25 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         self.network = self.scorer = ScoringNetwork(network, encoder, recipe.unit)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the network's parameters and those of the encoder's trained layers, each with its peak rate."""
+        """Return the parameters of the network and of the encoder's trained layers, each with its peak rate."""
         rates = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
         groups = [{"params": list(part.parameters()), "lr": rate} for part, rate in rates]
         return [group for group in groups if group["params"]]
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the documents of each part, padded."""
-        found = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
-        weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in found]
+        padded = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
+        weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in padded]
         whole: Any = self.accelerator.reduce(torch.stack([one.sum() for one in weights]).sum(), reduction="mean")
-        return [WeightedBatch(batch, weight, whole) for batch, weight in zip(found, weights, strict=True)]
+        return [WeightedBatch(batch, weight, whole) for batch, weight in zip(padded, weights, strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
         """Return the batch's part of the mean loss of a unit over the whole step."""
-        return {
-            "loss": (self.unit_losses(network(batch.batch).float(), batch.batch) * batch.weights).sum() / batch.whole
-        }
+        losses = self.unit_losses(network(batch.batch).float(), batch.batch)
+        return {"loss": (losses * batch.weights).sum() / batch.whole}
 
     def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the cross-entropy `(batch, units)` between units' logits and their targets, of labels and the lead."""
+        """Return the cross-entropy `(batch, units)` of logits; targets interpolate between labels and the lead."""
         lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
@@ -120,7 +118,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return {key: round(100 * value, 2) for key, value in scores.mean.items()}
 
     def selection_score(self, entry: LogEntry) -> float:
-        """Return the mean of the metrics that the recipe chooses by."""
+        """Return the mean of the recipe's validation metrics."""
         chosen = self.recipe.chosen_by
         return sum(entry.validation.get(metric, 0.0) for metric in chosen) / len(chosen)
 

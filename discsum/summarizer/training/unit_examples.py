@@ -1,4 +1,4 @@
-"""The documents of a dataset folder as training examples."""
+"""Training examples of a dataset folder."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from discsum.summarizer.training.examples import UnitExample
 
 
 class UnitExamples(torch.utils.data.Dataset[UnitExample]):
-    """The examples of a dataset folder, read from disk as they are asked for; `collate` makes batches of them.
+    """The examples of a dataset folder, read from disk on access; `collate` makes batches of them.
 
     Attributes:
-        recipe: What the folder was made by.
+        recipe: Recipe of the folder.
         width: Size of a unit vector.
-        encoder: What tells the Hugging Face encoder of its vectors from another: `encoder` and `revision`, if any.
-        lengths: `(examples,)` how many units each has.
-        digest: A name for their content.
+        encoder: Identity of the Hugging Face encoder of its vectors: `encoder` and `revision`, if any.
+        lengths: `(examples,)` number of units of each.
+        digest: Identity of their content.
     """
 
     def __init__(
@@ -42,19 +42,19 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         memory: int = MEMORY,
         encoded: bool = True,
     ) -> None:
-        """Read the `unit`s of a folder.
+        """Open a folder.
 
         Args:
-            folder: What `discsum preprocess` made.
+            folder: Output of `discsum preprocess`.
             unit: `sentence` or `edu`.
-            network: The priors are those of its head; documents are cut to its `max_units`.
-            first: First document taken, from 0.
-            last: First document not taken any more.
-            memory: Bytes of examples that are kept once they were read.
-            encoded: Whether the folder's vectors are read; otherwise examples have vectors of size 0.
+            network: Its head determines the priors; documents are cut to its `max_units`.
+            first: First document, from 0.
+            last: End of the documents, exclusive.
+            memory: Size of the cache of examples, in bytes.
+            encoded: Whether vectors are read; otherwise examples have vectors of size 0.
 
         Raises:
-            InputError: The folder has not these units, or no vectors where they are asked for.
+            InputError: A folder without labels, or requested vectors, of the unit.
         """
         from pyarrow import compute
 
@@ -73,28 +73,28 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         self.recipe, self.width = manifest.recipe, manifest.width if encoded else 0
         made_by = self.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
-        units = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
-        self.lengths: NDArray[np.int64] = np.minimum(units.astype(np.int64), network.max_units)
+        unit_counts = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
+        self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), network.max_units)
         files = [shard.sha256 for shard in manifest.shards]
         self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
-        self._kept: dict[int, UnitExample] = {}
-        self._room = memory
+        self._cache: dict[int, UnitExample] = {}
+        self._cache_room = memory
 
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.rows)
 
     def __getitem__(self, index: int, /) -> UnitExample:
-        """Return one document's example; of a document with more than `max_units` units the first of them."""
-        if index in self._kept:
-            return self._kept[index]
+        """Return one document's example, of its first `max_units` units."""
+        if index in self._cache:
+            return self._cache[index]
         example = self._read(index)
         tensors = (example.inputs.vectors, example.inputs.features, *example.inputs.prior.values())
-        # A parsed document takes some ten times the memory of its text.
+        # A parsed document takes about ten times the memory of its text.
         size = sum(tensor.nbytes for tensor in tensors) + 10 * len(example.document.text)
-        if size <= self._room:
-            self._room -= size
-            self._kept[index] = example
+        if size <= self._cache_room:
+            self._cache_room -= size
+            self._cache[index] = example
         return example
 
     def __iter__(self) -> Iterator[UnitExample]:

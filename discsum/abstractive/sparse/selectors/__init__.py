@@ -1,4 +1,4 @@
-"""Selectors: which sentences a step of the decoder looks at. One small file each."""
+"""Selectors of the sentences that a decoder step reads, one per file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from discsum.abstractive.sparse.selectors.base import AttentionShape, Selector
 
-# Made from the sizes of a layer's attention and options of its own, for every layer. Fact: `shared`, that it gives
-# sentence vectors, is made once from the model's width, and all layers share it.
+# Called with the shape of a layer's attention and the selector's options, once per layer. Fact `shared`: a sentence
+# encoder, called with the model's width, once for all layers.
 SELECTORS: Registry[Callable[..., Any]] = Registry(
     "selector", "discsum.abstractive.sparse.selectors", "discsum.selectors"
 )
 register, register_file = SELECTORS.register, SELECTORS.register_file
-# Keeps every sentence: full attention.
+# Full attention: every sentence is read.
 ALL = "all"
 
 
@@ -31,14 +31,14 @@ def names() -> list[str]:
 
 
 def sentence_encoders() -> list[str]:
-    """Return the names of those that give sentence vectors, which all layers share and which are trained."""
+    """Return the names of the selectors with a trained sentence encoder, which all layers share."""
     return SELECTORS.names(having="shared")
 
 
 def make_selectors(
     name: str, shapes: list[AttentionShape], *, beta: float | None = None, **options: Any
 ) -> tuple[list[Selector] | None, nn.Module | None]:
-    """Return a selector for each layer, and what the layers share; none for `all`.
+    """Return a selector for each layer, and the shared sentence encoder if there is one; none for `all`.
 
     Args:
         name: One of `names()`.
@@ -70,10 +70,10 @@ def make_selectors(
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Check that there is such a selector and that it has such options; `beta` is an option of all that select.
+    """Check the name and options of a selector; all selectors but `all` have the option `beta`.
 
     Raises:
-        InputError: It has not; the message lists what there is.
+        InputError: An unknown name or option; the message lists the known ones.
     """
     if name == ALL:
         if options:

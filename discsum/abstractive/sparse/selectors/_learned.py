@@ -10,7 +10,7 @@ from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTok
 
 
 class SentenceEncoder(nn.Module):
-    """Gives every sentence one vector, from encoder states; one for all layers of a model."""
+    """Makes a vector of every sentence from encoder states, shared by all layers of a model."""
 
     def vectors(self, source: EncodedTokens) -> Tensor:
         """Return `(documents, sentences, width)`, computed once for all layers of a forward pass."""
@@ -20,32 +20,32 @@ class SentenceEncoder(nn.Module):
 
 
 class LearnedSelector(Selector):
-    """Rates sentence vectors by queries and keys of its own, `f1(q) . f2(k)` in every head."""
+    """Scores sentence vectors by learned queries and keys, `f1(q) . f2(k)` in every head."""
 
     def __init__(self, shape: AttentionShape, encoder: SentenceEncoder) -> None:
-        """Build the projections, to be begun as those of the layer's attention."""
+        """Build the projections, which `sparsify` initialises from the layer's attention."""
         super().__init__(shape)
         self.query = nn.Linear(shape.width, shape.width)
         self.key = nn.Linear(shape.width, shape.width)
-        # In a list: all layers share it, and it is a module of the model, not of one of them.
+        # In a list: it is registered in the model, not in one of the layers that share it.
         self._encoder = [encoder]
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return `(documents, heads, sentences, head_size)` keys of sentences."""
-        return (self._parted(self.key(self._encoder[0].vectors(source))),)
+        return (self._split_heads(self.key(self._encoder[0].vectors(source))),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""
-        asked = self._parted(self.query(queries.hidden)) * self.shape.head_size**-0.5
-        logits: Tensor = asked @ summary[0].transpose(-1, -2)
+        queried = self._split_heads(self.query(queries.hidden)) * self.shape.head_size**-0.5
+        logits: Tensor = queried @ summary[0].transpose(-1, -2)
         return logits
 
-    def _parted(self, states: Tensor) -> Tensor:
+    def _split_heads(self, states: Tensor) -> Tensor:
         return torch.unflatten(states, -1, (self.shape.heads, self.shape.head_size)).transpose(1, 2)
 
 
 def by_sentence(states: Tensor, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
-    """Return the states of all sentences, one a row and padded, and their lengths.
+    """Return the states of all sentences, one padded row per sentence, and their lengths.
 
     Returns:
         `(sentences of all documents, tokens, width)` and `(sentences of all documents,)`.
@@ -58,7 +58,7 @@ def by_sentence(states: Tensor, layout: SentenceLayout) -> tuple[Tensor, Tensor]
 
 
 def in_documents(vectors: Tensor, layout: SentenceLayout) -> Tensor:
-    """Return `(documents, sentences, width)` of vectors one a sentence, as `by_sentence` orders them."""
+    """Return `(documents, sentences, width)` of one vector per sentence, in the order of `by_sentence`."""
     filled = vectors.new_zeros(*layout.mask.shape, vectors.shape[-1])
     filled[layout.mask] = vectors
     return filled

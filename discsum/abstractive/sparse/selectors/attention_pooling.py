@@ -1,4 +1,4 @@
-"""Sentence vectors by attention over each sentence's encoder states: a cheap stand-in for the GRU."""
+"""Sentence vectors by attention over each sentence's encoder states: cheaper than the GRU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every selector of sentences is."""
+"""Base class of selectors and their inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True)
 class AttentionShape:
-    """Sizes of a layer's cross-attention: its width, heads, and size of a head; and the layer's number."""
+    """Width, heads and head size of a layer's cross-attention, and the number of the layer."""
 
     width: int
     heads: int
@@ -25,11 +25,11 @@ class AttentionShape:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """What a layer asks of its documents.
+    """Queries of a layer.
 
     Attributes:
         hidden: `(documents, queries, width)` decoder states.
-        projected: `(documents, heads, queries, head_size)` their queries, scaled as attention has them.
+        projected: `(documents, heads, queries, head_size)` their queries, scaled as in attention.
     """
 
     hidden: Tensor
@@ -38,13 +38,13 @@ class Queries:
 
 @dataclass(frozen=True, eq=False)
 class EncodedTokens:
-    """What a layer knows of its documents' tokens.
+    """Encoded tokens of documents, in one layer.
 
     Attributes:
         states: `(documents, tokens, width)` encoder states.
         layout: Their sentences.
         key: From `(documents, any, width)` states to their keys `(documents, heads, any, head_size)`, a linear map.
-        memo: What the layers of a forward pass share, which the first that needs it makes.
+        memo: Values shared by the layers of a forward pass, computed by the first layer that needs them.
     """
 
     states: Tensor
@@ -54,19 +54,19 @@ class EncodedTokens:
 
     @cached_property
     def keys(self) -> Tensor:
-        """`(documents, heads, tokens, head_size)`: all keys; a selector that does without lets them be made late."""
+        """`(documents, heads, tokens, head_size)`: keys of all tokens, computed on first use."""
         return self.key(self.states)
 
     @property
     def has_keys(self) -> bool:
-        """Whether all keys were asked for."""
+        """Whether `keys` was computed."""
         return "keys" in vars(self)
 
 
 class Selector(nn.Module):
-    """Rates the sentences of documents for the queries of one layer; see `SELECTORS` for those there are.
+    """Scores the sentences of documents for the queries of one layer; `SELECTORS` lists the selectors.
 
-    What depends on the documents alone is made once by `summarise`, so that a step costs little.
+    `summarise` computes once what depends on the documents alone, so that a step costs little.
     """
 
     def __init__(self, shape: AttentionShape) -> None:
@@ -76,13 +76,13 @@ class Selector(nn.Module):
 
     @abstractmethod
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
-        """Return what is kept of the documents' sentences, documents first."""
+        """Return cached tensors of the documents' sentences, `(documents, ...)` each."""
 
     @abstractmethod
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return `(documents, heads or 1, queries, sentences)` how much each head wants each sentence, any real number.
+        """Return `(documents, heads or 1, queries, sentences)` unnormalised scores per head.
 
-        Sentences that a document does not have may be given anything.
+        Values of padded sentences are ignored.
         """
 
     def log_probabilities(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
@@ -91,5 +91,5 @@ class Selector(nn.Module):
         return torch.log_softmax(logits.masked_fill(~layout.mask[:, None, None, :], float("-inf")), dim=-1)
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return `(documents, queries, sentences)`: what sentences are selected by, heads averaged (Eq 6)."""
+        """Return `(documents, queries, sentences)`: selection scores, averaged over heads (Eq 6)."""
         return self.log_probabilities(queries, summary, layout).exp().mean(dim=1)

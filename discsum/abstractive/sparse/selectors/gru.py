@@ -19,7 +19,7 @@ class GRUSentences(SentenceEncoder):
     """
 
     def __init__(self, width: int, layers: int = 2, dropout: float = 0.1) -> None:
-        """Build the GRU, xavier-normal weights and biases of zero as the released code has them."""
+        """Build the GRU, with xavier-normal weights and zero biases as in the released code."""
         super().__init__()
         self.gru = nn.GRU(width, width, layers, batch_first=True, bidirectional=True, dropout=dropout)
         self.output = nn.Linear(2 * width, width)
@@ -32,7 +32,7 @@ class GRUSentences(SentenceEncoder):
     def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
         """Return `(documents, sentences, width)`."""
         rows, lengths = by_sentence(states, layout)
-        # Autocast would take the GRU to float16, whatever it takes the rest to, and its gradients to nothing.
+        # Autocast would run the GRU in float16 whatever its dtype, and its gradients would underflow.
         with torch.autocast(rows.device.type, enabled=False):
             rows = rows.to(self.output.weight.dtype)
             packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)

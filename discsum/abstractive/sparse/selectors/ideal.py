@@ -1,4 +1,4 @@
-"""The sentences that full attention would give most to (Manakul and Gales 2021, Eq 4 and 6)."""
+"""Selection by full attention (Manakul and Gales 2021, Eq 4 and 6)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Se
 
 @SELECTORS.register("ideal")
 class IdealSelector(Selector):
-    """Rates a sentence by the attention that its tokens get from all of the document: as costly as full attention."""
+    """Scores a sentence by the full attention to its tokens: as costly as full attention."""
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the keys."""
         return (source.keys,)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the logarithm of `alpha^s`, whose softmax it is."""
+        """Return the logarithm of `alpha^s`."""
         return self._attention(queries, summary, layout).clamp_min(1e-30).log()
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:

@@ -26,7 +26,7 @@ def means(values: Tensor, layout: SentenceLayout) -> Tensor:
 
 @SELECTORS.register("mean_key")
 class MeanKeySelector(Selector):
-    """Rates a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if its keys were all alike."""
+    """Scores a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if all its keys were equal."""
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the mean keys."""

@@ -12,7 +12,7 @@ from discsum.abstractive.sparse.selectors.mean_key import means
 
 @SELECTORS.register("mean_variance")
 class MeanVarianceSelector(Selector):
-    """Rates a sentence by `log sum_j exp(q . k_j)` to second order: mean plus half the variance of `q . k_j`.
+    """Scores a sentence by `log sum_j exp(q . k_j)` to second order: mean plus half the variance of `q . k_j`.
 
     The variance is taken dimension by dimension: `sum_d q_d^2 var_j(k_jd)`.
     """
@@ -21,7 +21,7 @@ class MeanVarianceSelector(Selector):
         """Return means and variances, `(documents, heads, sentences, head_size)` each."""
         keys, layout = source.keys, source.layout
         mean = means(keys, layout)
-        # About the mean: in halves the difference of two large numbers would be noise.
+        # About the mean: in half precision the difference of two large numbers would be noise.
         from_mean = keys - layout.spread(mean.transpose(-1, -2)).transpose(-1, -2)
         return mean.to(keys.dtype), means(from_mean.square(), layout).to(keys.dtype)
 

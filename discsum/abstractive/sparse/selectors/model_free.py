@@ -19,10 +19,10 @@ MAPS = {
 
 @SELECTORS.register("model_free")
 class ModelFreeSelector(Selector):
-    """Rates a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, so that long sentences are favoured."""
+    """Scores a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, so that long sentences are favoured."""
 
     def __init__(self, shape: AttentionShape, feature_map: str = "elu+1") -> None:
-        """Choose the feature map out of `MAPS`."""
+        """Use a feature map of `MAPS`."""
         super().__init__(shape)
         if feature_map not in MAPS:
             raise InputError(f"feature_map: expected one of {', '.join(MAPS)}, got {feature_map!r}")
@@ -33,9 +33,9 @@ class ModelFreeSelector(Selector):
         return (source.layout.sums(self.feature_map(source.keys).transpose(-1, -2)).to(source.keys.dtype),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the logarithm of the similarities, whose softmax is their share."""
+        """Return the logarithm of the similarities."""
         return (self.feature_map(queries.projected) @ summary[0]).clamp_min(1e-30).log()
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the similarities, not normalised, averaged over heads, as the released code has it."""
+        """Return the similarities, not normalised, averaged over heads, as in the released code."""
         return (self.feature_map(queries.projected) @ summary[0]).mean(dim=1)

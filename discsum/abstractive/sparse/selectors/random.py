@@ -1,4 +1,4 @@
-"""Sentences by chance, which any other selector has to beat (Manakul and Gales 2021, Table 2)."""
+"""Random sentences, the baseline of selectors (Manakul and Gales 2021, Table 2)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from discsum.errors import InputError
 
 @SELECTORS.register("random")
 class RandomSelector(Selector):
-    """Draws sentences anew for every layer and query."""
+    """Draws random sentences for every layer and query."""
 
     def __init__(self, shape: AttentionShape, seed: int = 0) -> None:
-        """Draw with the seed, in each layer otherwise."""
+        """Seed the draws, each layer differently."""
         super().__init__(shape)
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
@@ -27,12 +27,12 @@ class RandomSelector(Selector):
         return ()
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return zeros: chance prefers none."""
+        """Return zeros: all sentences are equally likely."""
         return queries.hidden.new_zeros(layout.documents, 1, queries.hidden.shape[1], layout.starts.shape[1])
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return random numbers."""
         shape = (layout.documents, queries.hidden.shape[1], layout.starts.shape[1])
-        # In training those of the run's seed, which a run that goes on has too.
+        # In training by the seed of the run, whose state checkpoints keep.
         own = None if self.training else self.generator
         return torch.rand(shape, generator=own).to(queries.hidden)

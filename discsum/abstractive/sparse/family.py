@@ -1,0 +1,177 @@
+"""The sparse family: cross-attention that reads some sentences of a document (Manakul and Gales 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from discsum.abstractive.family import Family
+from discsum.abstractive.folder import load_model, load_tokenizer
+from discsum.abstractive.sparse import objective
+from discsum.abstractive.sparse.conversion import set_beta, sparsify
+from discsum.abstractive.sparse.folder import (
+    SelectorConfig,
+    TrainedSelector,
+    load_selector,
+    trained_selector,
+    write_sparse,
+)
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
+from discsum.document import Document
+from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+    from discsum.abstractive.training.recipe import AbstractiveRecipe
+
+
+class SparseFamily(Family):
+    """A model that `sparsify` changed, with the settings of its selector."""
+
+    def __init__(self, model: Any, tokenizer: Any, name: str, selector: SelectorConfig) -> None:
+        """Wrap a sparse model."""
+        super().__init__(model, tokenizer, name)
+        self.selector = selector
+
+    @classmethod
+    def load(
+        cls,
+        name_or_path: str,
+        *,
+        device: str = "cpu",
+        selector: str | None = None,
+        r: int | None = None,
+        beta: float | None = None,
+        share_beams: bool = True,
+        untrained: bool = False,
+        **options: Any,
+    ) -> SparseFamily:
+        """Return a model whose cross-attention is sparse.
+
+        Args:
+            name_or_path: Folder of a sequence-to-sequence model with its tokenizer, or `hf:NAME` from the hub.
+            device: Where it runs.
+            selector: Selects the sentences that each step reads; by default the one that the model was trained with,
+                or `all`.
+            r: Sentences selected at each step; by default as in training.
+            beta: Weight of the discourse prior; by default as in training, where none means no prior and no trees.
+            share_beams: Whether the beams of a document read the same sentences.
+            untrained: Whether a selector with weights may be new, as for training.
+            options: The selector's own.
+
+        Raises:
+            WeightsError: No such model, or one without safetensors weights.
+            InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
+        """
+        # First: it also recovers a folder that a killed run left half renamed.
+        saved = trained_selector(name_or_path)
+        tokenizer = load_tokenizer(name_or_path)
+        requested = SelectorConfig(selector or ALL, r, beta, share_beams, options)
+        if saved is not None and selector in (None, saved.config.selector):
+            config = _as_trained(name_or_path, saved.config, requested)
+        else:
+            saved, config = None, requested
+        if config.selector == ALL and config.r is not None:
+            raise InputError(f"--r {config.r}: expected a selector that selects sentences, as mean_key, got {ALL}")
+        check_options(config.selector, config.options)
+        if config.selector in sentence_encoders() and not (saved or untrained):
+            raise InputError(
+                f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
+                "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
+            )
+        model = load_model(name_or_path, device)
+        settings = {"r": config.r, "selector": config.selector, "share_beams": share_beams, **config.options}
+        sparsify(model, beta=saved.config.beta if saved else beta, **settings)
+        if saved is not None:
+            load_selector(saved.folder, model)
+            if beta is not None:
+                set_beta(model, beta)
+        return cls(model, tokenizer, name_or_path, config)
+
+    def save(self, folder: Path) -> None:
+        """Write the model, its tokenizer and its selector to a folder."""
+        write_sparse(folder, self.model, self.tokenizer, self.selector)
+
+    def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
+        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it."""
+        layout = SentenceLayout.from_documents(documents, encoding)
+        return {"layout": layout if self.selector.beta is None else layout.with_prior(documents)}
+
+    def summary_fields(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the selector, `r`, and how many sentences a document has and a step reads."""
+        state = self.model.sparse
+        settings = {"selector": self.selector.selector, "r": state.r}
+        counts = map(len, inputs["layout"].spans)
+        return [{**settings, "sentences": count, "read": state.read(count)} for count in counts]
+
+    @classmethod
+    def for_training(
+        cls, recipe: AbstractiveRecipe, device: str, scratch: tuple[Any, Any] | None, report: Callable[[str], None]
+    ) -> SparseFamily:
+        """Return the recipe's model, with its trained selector if that is the recipe's, or `scratch` made sparse."""
+        r = recipe.r if recipe.objective.selects else None
+        if scratch is not None:
+            model, tokenizer = scratch
+            sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
+            config = SelectorConfig(recipe.selector, r, recipe.beta, options=recipe.options)
+            return cls(model.to(device), tokenizer, "scratch", config)
+        name = str(recipe.model)
+        saved = _saved_of(recipe)
+        if recipe.selector in sentence_encoders() and saved is None:
+            if recipe.objective.integrated:
+                raise InputError(
+                    f"model: expected one whose selector {recipe.selector} was trained, for the mode "
+                    f"{recipe.objective.mode}, got {name}; train it first, as manakul2021/kl does"
+                )
+            report(f"{name}: the selector {recipe.selector} is new")
+        # A trained weight of the prior is kept.
+        beta = None if saved is not None and saved.config.beta is not None else recipe.beta
+        family = cls.load(
+            name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
+        )
+        family.selector = replace(family.selector, r=r)
+        return family
+
+    @classmethod
+    def needs_tree(cls, recipe: AbstractiveRecipe) -> bool:
+        """Return whether the selector has the discourse prior, by the recipe or from earlier training."""
+        saved = _saved_of(recipe)
+        return recipe.beta is not None or (saved is not None and saved.config.beta is not None)
+
+    def trained_parameters(self, recipe: AbstractiveRecipe) -> list[nn.Parameter]:
+        """Return the parameters that the recipe's mode trains, after freezing the others."""
+        return objective.trained_parameters(self.model, recipe.objective)
+
+    def loss(
+        self, recipe: AbstractiveRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
+    ) -> dict[str, Tensor]:
+        """Return the loss of the recipe's mode and its parts; mixed training reads ideal sentences by `chances`."""
+        ideal = objective.reads_ideal(recipe.objective, done, chances)
+        return objective.step_loss(self.model, batch, inputs["layout"], recipe.objective, recipe.r, ideal)
+
+
+def _saved_of(recipe: AbstractiveRecipe) -> TrainedSelector | None:
+    """Return the trained selector of the recipe's model, if it is the recipe's selector."""
+    saved = trained_selector(recipe.model) if recipe.model is not None else None
+    return saved if saved is not None and saved.config.selector == recipe.selector else None
+
+
+def _as_trained(name: str, saved: SelectorConfig, requested: SelectorConfig) -> SelectorConfig:
+    """Return the requested settings, completed by those of training.
+
+    Raises:
+        InputError: Options other than those of training.
+    """
+    if requested.options and requested.options != saved.options:
+        raise InputError(
+            f"{name}: expected the options that its selector was trained with, {saved.options}, got {requested.options}"
+        )
+    r = requested.r if requested.r is not None else saved.r
+    beta = requested.beta if requested.beta is not None else saved.beta
+    return replace(saved, r=r, beta=beta, share_beams=requested.share_beams)

@@ -1,0 +1,123 @@
+"""Sparse models in folders: the files of transformers, `selector.json` (settings), `selector.safetensors` (weights)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discsum.abstractive.folder import hub_files, plain_tokenizer
+from discsum.abstractive.sparse.conversion import is_selectors
+from discsum.constants import HUB
+from discsum.errors import WeightsError
+from discsum.files import replaced, replacing_folder, sha256
+from discsum.persistence import WEIGHTS
+
+SELECTOR, SELECTOR_WEIGHTS = "selector.json", "selector.safetensors"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class SelectorConfig:
+    """Settings of a model's selector.
+
+    Attributes:
+        selector: Its name.
+        r: Sentences selected at each step; none for all.
+        beta: Initial weight of the discourse prior in training; none without the prior.
+        share_beams: Whether the beams of a document read the same sentences.
+        options: Options of this selector alone.
+    """
+
+    selector: str
+    r: int | None = None
+    beta: float | None = None
+    share_beams: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TrainedSelector:
+    """A selector in the folder of its model."""
+
+    folder: Path
+    config: SelectorConfig
+
+
+def write_sparse(folder: Path, model: Any, tokenizer: Any, selector: SelectorConfig) -> None:
+    """Write a sparse model with its tokenizer and selector, all of it or nothing."""
+    from safetensors.torch import save
+
+    state = {name: value.detach() for name, value in model.state_dict().items()}
+    with replacing_folder(folder) as new:
+        # Without the selector's weights. Not copied: tied weights are written once.
+        model.save_pretrained(new, state_dict={name: one for name, one in state.items() if not is_selectors(name)})
+        plain_tokenizer(tokenizer).save_pretrained(new)
+        own = {name: value.cpu().contiguous() for name, value in state.items() if is_selectors(name)}
+        (new / SELECTOR_WEIGHTS).write_bytes(save(own))
+        sums = {"model": sha256(new / WEIGHTS), "sha256": sha256(new / SELECTOR_WEIGHTS)}
+        content = json.dumps({"format": FORMAT, **asdict(selector), **sums}, indent=1)
+        (new / SELECTOR).write_text(content + "\n", encoding="utf-8")
+
+
+def trained_selector(name_or_path: str) -> TrainedSelector | None:
+    """Return the selector that a model was trained with, from its folder or the hub; none without one.
+
+    Raises:
+        WeightsError: A damaged file, or a selector of another model.
+    """
+    if name_or_path.startswith(HUB):
+        path = hub_files(name_or_path, WEIGHTS, SELECTOR_WEIGHTS, SELECTOR)[-1]
+        if path is None:
+            return None
+        folder = path.parent
+    else:
+        folder = Path(name_or_path)
+        replaced(folder)
+    path = folder / SELECTOR
+    return TrainedSelector(folder, _config(path)) if path.is_file() else None
+
+
+def _config(path: Path) -> SelectorConfig:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("format") != FORMAT:
+            raise WeightsError(f"{path}: expected format {FORMAT}, got another; train the model again")
+        sums = {WEIGHTS: content.pop("model"), SELECTOR_WEIGHTS: content.pop("sha256")}
+        config = SelectorConfig(**content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"{path}: expected the description of a selector, got {error}") from error
+    for name, wanted in sums.items():
+        file = path.parent / name
+        found = sha256(file) if file.is_file() else "no such file"
+        if found != wanted:
+            owner = "the model that the selector was trained with" if name == WEIGHTS else "the selector's weights"
+            raise WeightsError(f"{file}: expected {owner}, sha256 {wanted}, got {found}")
+    return config
+
+
+def load_selector(folder: Path, model: Any) -> None:
+    """Load a folder's selector weights into its model, which `sparsify` gave that selector.
+
+    Raises:
+        WeightsError: Weights of other names or sizes.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    path = folder / SELECTOR_WEIGHTS
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise WeightsError(f"{path}: expected a selector's weights, got {error}") from error
+    wanted = {name for name in model.state_dict() if is_selectors(name)}
+    if wanted != set(tensors):
+        raise WeightsError(
+            f"{path}: expected the weights {', '.join(sorted(wanted)) or 'of no selector'}, "
+            f"got {', '.join(sorted(tensors)) or 'none'}"
+        )
+    try:
+        model.load_state_dict(tensors, strict=False)
+    except RuntimeError as error:
+        raise WeightsError(f"{path}: expected the weights of a selector of this model's size, got {error}") from error

@@ -1,0 +1,165 @@
+"""Training objectives of sparse models (Manakul and Gales 2021, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.family import IGNORED
+from discsum.abstractive.sparse.conversion import is_selectors, sentences
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.state import Observation
+from discsum.errors import InputError
+from discsum.recipes.fields import Checked, NotNegative, Positive, about, one_of
+
+TINY = 1e-12
+MODES = {
+    "full": "cross-entropy with full attention",
+    "sparsity": "cross-entropy and gamma times the entropy of attention over sentences (Eq 5)",
+    "kl": "the divergence of the selector from attention; the model itself is frozen (Eq 11)",
+    "int-idl": "cross-entropy over the ideal sentences, and lambda times the divergence (Eq 12)",
+    "int-apx": "the same over the sentences that the selector selects",
+    "int-mix": "the same, moving from ideal sentences to those of the selector, as in scheduled sampling",
+}
+
+
+@dataclass(frozen=True)
+class Objective(Checked):
+    """A training mode and its weights."""
+
+    mode: Annotated[str, one_of(MODES, "Training mode, after Manakul and Gales 2021.")] = "full"
+    gamma: Annotated[NotNegative, about("Weight of the entropy.")] = 0.1
+    weight: Annotated[NotNegative, about("Weight of the divergence, the paper's lambda.")] = 0.2
+    temperature: Annotated[Positive, about("Temperature of the divergence's target.")] = 0.5
+
+    @property
+    def integrated(self) -> bool:
+        """Whether the decoder is trained on selected sentences."""
+        return self.mode.startswith("int-")
+
+    @property
+    def selects(self) -> bool:
+        """Whether the mode needs a selector."""
+        return self.integrated or self.mode == "kl"
+
+
+def step_loss(
+    model: Any, inputs: dict[str, Tensor], layout: SentenceLayout, objective: Objective, r: int, ideal: Tensor
+) -> dict[str, Tensor]:
+    """Return the `loss` of a batch and its parts: cross-entropy of `words`, `entropy` of attention or `divergence`.
+
+    Args:
+        model: A sparse model.
+        inputs: Arguments of its forward pass; `labels` are `IGNORED` where nothing is learned.
+        layout: The documents' sentences.
+        objective: The training mode.
+        r: Sentences that integrated training reads.
+        ideal: `(documents,)`, true where integrated training reads the ideal sentences; see `reads_ideal`.
+    """
+    state = model.sparse
+    observations: list[Observation] = []
+    before = state.r, state.by_attention, state.observer
+    state.r = r if objective.integrated else None
+    state.by_attention = ideal.to(model.device) if objective.integrated and bool(ideal.any()) else None
+    state.observer = observations.append if objective.mode != "full" else None
+    try:
+        with sentences(model, layout):
+            words: Tensor = model(**inputs).loss
+    finally:
+        state.r, state.by_attention, state.observer = before
+    if objective.mode == "full":
+        return {"loss": words}
+    steps = inputs["labels"] != IGNORED
+    if objective.mode == "sparsity":
+        entropy = sparsity_loss(observations, steps)
+        return {"loss": words + objective.gamma * entropy, "words": words, "entropy": entropy}
+    divergence = divergence_loss(observations, layout.to(words.device), steps, objective.temperature)
+    total = divergence if objective.mode == "kl" else words + objective.weight * divergence
+    return {"loss": total, "words": words, "divergence": divergence}
+
+
+def reads_ideal(objective: Objective, done: float, chances: Tensor) -> Tensor:
+    """Return `(documents,)`: which documents of a step are read by their ideal sentences.
+
+    Args:
+        objective: Mixed training does so with probability `1 - done`.
+        done: Share of the first epoch that is done, from 0 to 1.
+        chances: `(documents,)` uniform random numbers.
+    """
+    if objective.mode == "int-mix":
+        return chances >= done
+    return torch.full_like(chances, objective.mode == "int-idl", dtype=torch.bool)
+
+
+def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parameter]:
+    """Return the parameters that a mode trains, after freezing the others.
+
+    `kl` trains the selector (theta~), integrated training the decoder too, the others the whole model.
+    """
+    for name, parameter in model.named_parameters():
+        selector = is_selectors(name)
+        if objective.mode == "kl":
+            parameter.requires_grad_(selector)
+        elif objective.integrated:
+            # As in the released code: neither embeddings nor their normalisation.
+            decoder = ".decoder.layers." in name
+            parameter.requires_grad_(selector or decoder)
+        else:
+            parameter.requires_grad_(not selector)
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def sparsity_loss(observations: Sequence[Observation], steps: Tensor) -> Tensor:
+    """Return `L_sparse`: the mean entropy of attention over sentences, in nats (Eq 5).
+
+    The entropy is computed for each head, then averaged over heads, steps and layers (appendix A.4).
+
+    Args:
+        observations: One per layer.
+        steps: `(documents, queries)`, true for steps whose label is not padding.
+    """
+    entropies = [-(one.attention * one.attention.clamp_min(TINY).log()).sum(dim=-1) for one in observations]
+    return _mean(entropies, steps)
+
+
+def divergence_loss(
+    observations: Sequence[Observation], layout: SentenceLayout, steps: Tensor, temperature: float = 1.0
+) -> Tensor:
+    """Return `L_KL`: divergence of the selectors from the attention they predict, in nats (Eq 11).
+
+    The target is detached: its gradient would pull attention towards the prediction.
+
+    Args:
+        observations: One per layer, with predictions.
+        layout: The documents' sentences.
+        steps: As in `sparsity_loss`.
+        temperature: The target is `alpha^(1/T)`, renormalised: sharper below 1, squared at 0.5.
+
+    Raises:
+        InputError: Layers without a selector.
+    """
+    terms = []
+    for one in observations:
+        if one.predicted is None:
+            raise InputError(f"layer {one.layer}: expected a selector that predicts, got none; sparsify with one")
+        target = sharpened(one.attention.detach(), temperature)
+        # Padded sentences have neither a target nor a prediction.
+        predicted = one.predicted.masked_fill(~layout.mask[:, None, None, :], 0.0)
+        terms.append((target * (target.clamp_min(TINY).log() - predicted)).sum(dim=-1))
+    return _mean(terms, steps)
+
+
+def sharpened(attention: Tensor, temperature: float) -> Tensor:
+    """Return `alpha^(1/T)`, renormalised over the last dimension."""
+    raised = attention.clamp_min(TINY).pow(1.0 / temperature) * (attention > 0)
+    return raised / raised.sum(dim=-1, keepdim=True).clamp_min(TINY)
+
+
+def _mean(values: Sequence[Tensor], steps: Tensor) -> Tensor:
+    """Return the mean of `(documents, heads, queries)` values of each layer over heads, layers and steps that count."""
+    layers = torch.stack([value.mean(dim=1) for value in values]).mean(dim=0)
+    return (layers * steps).sum() / steps.sum().clamp_min(1)
