@@ -117,6 +117,7 @@ def test_all_mistakes_are_named_at_once():
         "rate: expected a number above 0, got -1",
         "share: expected a number in [0, 1], got 2",
         "inner.dropout: expected a number in [0, 1), got 9",
+        "inner.high: expected above 3",
         f"train: expected {SOURCES}, got nothing",
         "add it",
     ]

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -31,9 +31,9 @@ Kind = TypeVar("Kind")
 
 
 class _FieldsError(InputError):
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: list[str], *, typed: bool) -> None:
         super().__init__("; ".join(problems))
-        self.problems = problems
+        self.problems, self.typed = problems, typed
 
 
 def about(text: str) -> Meta:
@@ -59,9 +59,11 @@ class Checked:
         values = {name: getattr(self, name) for name in init_fields(type(self))}
         for name, value in _values(type(self), values, "", wrong).items():
             object.__setattr__(self, name, value)
-        wrong = wrong or self.problems()
+        # Values of the right type are also checked together when some are out of range.
+        typed = not wrong or _typed(self)
+        wrong += self.problems() if typed else []
         if wrong:
-            raise _FieldsError(wrong)
+            raise _FieldsError(wrong, typed=typed)
 
     def problems(self) -> list[str]:
         """Return what is wrong with the combination of valid fields, each as `field: expected ..., got ...`."""
@@ -121,20 +123,33 @@ def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:
         if key not in known:
             names = ", ".join(known)
             wrong.append(f"{prefix}{key}: expected one of the fields {names}{suggestion(key, list(known))}")
-    invalid: list[str] = []
-    values = _values(cls, {key: value for key, value in data.items() if key in known}, prefix, invalid)
-    for field in fields(cls):
-        required = field.init and field.default is MISSING and field.default_factory is MISSING
-        if required and field.name not in values:
-            expected = described(known[field.name])
-            invalid.append(f"{prefix}{field.name}: expected {expected}, got nothing; add it")
-    if not invalid:
+    given = {key: value for key, value in data.items() if key in known}
+    required = [field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING]
+    missing = [field for field in required if field in known and field not in given]
+    if not missing and issubclass(cls, Checked):
+        made = object.__new__(cls)
         try:
-            return cls(**values)
+            cls.__init__(made, **given)
         except _FieldsError as error:
-            invalid = [f"{prefix}{problem}" for problem in error.problems]
-    wrong += invalid
-    return None
+            wrong += [f"{prefix}{problem}" for problem in error.problems]
+            # Out of range, but of use for the checks of the fields around it.
+            return made if error.typed else None
+        return made
+    before = len(wrong)
+    values = _values(cls, given, prefix, wrong)
+    wrong += [f"{prefix}{field}: expected {described(known[field])}, got nothing; add it" for field in missing]
+    return cls(**values) if len(wrong) == before else None
+
+
+def _typed(made: Any) -> bool:
+    """Return whether all fields have the right type, whatever their range."""
+    hints = get_type_hints(type(made))
+    try:
+        for name in init_fields(type(made)):
+            msgspec.convert(getattr(made, name), hints[name])
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _values(cls: type, given: Mapping[str, Any], prefix: str, wrong: list[str]) -> dict[str, Any]:
