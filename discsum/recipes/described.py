@@ -55,9 +55,13 @@ def described(hint: Any) -> str:
     return _SINGULAR.get(bare, "any value") + _range(limits)
 
 
-@cache
 def init_fields(cls: Any) -> dict[str, Any]:
     """Return the constructor fields of a dataclass and their annotated types."""
+    return _init_fields(cls)
+
+
+@cache
+def _init_fields(cls: Any) -> dict[str, Any]:
     hints = get_type_hints(cls, include_extras=True)
     for base in cls.__mro__[1:]:
         # A subclass that only changes a default inherits range and help.
