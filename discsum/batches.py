@@ -1,4 +1,4 @@
-"""Anything, so many at a time, and work on a batch of which one item may fail alone."""
+"""Batches of items, and work on a batch in which single items may fail."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def failing_alone(work: Callable[[Sequence[T]], Sequence[R]], items: Sequence[T]) -> Iterator[R | DiscsumError]:
-    """Yield the result of each item, in order, or the error of an item that cannot be done.
+    """Yield the result of each item, in order, or the error of an item that fails.
 
-    All are worked on together; when that raises, one by one.
+    All items are processed together; if that raises, one by one.
 
     Raises:
-        WeightsError: A model that cannot be used, which is no item's fault: the next ones would fail the same way.
-        MissingExtraError: Something that is not installed, likewise.
+        WeightsError: A model that cannot be used: all items would fail the same way.
+        MissingExtraError: A missing dependency, likewise.
     """
     try:
         results = work(items) if items else []

@@ -1,21 +1,21 @@
-"""The exceptions of discsum: one base, a subclass a stage."""
+"""The exceptions of discsum: one base class, one subclass per stage."""
 
 from __future__ import annotations
 
 
 class DiscsumError(Exception):
-    """Anything that discsum reports to its user: what was expected, what came, what to do."""
+    """Base of all errors for users; messages say what was expected, what came, what to do."""
 
 
 class InputError(DiscsumError):
-    """A text, file or option that cannot be used as it came."""
+    """An invalid text, file or option."""
 
 
 class FormatError(InputError):
-    """A tree file that does not hold what its format promises."""
+    """A tree file that is not of its format."""
 
     def __init__(self, message: str, *, source: str = "", line: int | None = None) -> None:
-        """Put `source` and the 1-based `line` where the fault lies before the message."""
+        """Prefix the message with `source` and the 1-based `line` of the fault."""
         place = source if line is None else f"{source or 'line'}:{line}"
         super().__init__(f"{place}: {message}" if place else message)
         self.source = source
@@ -23,7 +23,7 @@ class FormatError(InputError):
 
 
 class TreeError(DiscsumError, ValueError):
-    """Nodes that are no full binary tree over the EDUs; the message names the node."""
+    """Nodes that do not form a full binary tree over the EDUs; the message names the node."""
 
 
 class WeightsError(DiscsumError):

@@ -1,4 +1,4 @@
-"""Extras: what is installed only with `pip install "discsum[NAME]"`."""
+"""Extras: optional dependencies, installed with `pip install "discsum[NAME]"`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 from discsum.errors import MissingExtraError
 
 _REQUIREMENT = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*[\"']([\w.-]+)[\"']")
-# Has what the tests need, of every other extra too.
+# Repeats libraries of other extras for the tests.
 _FOR_TESTS = "dev"
 
 
@@ -32,10 +32,10 @@ def needs(module: str) -> Iterator[None]:
 
 @cache
 def extra_of(module: str) -> str:
-    """Return the extra that a module comes with, by the metadata of the installed package.
+    """Return the extra of a module, read from the metadata of the installed package.
 
     Raises:
-        LookupError: None, which is a mistake in discsum.
+        LookupError: No extra has it, which is a bug in discsum.
     """
     from importlib.metadata import requires
 

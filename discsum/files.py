@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place and renamed into it."""
+"""Atomic writes: files and folders are written next to their target and renamed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; it replaces `path` when the block ends without an error.
+    """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.
 
-    The file is on the disk before it takes its place, so that a machine that stops leaves none that is empty.
+    The file is synced to disk before the rename, so a crash leaves no empty file.
 
     Raises:
-        OSError: The file cannot be written; the error names `path`, as the system's own often does not.
+        OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -42,10 +42,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `folder` to write to; when the block ends without an error it takes its place.
+    """Yield a temporary empty folder; it replaces `folder` when the block ends without an error.
 
-    Files of the old folder that the new one has not stay. Killed between its two renames, which take no time, the old
-    folder is found beside its place under another name; `replaced` puts it back.
+    Files of the old folder that are missing from the new one are kept. If the process is killed between the two
+    renames, `replaced` restores the old folder.
     """
     replaced(folder)
     new, old = (folder.with_name(f".{folder.name}.{name}") for name in ("new", "old"))
@@ -65,7 +65,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 
 def replaced(folder: Path) -> None:
-    """End what a `replacing_folder` that was killed began."""
+    """Complete or undo a `replacing_folder` that was killed."""
     old = folder.with_name(f".{folder.name}.old")
     if not old.is_dir():
         return
@@ -82,6 +82,6 @@ def sha256(path: Path) -> str:
 
 
 def to_line(data: Any, *, pretty: bool = False) -> str:
-    """Return JSON in one line, or indented; lone surrogates, which no file can hold, stay escaped."""
+    """Return JSON in one line, or indented; lone surrogates, which UTF-8 cannot encode, stay escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=1 if pretty else None)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"

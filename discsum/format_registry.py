@@ -1,4 +1,4 @@
-"""What a format of documents is, and the registry of those there are; `discsum.formats` has one file a format."""
+"""The interface of document formats and their registry; `discsum.formats` has one file per format."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from discsum.registry import Registry
 
 @dataclass(frozen=True)
 class Format:
-    """A format's directions, each absent where it has none. A document is a `Document`, which asks for them here.
+    """The conversions of a format, None where it has none. Documents are `Document` instances.
 
     Attributes:
         dumps: From a document to the content of a file.
-        loads: From such content, and a name for errors, to a document.
+        loads: From the content of a file, and a name for errors, to a document.
         to_object: From a document to an object in memory.
         from_object: From such an object, and a name for errors, to a document.
-        suffix: Of the files; by default the format's name.
-        has_parser: Whether the content says what parsed it; for others it is the format.
+        suffix: Suffix of the files; by default the format's name.
+        has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
     """
 
     dumps: Callable[[Any], str] | None = None
@@ -31,32 +31,36 @@ class Format:
     has_parser: bool = False
 
 
-# Facts: `drawing` is only written, `in_memory` has no files.
 FORMATS: Registry[Format] = Registry(
     "format",
     "discsum.formats",
     "discsum.formats",
     wanted=lambda value: "" if isinstance(value, Format) else f"a {Format.__module__}.Format",
 )
+# Listed here so that the command line knows its choices without importing the formats.
+_IN_MEMORY = ("networkx", "nltk")
+_ONLY_WRITTEN = ("svg", "tree")
 
 
 def writable(*, installed: bool = True) -> list[str]:
-    """Return the names of the formats that files have, those of installed packages too unless told otherwise."""
-    return FORMATS.names(installed=installed, without=("in_memory",))
+    """Return the names of the formats that files are written in; those of installed packages only if `installed`."""
+    names = [name for name in FORMATS.names(installed=installed) if name not in _IN_MEMORY]
+    return [name for name in names if name in FORMATS.own or FORMATS[name].dumps]
 
 
 def readable(*, installed: bool = True) -> list[str]:
-    """Return the names of the formats whose files are read, those of installed packages too unless told otherwise."""
-    return FORMATS.names(installed=installed, without=("in_memory", "drawing"))
+    """Return the names of the formats that files are read in; those of installed packages only if `installed`."""
+    names = [name for name in FORMATS.names(installed=installed) if name not in (*_IN_MEMORY, *_ONLY_WRITTEN)]
+    return [name for name in names if name in FORMATS.own or FORMATS[name].loads]
 
 
 def suffix(name: str) -> str:
-    """Return how the names of a format's files end."""
+    """Return the suffix of a format's files."""
     return FORMATS[name].suffix or f".{name}"
 
 
 def suffixes() -> dict[str, str]:
-    """Return the names of the formats whose files are read, by how these end."""
+    """Return the names of the readable formats by suffix."""
     return {suffix(name): name for name in readable()}
 
 
@@ -64,7 +68,7 @@ def dump(document: Any, name: str) -> str:
     """Return the document as the content of a file of the format.
 
     Raises:
-        InputError: An unknown format, one without files, or a document that it cannot hold.
+        InputError: An unknown format, one without files, or a document that it cannot represent.
     """
     write = FORMATS[name].dumps
     if write is None:
@@ -76,8 +80,8 @@ def load(content: str, name: str, *, source: str = "") -> Any:
     """Return the document of a file's content; `source` names it in errors.
 
     Raises:
-        InputError: An unknown format, or one that is only written.
-        FormatError: Content that is not of the format; the error has the line where one can be named.
+        InputError: An unknown format, or one that cannot be read.
+        FormatError: Content that is not of the format; the error has the line if it is known.
     """
     format = FORMATS[name]
     if format.loads is None:
@@ -90,7 +94,7 @@ def convert(document: Any, name: str) -> Any:
     """Return the document as the format's object in memory.
 
     Raises:
-        InputError: An unknown format, one without objects, or a document that it cannot hold.
+        InputError: An unknown format, one without objects, or a document that it cannot represent.
     """
     make = FORMATS[name].to_object
     if make is None:

@@ -1,4 +1,4 @@
-"""Promotion sets: how high in the discourse tree each unit is promoted (Marcu 1999).
+"""Promotion sets: the height in the discourse tree to which each unit is promoted (Marcu 1999).
 
 An EDU promotes itself; an inner node has the promotion sets of its nuclei.
 """

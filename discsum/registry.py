@@ -1,20 +1,18 @@
-"""Registries: what there is of one kind (heads, oracles, formats, ...), by name, each in a file of its own.
+"""Registries: the entries of one kind (heads, oracles, formats, ...) by name, one file each.
 
-The names are those of the files, so that the command line knows them without importing anything; an entry is imported
-when it is first used. Packages add to a registry by entry points, programs by `register` or by a file of their own.
+Names are file names, so the command line knows them without imports; an entry is imported on first use.
+Packages add entries by entry points, programs by `register` or by a file that calls it.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -31,15 +29,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """What is registered under a name.
-
-    Attributes:
-        name: The name.
-        value: The class or function, or whatever else the registry holds.
-        summary: One line on it: the first of its module's docstring unless it was registered with another.
-        options: The dataclass of its own options, if it has any.
-        facts: What else is known of it, as `edu_only`: words, numbers and truth values.
-    """
+    """A registered value (usually a class or function), its summary line, class of options, and facts (`edu_only`)."""
 
     name: str
     value: T
@@ -49,17 +39,11 @@ class Entry(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """What there is of one kind, by name.
+    """Entries of one kind by name.
 
-    A module of the package registers one entry under its own name: `@HEADS.register("dense", options=DenseOptions)` in
-    `dense.py`. `base.py` and files that begin with `_` hold what entries share. Entries of other packages are found in
-    a group of entry points: `sparse = "my_package.sparse:SparseHead"`.
-
-    Attributes:
-        kind: What errors call an entry: `head`.
-        package: The package whose modules are the entries: `discsum.encoder.heads`.
-        group: The group of entry points: `discsum.heads`.
-        registered: What was registered so far beside discsum's own, by name.
+    A module of the package registers the entry of its own name: `@HEADS.register("dense", options=DenseOptions)` in
+    `dense.py`. `base.py` and files that start with `_` are no entries. Other packages add entries by entry points:
+    `sparse = "my_package.sparse:SparseHead"`.
     """
 
     def __init__(
@@ -75,116 +59,93 @@ class Registry(Generic[T]):
         """Describe the registry; nothing is imported.
 
         Args:
-            kind: What errors call an entry.
-            package: The package whose modules are the entries.
-            group: The group of entry points.
-            dashes: Whether `_` in the name of a file is `-` in that of its entry.
-            option: The command-line option that takes files that call `register`, if there is one.
-            wanted: Returns what an entry should have been, and nothing if it is that.
+            kind: Name of an entry in errors: `head`.
+            package: The package whose modules are the entries: `discsum.encoder.heads`.
+            group: The group of entry points: `discsum.heads`.
+            dashes: Whether `_` in a file name becomes `-` in the entry's name.
+            option: The command-line option for files that call `register`, if there is one.
+            wanted: Returns a description of valid values for an invalid one, otherwise an empty string.
         """
         self.kind, self.package, self.group = kind, package, group
         self._dashes, self._option, self._wanted = dashes, option, wanted
+        # Entries from outside the package, and the imported ones of the package.
         self.registered: dict[str, Entry[T]] = {}
         self._imported: dict[str, Entry[T]] = {}
+        self._a_kind = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
     @cached_property
-    def _files(self) -> dict[str, Path]:
+    def _modules(self) -> dict[str, str]:
         spec = find_spec(self.package)
         folders = (spec and spec.submodule_search_locations) or ()
-        files = sorted(path for folder in folders for path in Path(folder).glob("*.py"))
+        stems = sorted(path.stem for folder in folders for path in Path(folder).glob("*.py"))
         return {
-            path.stem.replace("_", "-") if self._dashes else path.stem: path
-            for path in files
-            if not path.stem.startswith("_") and path.stem != "base"
+            stem.replace("_", "-") if self._dashes else stem: f"{self.package}.{stem}"
+            for stem in stems
+            if not stem.startswith("_") and stem != "base"
         }
 
     @property
-    def _a_kind(self) -> str:
-        return f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}"
-
-    def _module(self, name: str) -> str:
-        return f"{self.package}.{self._files[name].stem}"
-
-    @property
     def own(self) -> tuple[str, ...]:
-        """The names of discsum's own entries, in alphabetical order; nothing is imported."""
-        return tuple(self._files)
+        """The names of the package's own entries, in alphabetical order; nothing is imported."""
+        return tuple(self._modules)
 
-    def names(self, *, installed: bool = True, having: str = "", without: Sequence[str] = ()) -> list[str]:
-        """Return all names: discsum's own, those registered, and those of installed packages.
+    def names(self, *, installed: bool = True, having: str = "") -> list[str]:
+        """Return all names.
 
         Args:
-            installed: Whether to look for entry points of other packages, which takes a while.
-            having: A fact that must be true of an entry for it to be named.
-            without: Facts that must not be.
+            installed: Whether to include entry points of other packages, which takes a while.
+            having: Only entries with this fact; all are imported for it.
         """
         found = dict.fromkeys((*self.own, *self.registered, *(self._points() if installed else ())))
-        if having:
-            found = {name: None for name in found if self.facts(name).get(having)}
-        if without:
-            found = {name: None for name in found if not any(map(self.facts(name).get, without))}
-        return list(found)
+        return [name for name in found if not having or self.facts(name).get(having)]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over all names."""
         return iter(self.names())
 
     def __len__(self) -> int:
-        """Return how many names there are."""
+        """Return the number of names."""
         return len(self.names())
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is an entry of that name; none is imported."""
-        return name in self.registered or name in self._files or name in self.names()
+        """Return whether there is an entry of that name; nothing is imported."""
+        return name in self.registered or name in self._modules or name in self.names()
 
     def __getitem__(self, name: str) -> T:
-        """Return the class or function of that name.
-
-        Raises:
-            InputError: As `entry`.
-        """
+        """Return the registered value; errors as in `entry`."""
         return self.entry(name).value
 
     def entry(self, name: str) -> Entry[T]:
-        """Return the entry of that name, imported if it was not yet.
+        """Return the entry of that name, imported if necessary.
 
         Raises:
-            InputError: An unknown name (the message lists the choices), or the entry point of another package that
-                cannot be loaded.
+            InputError: An unknown name (the message lists the choices), or an entry point that cannot be loaded.
         """
-        if name in self._files:
-            if name not in self._imported:
-                import_module(self._module(name))
+        if name in self._modules:
+            import_module(self._modules[name])
             return self._imported[name]
         if name not in self.registered:
             self._load(name)
         return self.registered[name]
 
     def facts(self, name: str) -> Mapping[str, Any]:
-        """Return what is known of an entry; discsum's own are not imported for it.
-
-        Raises:
-            InputError: As `entry`.
-        """
-        return _declared(self._files[name], name)[1] if name in self._files else self.entry(name).facts
+        """Return the facts of an entry; errors as in `entry`."""
+        return self.entry(name).facts
 
     def summary(self, name: str) -> str:
-        """Return one line on an entry; discsum's own are not imported for it.
-
-        Raises:
-            InputError: As `entry`.
-        """
-        return _declared(self._files[name], name)[0] if name in self._files else self.entry(name).summary
+        """Return the summary line of an entry; errors as in `entry`."""
+        return self.entry(name).summary
 
     def unknown(self, name: object) -> str:
-        """Return what to say of a name that is none: the choices, the nearest of them, and how to add one."""
+        """Return the message for an unknown name: the choices, the nearest one, and how to add one."""
         names = self.names()
-        remedy = (
-            f"; {self._a_kind} of one's own is made known with {self._option} FILE.py, which calls "
-            f"{self.package}.register, or by a package with an entry point of the group {self.group}"
+        message = f"expected {self._a_kind} among {', '.join(names)}, got {name!r}{suggestion(name, names)}"
+        if not self._option:
+            return message
+        return (
+            f"{message}; to add {self._a_kind}, use {self._option} FILE.py with a file that calls "
+            f"{self.package}.register, or a package with an entry point in the group {self.group}"
         )
-        said = f"expected {self._a_kind} among {', '.join(names)}, got {name!r}{suggestion(name, names)}"
-        return said + (remedy if self._option else "")
 
     @overload
     def register(
@@ -199,40 +160,37 @@ class Registry(Generic[T]):
     def register(
         self, name: str, value: Any = None, *, summary: str = "", options: type | None = None, **facts: Any
     ) -> Any:
-        """Make a class or function known under a name in this process; without a value, return the decorator for it.
+        """Register a value under a name in this process; without a value, return a decorator.
 
-        Args:
-            name: The name.
-            value: The class or function.
-            summary: One line on it.
-            options: The dataclass of its own options.
-            facts: What else is known of it. In discsum's own modules they are literals, read without importing them.
+        The summary defaults to the first line of the docstring of the module (own entries) or of the value.
 
         Raises:
-            InputError: A name that is taken, or a value that is none of the kind.
+            InputError: A name that is taken, or a value of another kind.
         """
         if value is None:
             return lambda given: self.register(name, given, summary=summary, options=options, **facts)
-        own = name in self._files
-        if own and self._module(name) not in sys.modules:
-            self.entry(name)
-        known = self._imported if own else self.registered
-        if name in known and known[name].value is not value:
+        module = self._modules.get(name)
+        if module:
+            # An own name is taken even before its module is imported.
+            import_module(module)
+        known = self._imported if module else self.registered
+        if name in known:
+            if known[name].value is value:
+                return value
             shown = getattr(known[name].value, "__qualname__", repr(known[name].value))
             raise InputError(f"expected a new name for {self._a_kind}, got {name!r}, which is {shown}")
         wanted = self._wanted(value)
         if wanted:
             raise InputError(f"{name}: expected {wanted}, got {value!r}")
-        if name not in known:
-            first_line = self.summary(name) if own else (inspect.getdoc(value) or "").partition("\n")[0]
-            known[name] = Entry(name, value, summary or first_line, options, facts)
+        docstring = inspect.getdoc(sys.modules[module] if module else value) or ""
+        known[name] = Entry(name, value, summary or docstring.partition("\n")[0], options, facts)
         return value
 
     def register_file(self, path: str | Path) -> None:
-        """Run a Python file that calls `register`, once a process. It is code like any other: run only what you trust.
+        """Run a Python file that calls `register`, once per process. Run only trusted files.
 
         Raises:
-            InputError: No such file, one that raises an error, or one that makes nothing known.
+            InputError: No such file, one that raises an error, or one that registers nothing.
         """
         path, call = Path(path), f"{self.package}.register"
         name = f"discsum_{self.kind}s_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}".replace(" ", "_")
@@ -243,7 +201,7 @@ class Registry(Generic[T]):
             start = f"{self._option}: " if self._option else ""
             raise InputError(f"{start}expected a Python file that calls {call}, got {path}")
         known = set(self.registered)
-        # Found by its name, as classes and their source are.
+        # `inspect` finds classes and their source by module name.
         module = sys.modules[name] = module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
@@ -251,68 +209,46 @@ class Registry(Generic[T]):
                 raise InputError(f"expected a call of {call}, found none")
         except Exception as error:
             del sys.modules[name]
-            what = str(error) if isinstance(error, InputError) else f"expected code that runs, got {_shown(error)}"
-            raise InputError(f"{path}: {what}") from error
+            problem = str(error) if isinstance(error, InputError) else f"expected code that runs, got {_shown(error)}"
+            raise InputError(f"{path}: {problem}") from error
 
     def origin(self, name: str) -> str:
-        """Return where the code of an entry is, as `file.py:Class`; nothing for discsum's own."""
-        if name in self._files:
+        """Return the source of an entry as `file.py:Class`; empty for the package's own."""
+        if name in self._modules:
             return ""
         value: Any = self[name]
         try:
             file = Path(inspect.getfile(value)).name
         except (OSError, TypeError):
-            # Typed at a prompt, or no class or function.
+            # Defined at a prompt, or neither class nor function.
             file = getattr(value, "__module__", "")
         return f"{file}:{getattr(value, '__qualname__', name)}"
 
     def _points(self) -> dict[str, EntryPoint]:
-        # Late: the command line's help does without it.
+        # Late: the command line's help does not need it.
         from importlib.metadata import entry_points
 
         return {point.name: point for point in entry_points(group=self.group)}
 
     def _load(self, name: str) -> None:
-        """Import and register what an installed package has under a name."""
-        found = self._points()
-        if name not in found:
+        """Load and register the entry point of an installed package."""
+        point = self._points().get(name)
+        if point is None:
             raise InputError(self.unknown(name))
         try:
-            value = found[name].load()
+            value = point.load()
         except Exception as error:
             raise InputError(
-                f"{name}: expected the entry point {found[name].value} of the group {self.group} to load, got "
+                f"{name}: expected the entry point {point.value} of the group {self.group} to load, got "
                 f"{_shown(error)}; repair or remove the package that has it"
             ) from error
         self.register(name, value)
 
 
 def suggestion(name: object, names: Sequence[str]) -> str:
-    """Return ` (did you mean NAME?)` with the nearest of the names, or nothing if none is near."""
+    """Return ` (did you mean NAME?)` with the nearest of the names, or an empty string if none is near."""
     near = get_close_matches(str(name), names, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
-
-
-@cache
-def _declared(file: Path, name: str) -> tuple[str, dict[str, Any]]:
-    """Return the summary and the facts of an entry as its module's source has them; the module is not run."""
-    source = file.read_text(encoding="utf-8")
-    given = {key.arg: key.value.value for key in _call(source, name) if key.arg and isinstance(key.value, ast.Constant)}
-    first_line = source.removeprefix('"""').partition("\n")[0].removesuffix('"""')
-    return str(given.pop("summary", first_line)), given
-
-
-def _call(source: str, name: str) -> list[ast.keyword]:
-    """Return the keywords of the call that registers a name; the rest of the source, which is longer, is not parsed."""
-    start = re.search(rf'^@?(\w+\.register\(\s*"{re.escape(name)}")', source, re.MULTILINE)
-    lines = source[start.start(1) :].splitlines() if start else []
-    for count in range(1, len(lines) + 1):
-        try:
-            call = ast.parse("\n".join(lines[:count]), mode="eval").body
-        except SyntaxError:
-            continue
-        return call.keywords if isinstance(call, ast.Call) else []
-    return []
 
 
 def _shown(error: Exception) -> str:

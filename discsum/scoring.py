@@ -20,12 +20,12 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ParsedDocument:
-    """A document with what is known of it beside its tree, so that several scorers need not compute it again.
+    """A document with cached vectors, so that several scorers need not compute them again.
 
     Attributes:
         document: The document.
-        vectors: By what computed them: a parser's encoding by the parser's fingerprint, vectors of units by the key
-            of their encoder. A scorer adds what it computes.
+        vectors: A parser's encoding by the parser's fingerprint, unit vectors by the key of their encoder. Scorers add
+            what they compute.
     """
 
     document: Document
@@ -33,7 +33,7 @@ class ParsedDocument:
 
 
 class ParameterNumbers(Protocol):
-    """How many parameters a model has: those of its attention, and all."""
+    """Parameter counts of a model."""
 
     @property
     def attention(self) -> int:
@@ -45,12 +45,12 @@ class ParameterNumbers(Protocol):
 
 
 class UnitScorer(ABC):
-    """What scores the units of documents: a baseline or a trained model.
+    """Scorer of the units of documents: a baseline or a trained model.
 
     Attributes:
         needs_tree: Whether documents must come with a discourse tree.
-        own_selection: Whether it selects by a rule of its own, because the budget is part of its problem.
-        parser: The parser whose vectors it reads; none where it reads no vectors.
+        own_selection: Whether it overrides `select`, because the budget is part of its problem.
+        parser: The parser whose vectors it uses, if any.
     """
 
     needs_tree: ClassVar[bool] = False
@@ -64,11 +64,11 @@ class UnitScorer(ABC):
 
     @property
     def unit(self) -> str | None:
-        """The unit that it scores; none for either."""
+        """The unit that it scores; None for both."""
         return None
 
     def usual_units(self, unit: str) -> int:
-        """Return how many units a summary has unless told otherwise."""
+        """Return the default length of a summary in units."""
         return DEFAULT_UNITS[unit]
 
     @abstractmethod
@@ -87,7 +87,7 @@ class UnitScorer(ABC):
         return select(document, scores, policy)
 
     def parameter_count(self) -> ParameterNumbers | None:
-        """Return how many parameters it has, its encoder left out; none where nothing is trained."""
+        """Return the parameter counts without the encoder; None if nothing is trained."""
         return None
 
 

@@ -25,8 +25,8 @@ class Budget:
     """How long a summary may be: exactly one of the three.
 
     Attributes:
-        units: At most so many units (`--units`).
-        words: At most so many words (`--words`).
+        units: Maximum number of units (`--units`).
+        words: Maximum number of words (`--words`).
         ratio: At most this share of the document's words, rounded down (`--ratio`).
 
     Raises:
@@ -55,7 +55,7 @@ class Budget:
             raise InputError("; ".join(problems))
 
     def costs(self, document: Document, unit: str) -> tuple[NDArray[np.int64], int]:
-        """Return what every unit costs `(units,)` and how much may be spent: units or words."""
+        """Return the cost of every unit `(units,)` and the capacity, both in units or in words."""
         if self.units is not None:
             return np.ones(len(document.units(unit)), dtype=np.int64), self.units
         words = word_counts(document, unit)
@@ -67,7 +67,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a summary is made of, and by which rules.
+    """The unit, the length and the selection rules of a summary.
 
     Attributes:
         budget: Its length.
@@ -97,7 +97,7 @@ class Policy:
 
     @property
     def signature(self) -> Signature:
-        """Everything of it that changes a figure."""
+        """Its settings, for the signature of a figure."""
         length = {name: value for name, value in vars(self.budget).items() if value is not None}
         rules = {name: True for name in ("dependencies", "block_trigrams") if getattr(self, name)}
         return Signature.of(unit=self.unit, **length, **rules)

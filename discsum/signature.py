@@ -1,4 +1,4 @@
-"""What a figure depends on, as `key:value` fields: `measure:f|stem:porter|...|version:0.1.0`."""
+"""Signatures: the settings behind a figure as `key:value` fields, `measure:f|stem:porter|...|version:0.1.0`."""
 
 from __future__ import annotations
 
@@ -12,50 +12,30 @@ from discsum.errors import InputError
 
 VERSION = "version"
 # The short form's keys, in the manner of sacrebleu; others stay as they are.
-SHORT = {
-    "metrics": "m",
-    "measure": "me",
-    "method": "mt",
-    "stem": "st",
-    "split": "sp",
-    "refs": "#",
-    "scorer": "sc",
-    "unit": "u",
-    "units": "n",
-    "words": "w",
-    "ratio": "r",
-    "dependencies": "dep",
-    "block-trigrams": "bt",
-    "parser": "p",
-    "oracle": "o",
-    "oracle-units": "on",
-    "paired-bs": "pbs",
-    "sides": "si",
-    "edus": "e",
-    "key": "k",
-    "average": "avg",
-    "relations": "rel",
-    "same-unit": "su",
-    "starts": "s",
-    "docs": "d",
-    VERSION: "v",
-}
+SHORT = dict(
+    re.findall(
+        r"(\S+):(\S+)",
+        "metrics:m measure:me method:mt stem:st split:sp refs:# scorer:sc unit:u units:n words:w ratio:r "
+        "dependencies:dep block-trigrams:bt parser:p oracle:o oracle-units:on paired-bs:pbs sides:si edus:e key:k "
+        "average:avg relations:rel same-unit:su starts:s docs:d version:v",
+    )
+)
 _LONG = {short: long for long, short in SHORT.items()}
 _KEY = re.compile(r"[A-Za-z0-9_#-]+")
-# What separates fields, values and columns of a table.
-_BARRED = re.compile(r"[\s,|]")
+# Separators of fields, values and table columns.
+_RESERVED = re.compile(r"[\s,|]")
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Everything that changes a figure, in order; the version of discsum is last.
+    """The settings that change a figure, in order; the version of discsum is last.
 
     Attributes:
         fields: Keys and values, without the version. Values have no spaces, commas or `|`.
-        version: The version of discsum; none in a signature that was written without.
+        version: The version of discsum; may be empty.
 
     Raises:
-        InputError: A key that is none or stands twice, or a value that cannot be read back; all problems at once.
+        InputError: Invalid or repeated keys, or values that cannot be read back; all problems at once.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -74,7 +54,7 @@ class Signature:
         problems += [
             f"{key}: expected a value without spaces, commas and |, got {value!r}"
             for key, value in (*self.fields, (VERSION, self.version or "none"))
-            if not value or _BARRED.search(value)
+            if not value or _RESERVED.search(value)
         ]
         if problems:
             raise InputError(f"signature: {'; '.join(problems)}")
@@ -86,10 +66,10 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Return the signature of a text, in the long form or the short one.
+        """Return the signature of a text in the long or the short form.
 
         Raises:
-            InputError: A text that is none.
+            InputError: A text that is not a signature.
         """
         pairs = [field.partition(":") for field in text.split("|")] if text else []
         if not all(colon for _, colon, _ in pairs):
@@ -100,16 +80,16 @@ class Signature:
         return cls(tuple(fields))
 
     def with_(self, **values: Any) -> Signature:
-        """Return the signature with more fields behind its own, before the version.
+        """Return the signature with more fields before the version.
 
-        Keys may have `_` for `-`. Lists are joined by `+`, true and false become yes and no; of what a value may not
-        have, as the space in a parser's name, the code is written: `%20`.
+        `_` in keys becomes `-`. Lists are joined by `+`, true and false become yes and no; reserved characters are
+        percent-encoded, as `%20` for a space.
         """
         more = tuple((key.replace("_", "-"), _text(value)) for key, value in values.items())
         return Signature(self.fields + more, self.version)
 
     def __add__(self, other: Signature) -> Signature:
-        """Return the fields of both; those that both have alike stand once.
+        """Return the fields of both; equal fields are kept once.
 
         Raises:
             InputError: Two values of one key, or two versions.

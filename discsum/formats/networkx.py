@@ -37,4 +37,4 @@ def to_networkx(document: Document) -> networkx.DiGraph[int]:
     return graph
 
 
-FORMATS.register("networkx", Format(to_object=to_networkx), in_memory=True)
+FORMATS.register("networkx", Format(to_object=to_networkx))

@@ -35,4 +35,4 @@ def to_nltk(document: Document) -> nltk.Tree:
     return built[0]
 
 
-FORMATS.register("nltk", Format(to_object=to_nltk), in_memory=True)
+FORMATS.register("nltk", Format(to_object=to_nltk))

@@ -213,4 +213,4 @@ def _width(text: str) -> float:
     return total
 
 
-FORMATS.register("svg", Format(dumps), drawing=True)
+FORMATS.register("svg", Format(dumps))

@@ -139,4 +139,4 @@ def _sides(tree: RSTTree, index: int) -> tuple[int | None, int | None]:
     return left, right
 
 
-FORMATS.register("tree", Format(to_text, suffix=".txt"), drawing=True)
+FORMATS.register("tree", Format(to_text, suffix=".txt"))

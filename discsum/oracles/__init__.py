@@ -1,4 +1,4 @@
-"""Oracle labels: the units that a greedy search with the reference at hand would select. One file an oracle."""
+"""Oracle labels: the units selected by a greedy search against the reference. One file per oracle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # `(units' texts, references, limit)` to the selected units, with `(edus,)` heads after them for one that is `edu_only`.
-# Facts: `units`, how many it may take unless told otherwise, as its paper sets it; `edu_only`, whether it needs EDUs.
+# Facts: `units`, the default maximum number of units, as in its paper; `edu_only`, whether it needs EDUs.
 ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracles", "discsum.oracles", dashes=True)
 register, register_file = ORACLES.register, ORACLES.register_file
 
@@ -31,7 +31,7 @@ def oracle_labels(
         name: One of `ORACLES`.
         units: The units' texts.
         references: The reference summary, or several.
-        k: At most so many units; by default what the oracle's paper sets.
+        k: Maximum number of units; by default as in the oracle's paper.
         heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; an oracle that is `edu_only` needs
             them.
 

@@ -21,7 +21,7 @@ def greedy(
         units: The units' texts.
         references: The reference summaries; several are read as one text.
         groups: Units that are scored and taken together.
-        k: At most so many groups; None for no limit.
+        k: Maximum number of groups; None for no limit.
     """
     *texts, reference = _words([*units, " ".join(references)])
     measures = [_Overlap(reference, texts, groups, n) for n in (1, 2)]

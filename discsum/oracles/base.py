@@ -1,4 +1,4 @@
-"""What the oracles share."""
+"""Functions shared by the oracles."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) 
     """Return the units found greedily by R1-F + R2-F over sets of n-grams, in document order.
 
     The labels of Liu and Lapata 2019: lower-cased words without stemming, every character but letters, digits and
-    spaces removed; n-grams counted once; no bigrams across units. The first of equals wins; the search stops
+    spaces removed; n-grams counted once; no bigrams across units. Ties go to the first unit; the search stops
     when no unit raises the sum, or at `k` units.
 
     Args:
         units: The units' texts.
         references: The reference summaries; several are read as one text.
-        k: At most so many units; None for no limit.
+        k: Maximum number of units; None for no limit.
     """
     return greedy(units, references, [[index] for index in range(len(units))], k)

@@ -23,7 +23,7 @@ def discobert_edu(
     Args:
         units: The EDUs' texts.
         references: The reference summaries; several are read as one text.
-        k: At most so many candidates; None for no limit.
+        k: Maximum number of candidates; None for no limit.
         heads: `(edus,)` the EDU each depends on in its sentence, -1 for none (`in_sentence_heads`).
     """
     groups = [[index] if head < 0 else [index, head] for index, head in enumerate(heads.tolist())]

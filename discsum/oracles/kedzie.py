@@ -20,20 +20,20 @@ WORDS = 100
 def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
     """Return the units found greedily by ROUGE-1 recall, in document order.
 
-    The labels of Kedzie et al. 2018, which Xiao et al. 2020 train on: each step adds the unit that raises recall most,
-    the first of equals, out of those with which the summary stays within `WORDS` white-space separated words; it
+    The labels of Kedzie et al. 2018, which Xiao et al. 2020 train on: each step adds the unit that raises recall most
+    (ties: the first) out of those with which the summary stays within `WORDS` white-space separated words; it
     stops when none raises it. Words are those of rouge-score with its stemmer, without scikit-learn's English stop
     words, which stand in for the list of the ROUGE-1.5.5 script. With several references recall is the best over them.
 
     Args:
         units: The units' texts.
         references: The reference summaries.
-        k: At most so many units; no limit but the words by default.
+        k: Maximum number of units; no limit but the words by default.
     """
     goals = [Counter(content_words(text)) for text in references]
     words = [Counter(content_words(unit)) for unit in units]
     lengths = np.array([len(unit.split()) for unit in units], dtype=np.int64)
-    # One row of counts a unit, only for the words of each reference: `(units, words)`.
+    # One row of counts per unit, only for the words of each reference: `(units, words)`.
     counts = [
         np.array([own[word] for own in words for word in goal], dtype=np.int64).reshape(len(units), len(goal))
         for goal in goals
@@ -63,7 +63,7 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
 
 def content_words(text: str) -> list[str]:
-    """Return the stemmed words of a text that are no stop words."""
+    """Return the stemmed words of a text without stop words."""
     stop_words = _stop_words()
     return [stem(word) for word in plain_words(text) if word not in stop_words]
 

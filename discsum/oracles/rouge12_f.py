@@ -17,7 +17,7 @@ from discsum.oracles.base import TOLERANCE, ngrams
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
     """Return the units found greedily by exact R1-F + R2-F, in document order.
 
-    Each step adds the unit that raises ROUGE-1 F + ROUGE-2 F of the whole selection most, the first of equals,
+    Each step adds the unit that raises ROUGE-1 F + ROUGE-2 F of the whole selection most (ties: the first),
     and the search stops when none raises it. Scores are those of rouge-score with its stemmer on the units
     in document order, bigrams across unit ends included; with several references each of the two is the best over
     them.
@@ -25,7 +25,7 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
     Args:
         units: The units' texts.
         references: The reference summaries.
-        k: At most so many units; no limit by default.
+        k: Maximum number of units; no limit by default.
     """
     tokens = [stemmed_words(unit) for unit in units]
     # A unit without any token changes no count: it can neither gain nor stand between two others.
@@ -43,7 +43,7 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
         if total.max() <= best + TOLERANCE:
             break
         best = float(total.max())
-        # First of equals
+        # Ties: the first
         choice = int(np.flatnonzero(total >= best - TOLERANCE)[0])
         for target in targets:
             target.add(choice, selected)

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from discsum.errors import InputError
-from discsum.recipes.described import suggestion
 from discsum.recipes.rows import FILE, FOLDER, recipe_name, row_table
+from discsum.registry import suggestion
 
 
 def names() -> list[str]:
@@ -20,7 +20,10 @@ def names() -> list[str]:
 
 
 def summaries() -> dict[str, dict[str, str]]:
-    """Return the first comment line of every shipped recipe, by folder (empty for none) and name; of rows as one."""
+    """Return the first comment line of every shipped recipe by folder (may be empty) and name.
+
+    The rows of `xiao2020` are one entry.
+    """
     found: dict[str, dict[str, str]] = {}
     for name, path in sorted(_files().items()):
         found.setdefault(name.rpartition("/")[0], {})[name] = _first_comment(path)
@@ -34,10 +37,10 @@ def summaries() -> dict[str, dict[str, str]]:
 def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return the content of a recipe, with `key=value` overrides (`network.design=top_down`) in place.
 
-    A recipe with a field `base` has all fields of the recipe of that name, or beside it, and changes those it names.
+    A recipe with a field `base` inherits the fields of that recipe (a name, or a path relative to its own file).
 
     Raises:
-        InputError: No such recipe, a file that is no YAML mapping, or an override that is no `key=value`.
+        InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
     """
     content = _read(name_or_path, ())
     for override in overrides:
@@ -58,7 +61,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
 
 def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
-    """Take what is no setting out of a recipe's content; return data, name, and notes for the model card.
+    """Remove the fields common to all recipes from the content; return data, name, and notes for the model card.
 
     Raises:
         InputError: A recipe without data or name.
@@ -67,7 +70,7 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     if missing:
         raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
     content.pop("kind", None)
-    # A folder called 2 is a number to YAML.
+    # YAML reads a folder named 2 as a number.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
 
 
@@ -76,7 +79,7 @@ def _folder() -> Path:
 
 
 def _files() -> dict[str, Path]:
-    """Return the files of recipes by name."""
+    """Return the recipe files by name."""
     folder = _folder()
     paths = (path for path in folder.rglob("*.yaml") if path.name != FILE)
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
@@ -109,20 +112,20 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
     if base is None:
         return content
     if str(path) in above:
-        raise InputError(f"{path}: expected a recipe whose bases end, got {' > '.join([*above, str(path)])}")
-    beside = path.parent / str(base)
-    return _merged(_read(str(beside) if beside.is_file() else str(base), (*above, str(path))), content)
+        raise InputError(f"{path}: expected a recipe without a cycle of bases, got {' > '.join([*above, str(path)])}")
+    neighbour = path.parent / str(base)
+    return _merged(_read(str(neighbour if neighbour.is_file() else base), (*above, str(path))), content)
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the base's fields with the changes, group by group."""
+    """Return the fields of the base with the changes; groups are merged field by field."""
     merged = dict(base)
     for key, value in changes.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merged(merged[key], value) if both else value
+        nested = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if nested else value
     return merged
 
 
 def _shown() -> str:
-    """Return the names of the recipes, those of a folder as one."""
+    """Return the names of the recipes, one entry per folder."""
     return ", ".join(dict.fromkeys(name if "/" not in name else f"{name.split('/')[0]}/..." for name in names()))

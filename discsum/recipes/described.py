@@ -1,15 +1,11 @@
-"""What a dataclass says of its fields: type, range, choices and help, in words."""
+"""Types, ranges and choices of dataclass fields, and their description in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-from msgspec import Meta
 
 _SINGULAR = {str: "a word", int: "a whole number", float: "a number", bool: "true or false", NoneType: "null"}
 _PLURAL = {str: "words", int: "whole numbers", float: "numbers"}
@@ -18,7 +14,7 @@ _LIMITS = {"ge": "of at least {:g}", "gt": "above {:g}", "le": "of at most {:g}"
 
 @dataclass(frozen=True)
 class FieldHelp:
-    """One field: its name, what it may be, its value here, and its help."""
+    """The name, permitted values, current value and help of a field."""
 
     name: str
     expected: str
@@ -27,7 +23,7 @@ class FieldHelp:
 
 
 def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
-    """Return the fields of a dataclass with their values in it, those of its groups after them by `group.field`."""
+    """Return the fields of a dataclass instance; fields of nested dataclasses are named `group.field`."""
     found = []
     for name, hint in init_fields(type(made)).items():
         value = getattr(made, name)
@@ -35,46 +31,32 @@ def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
             found += help_of(value, f"{prefix}{name}.")
             continue
         shown = f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
-        marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-        said = " ".join(mark.description for mark in marks if isinstance(mark, Meta) and mark.description)
-        found.append(FieldHelp(f"{prefix}{name}", described(hint), "null" if value is None else shown, said))
+        texts = [mark.description for mark in getattr(hint, "__metadata__", ()) if mark.description]
+        found.append(FieldHelp(f"{prefix}{name}", described(hint), "null" if value is None else shown, " ".join(texts)))
     return found
 
 
 def described(hint: Any) -> str:
-    """Return in words what a field may be: its type, its range, its choices."""
+    """Return the permitted values of a field in words: type, range, choices."""
     limits, choices, bare = unwrapped(hint)
     if choices is not None:
         return f"one of {', '.join(choices)}"
     origin, inner = get_origin(bare), get_args(bare)
     if origin in (tuple, list):
-        some = "a non-empty list" if limits.get("min_length") else "a list"
         entry_limits, _, entry = unwrapped(inner[0])
-        kind = (
-            f"groups of fields ({', '.join(init_fields(entry))})"
-            if is_dataclass(entry)
-            else _PLURAL.get(entry, "values")
-        )
-        return " ".join([f"{some} of {kind}", *_ranged(entry_limits)])
+        entries = _PLURAL.get(entry, "values")
+        if is_dataclass(entry):
+            entries = f"groups of fields ({', '.join(init_fields(entry))})"
+        return f"{'a non-empty list' if limits else 'a list'} of {entries}{_range(entry_limits)}"
     if is_dataclass(bare) or dict in (bare, origin):
         return "a group of fields"
     if inner:
-        words = [described(choice) for choice in inner]
-        return f"{', '.join(words)}".replace(", null", ", or null") if NoneType in inner else " or ".join(words)
-    if {"ge", "gt"} & limits.keys() and {"le", "lt"} & limits.keys():
-        low, high = (next(limits[name] for name in names if name in limits) for names in (("ge", "gt"), ("le", "lt")))
-        return f"{_SINGULAR[bare]} in {'[' if 'ge' in limits else '('}{low:g}, {high:g}{']' if 'le' in limits else ')'}"
-    return " ".join([_SINGULAR.get(bare, "any value"), *_ranged(limits)])
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean ...?` for a word that is nearly a known one, otherwise nothing."""
-    near = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+        return ", or ".join(map(described, inner))
+    return _SINGULAR.get(bare, "any value") + _range(limits)
 
 
 def init_fields(cls: Any) -> dict[str, Any]:
-    """Return the fields that a dataclass is made with, and their types with range and help."""
+    """Return the constructor fields of a dataclass and their annotated types."""
     return _init_fields(cls)
 
 
@@ -82,30 +64,26 @@ def init_fields(cls: Any) -> dict[str, Any]:
 def _init_fields(cls: Any) -> dict[str, Any]:
     hints = get_type_hints(cls, include_extras=True)
     for base in cls.__mro__[1:]:
-        # A subclass with another default says the type again, but neither range nor help.
+        # A subclass that only changes a default inherits range and help.
         if is_dataclass(base):
-            bare, whole = get_type_hints(base), get_type_hints(base, include_extras=True)
-            hints |= {name: whole[name] for name in whole if hints[name] == bare[name]}
+            bare, annotated = get_type_hints(base), get_type_hints(base, include_extras=True)
+            hints |= {name: annotated[name] for name in annotated if hints[name] == bare[name]}
     return {field.name: hints[field.name] for field in fields(cls) if field.init}
 
 
 def unwrapped(hint: Any) -> tuple[dict[str, Any], list[str] | None, Any]:
-    """Return a type's limits, its choices (none where any value will do), and the type without them."""
+    """Return the limits of a type, its choices (None if unrestricted), and the type without annotations."""
     if get_origin(hint) is not Annotated:
         return {}, None, hint
     bare, *marks = get_args(hint)
-    limits = {
-        name: getattr(mark, name)
-        for mark in marks
-        for name in (*_LIMITS, "min_length")
-        if isinstance(mark, Meta) and getattr(mark, name) is not None
-    }
-    for mark in marks:
-        if isinstance(mark, Meta) and mark.extra and "choices" in mark.extra:
-            choices = mark.extra["choices"]
-            return limits, list(choices() if callable(choices) else choices), bare
-    return limits, None, bare
+    names = (*_LIMITS, "min_length")
+    limits = {name: value for mark in marks for name in names if (value := getattr(mark, name)) is not None}
+    choices = next((mark.extra["choices"] for mark in marks if mark.extra), None)
+    return limits, None if choices is None else list(choices() if callable(choices) else choices), bare
 
 
-def _ranged(limits: Mapping[str, Any]) -> list[str]:
-    return [words.format(limits[name]) for name, words in _LIMITS.items() if name in limits]
+def _range(limits: dict[str, Any]) -> str:
+    if len(limits) == 2:
+        low, high = limits.values()
+        return f" in {'[' if 'ge' in limits else '('}{low:g}, {high:g}{']' if 'le' in limits else ')'}"
+    return "".join(f" {_LIMITS[name].format(value)}" for name, value in limits.items())

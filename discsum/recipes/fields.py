@@ -1,8 +1,7 @@
-"""Dataclasses filled from YAML or JSON: a field's type, range and help stand at the field, and nowhere else.
+"""Dataclasses filled from YAML or JSON. Type, range and help of a field are declared once, in its annotation.
 
-A field says them as `epochs: Annotated[Count, about("Passes over the documents.")] = 12`. msgspec converts and checks:
-importing it takes 0.03 s of processor time, pydantic with its dataclasses 0.19 s (best of seven, Python 3.11), which
-every command would pay; and a type that msgspec refuses can be described here in a recipe's own words.
+For example `epochs: Annotated[Count, about("Passes over the documents.")] = 12`. msgspec converts and checks; importing
+it takes 0.03 s of processor time, pydantic 0.19 s.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import MISSING, asdict, fields, is_dataclass
-from types import NoneType
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from discsum.errors import InputError
-from discsum.recipes.described import described, init_fields, suggestion, unwrapped
+from discsum.recipes.described import described, init_fields, unwrapped
+from discsum.registry import suggestion
 
 Count = Annotated[int, Meta(ge=1)]
 Natural = Annotated[int, Meta(ge=0)]
@@ -32,69 +30,80 @@ Dropout = Annotated[float, Meta(ge=0, lt=1)]
 Kind = TypeVar("Kind")
 
 
+class _FieldsError(InputError):
+    def __init__(self, problems: list[str], *, typed: bool) -> None:
+        super().__init__("; ".join(problems))
+        self.problems, self.typed = problems, typed
+
+
 def about(text: str) -> Meta:
-    """Return the help of a field, to stand in its `Annotated`."""
+    """Return the help of a field, for its `Annotated`."""
     return Meta(description=text)
 
 
 def one_of(choices: Iterable[str] | Callable[[], Iterable[str]], text: str) -> Meta:
-    """Return the help of a field that is one of some words; what may still grow is read when a value is checked."""
+    """Return the choices and help of a field. Choices that may still grow are read when a value is checked."""
     return Meta(description=text, extra={"choices": choices})
 
 
 class Checked:
-    """Base of frozen dataclasses that check their fields, from whatever they are made.
+    """Base of frozen dataclasses that check their fields, also when they are built in Python.
 
     Raises:
         InputError: Values of another type or out of range; all problems at once.
     """
 
     def __post_init__(self) -> None:
-        """Check every field by itself, then together; numbers and lists get the type of their field."""
-        reader = _Reader()
+        """Check each field, then the fields together; numbers and lists get the type of their field."""
+        wrong: list[str] = []
         values = {name: getattr(self, name) for name in init_fields(type(self))}
-        for name, value in reader.values(type(self), values, "").items():
+        for name, value in _values(type(self), values, "", wrong).items():
             object.__setattr__(self, name, value)
-        reader.raise_any("", self.problems() if reader.typed else [])
+        # Values of the right type are also checked together when some are out of range.
+        typed = not wrong or _typed(self)
+        wrong += self.problems() if typed else []
+        if wrong:
+            raise _FieldsError(wrong, typed=typed)
 
     def problems(self) -> list[str]:
-        """Return what is wrong with fields that do not fit together, each as `field: expected ..., got ...`."""
+        """Return what is wrong with the combination of valid fields, each as `field: expected ..., got ...`."""
         return []
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return what the content of a YAML or JSON file says; see `convert`."""
+        """Return the instance with the content of a YAML or JSON file; see `convert`."""
         return convert(cls, data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary."""
-        whole: Any = self
-        return asdict(whole)
+        instance: Any = self
+        return asdict(instance)
 
 
-def convert(cls: type[Kind], data: Any, what: str = "") -> Kind:
+def convert(cls: type[Kind], data: Any, source: str = "") -> Kind:
     """Return a dataclass with the values of a mapping, as YAML or JSON gives it.
 
-    Groups of fields are dataclasses themselves, also in lists and dictionaries. Whole numbers are taken where numbers
-    are meant, and words that are numbers too, as YAML leaves `1e-4`.
+    Fields may be dataclasses, lists of them, or dictionaries of them. Fields of numbers accept whole numbers, and
+    words that are numbers, as YAML reads `1e-4`.
 
     Args:
         cls: The dataclass.
         data: Its fields.
-        what: What the fields are of, for the message: a file's path; nothing for a recipe.
+        source: Path of the file, for the message; empty for a recipe.
 
     Raises:
         InputError: Fields that are unknown, missing, of another type, out of range, or do not fit together; all
             problems at once.
     """
-    reader = _Reader()
-    made: Any = reader.group(cls, data, "")
-    reader.raise_any(what)
+    wrong: list[str] = []
+    made: Any = _instance(cls, data, "", wrong)
+    if wrong:
+        raise InputError(": ".join(filter(None, [source, "; ".join(wrong)])))
     return made  # type: ignore[no-any-return]
 
 
 def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
-    """Return the fields in which a recipe differs from one read from JSON, with both values; nothing if in none."""
+    """Return the fields in which a recipe differs from one read from JSON, with both values; empty if none do."""
     here = json.loads(json.dumps(recipe))
     return ", ".join(
         f"{key} {there.get(key)!r} there and {here.get(key)!r} here"
@@ -103,125 +112,76 @@ def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     )
 
 
-class _Reader:
-    """Fills dataclasses and collects what is wrong on the way.
-
-    Attributes:
-        problems: What is wrong.
-        typed: Whether all values have the types of their fields, so that they can be checked together.
-    """
-
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-        self.typed = True
-
-    def raise_any(self, what: str, more: Iterable[str] = ()) -> None:
-        found = list(dict.fromkeys([*self.problems, *more]))
-        if found:
-            raise InputError(": ".join(filter(None, [what, "; ".join(found)])))
-
-    def refuse(self, problem: str) -> None:
-        self.problems.append(problem)
-        self.typed = False
-
-    def group(self, cls: type, data: Any, name: str) -> Any:
-        """Return a dataclass filled from a mapping; None where its values have other types."""
-        prefix = f"{name}." if name else ""
-        if not isinstance(data, Mapping):
-            self.refuse(": ".join(filter(None, [name, f"expected a group of fields, got {data!r}"])))
-            return None
-        known = init_fields(cls)
-        before = len(self.problems)
-        for key in data:
-            if key not in known:
-                near = suggestion(str(key), known)
-                self.problems.append(f"{prefix}{key}: expected one of the fields {', '.join(known)}{near}")
-        of_this = _Reader()
-        values = of_this.values(cls, {key: value for key, value in data.items() if key in known}, prefix)
-        for field in fields(cls):
-            missing = field.init and field.name not in values
-            if missing and field.default is MISSING and field.default_factory is MISSING:
-                of_this.refuse(f"{prefix}{field.name}: expected {described(known[field.name])}, got nothing; add it")
-        self.problems += of_this.problems
-        self.typed &= of_this.typed
-        if not of_this.typed:
-            return None
-        made: Any = _unchecked(cls, values)
-        if isinstance(made, Checked):
-            self.problems += [f"{prefix}{problem}" for problem in made.problems()]
-        return made if len(self.problems) > before else cls(**values)
-
-    def values(self, cls: type, given: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-        """Return the values of some fields of a dataclass in their types."""
-        hints = init_fields(cls)
-        return {name: self.value(hints[name], value, f"{prefix}{name}") for name, value in given.items()}
-
-    def value(self, hint: Any, value: Any, name: str) -> Any:
-        """Return one value in the type of its field; as it came where that cannot be."""
-        _, choices, bare = unwrapped(hint)
-        choice = next((kind for kind in (bare, *get_args(bare)) if is_dataclass(kind)), None)
-        origin = get_origin(bare)
-        if isinstance(choice, type):
-            if origin in (tuple, list):
-                return self.entries(hint, choice, value, name)
-            if origin is dict and isinstance(value, Mapping):
-                return {key: self.value(choice, entry, f"{name}.{key}") for key, entry in value.items()}
-            empty = value is None and NoneType in get_args(bare)
-            return value if empty or isinstance(value, choice) else self.group(choice, value, name)
-        plain = _number(bare, value)
+def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:
+    """Return a dataclass filled from a mapping, or None after adding its problems to `wrong`."""
+    if not isinstance(data, Mapping):
+        wrong.append(": ".join(filter(None, [name, f"expected a group of fields, got {data!r}"])))
+        return None
+    prefix = f"{name}." if name else ""
+    known = init_fields(cls)
+    for key in data:
+        if key not in known:
+            names = ", ".join(known)
+            wrong.append(f"{prefix}{key}: expected one of the fields {names}{suggestion(key, list(known))}")
+    given = {key: value for key, value in data.items() if key in known}
+    required = [field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING]
+    missing = [field for field in required if field in known and field not in given]
+    if not missing and issubclass(cls, Checked):
+        made = object.__new__(cls)
         try:
-            found = msgspec.convert(plain, hint)
-        except msgspec.ValidationError:
-            self.problems.append(f"{name}: expected {described(hint)}, got {value!r}")
-            try:
-                return msgspec.convert(plain, _stripped(bare))
-            except msgspec.ValidationError:
-                self.typed = False
-                return value
-        if choices is not None and found not in choices and found is not None:
-            near = suggestion(str(found), choices)
-            self.problems.append(f"{name}: expected {described(hint)}, got {value!r}{near}")
-        elif isinstance(found, float) and not math.isfinite(found):
-            self.problems.append(f"{name}: expected {described(hint)}, got {value!r}")
-        return found
-
-    def entries(self, hint: Any, kind: type, value: Any, name: str) -> Any:
-        """Return a list of dataclasses."""
-        limits, _, bare = unwrapped(hint)
-        if not isinstance(value, list | tuple):
-            return self.refuse(f"{name}: expected {described(hint)}, got {value!r}")
-        if len(value) < limits.get("min_length", 0):
-            self.problems.append(f"{name}: expected {described(hint)}, got {value!r}")
-        collection: Any = get_origin(bare)
-        return collection(self.value(kind, entry, f"{name}[{place}]") for place, entry in enumerate(value))
+            cls.__init__(made, **given)
+        except _FieldsError as error:
+            wrong += [f"{prefix}{problem}" for problem in error.problems]
+            # Out of range, but of use for the checks of the fields around it.
+            return made if error.typed else None
+        return made
+    before = len(wrong)
+    values = _values(cls, given, prefix, wrong)
+    wrong += [f"{prefix}{field}: expected {described(known[field])}, got nothing; add it" for field in missing]
+    return cls(**values) if len(wrong) == before else None
 
 
-def _stripped(hint: Any) -> Any:
-    """Return a type without the ranges inside of it."""
-    holder = type("Holder", (), {"__annotations__": {"hint": hint}})
-    return get_type_hints(holder)["hint"]
+def _typed(made: Any) -> bool:
+    """Return whether all fields have the right type, whatever their range."""
+    hints = get_type_hints(type(made))
+    try:
+        for name in init_fields(type(made)):
+            msgspec.convert(getattr(made, name), hints[name])
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
-def _number(hint: Any, value: Any) -> Any:
-    """Return a word as the number that it is where numbers are meant: YAML takes 1e-4 for a word."""
-    kinds = [unwrapped(kind)[2] for kind in get_args(hint) or (hint,)]
-    if float not in kinds or str in kinds:
+def _values(cls: type, given: Mapping[str, Any], prefix: str, wrong: list[str]) -> dict[str, Any]:
+    hints = init_fields(cls)
+    return {name: _value(hints[name], value, f"{prefix}{name}", wrong) for name, value in given.items()}
+
+
+def _value(hint: Any, value: Any, name: str, wrong: list[str]) -> Any:
+    """Return a value converted to the type of its field; problems are added to `wrong`."""
+    _, choices, bare = unwrapped(hint)
+    kinds = [unwrapped(kind)[2] for kind in (bare, *get_args(bare))]
+    group = next((kind for kind in kinds if is_dataclass(kind)), None)
+    before = len(wrong)
+    if isinstance(group, type):
+        collection = get_origin(bare)
+        if collection in (list, tuple):
+            if isinstance(value, list | tuple):
+                value = [_value(group, entry, f"{name}[{place}]", wrong) for place, entry in enumerate(value)]
+        elif collection is dict and isinstance(value, Mapping):
+            value = {key: _value(group, entry, f"{name}.{key}", wrong) for key, entry in value.items()}
+        elif isinstance(value, Mapping):
+            value = _instance(group, value, name, wrong)
+    if len(wrong) > before:
         return value
-    if isinstance(value, list | tuple):
-        return [_number(float, entry) for entry in value]
-    if isinstance(value, str):
-        with suppress(ValueError):
-            return float(value)
-    return value
-
-
-def _unchecked(cls: type, values: Mapping[str, Any]) -> Any:
-    """Return a dataclass whose `__post_init__` has not run."""
-    made: Any = object.__new__(cls)
-    defaults = {
-        field.name: field.default if field.default_factory is MISSING else field.default_factory()
-        for field in fields(cls)
-    }
-    for name, value in {**defaults, **values}.items():
-        object.__setattr__(made, name, value)
-    return made
+    try:
+        # Lax conversion reads words as numbers: YAML takes 1e-4 for a word.
+        found = msgspec.convert(value, hint, strict=float not in kinds or str in kinds)
+        valid = choices is None or found in choices or found is None
+        valid &= not isinstance(found, float) or math.isfinite(found)
+    except msgspec.ValidationError:
+        found, valid = value, False
+    if not valid:
+        near = suggestion(value, choices or [])
+        wrong.append(f"{name}: expected {described(hint)}, got {value!r}{near}")
+    return found

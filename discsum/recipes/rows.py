@@ -1,4 +1,4 @@
-"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020: one YAML file, a recipe a row."""
+"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020: one YAML file, one recipe per row."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from discsum.recipes.fields import convert
 
 FOLDER, FILE = "xiao2020", "rows.yaml"
 Figures = tuple[int | float, ...]
-# What the figures of a row are; those of Lead and Oracle are the first three.
+# Columns of the figures of a row; Lead and Oracle have the first three.
 COLUMNS = ("rouge1", "rouge2", "rougeLsum", "attention", "parameters")
 
 
 @dataclass(frozen=True)
 class Group:
-    """What the rows of a setting, or of a head, have in common: fields of `synthesizer`, and a head's name in print."""
+    """Fields of `synthesizer` that all rows of a setting or head share, and the printed name of a head."""
 
     synthesizer: dict[str, Any] = field(default_factory=dict)
     label: str = ""
@@ -28,15 +28,7 @@ class Group:
 
 @dataclass(frozen=True)
 class UnitTable:
-    """The table of a unit.
-
-    Attributes:
-        table: Its number in the paper.
-        base: The recipe whose fields its rows have.
-        lead: ROUGE of Lead in percent.
-        oracle: ROUGE of Oracle in percent.
-        paper: By setting and head what the paper printed, as in `COLUMNS`.
-    """
+    """The table of a unit: its number in the paper, the base recipe, ROUGE in percent, `paper[setting][head]`."""
 
     table: int
     base: str
@@ -47,7 +39,7 @@ class UnitTable:
 
 @dataclass(frozen=True)
 class RowTable:
-    """All rows: a unit, a setting and a head each."""
+    """All rows: one per unit, setting and head."""
 
     settings: dict[str, Group]
     heads: dict[str, Group]
@@ -59,7 +51,7 @@ class RowTable:
             yield from ((unit, setting, head) for setting, heads in table.paper.items() for head in heads)
 
     def recipes(self) -> dict[str, dict[str, Any]]:
-        """Return the rows' recipes by name, each with its `base`."""
+        """Return the recipes of the rows by name, each with its `base`."""
         return {
             recipe_name(*row): {
                 "base": self.units[row[0]].base,
@@ -71,12 +63,12 @@ class RowTable:
 
 
 def recipe_name(unit: str, setting: str, head: str) -> str:
-    """Return the name of a row's recipe."""
+    """Return the name of the recipe of a row."""
     return f"{FOLDER}/{unit}-{setting}-{head}"
 
 
 @cache
 def row_table() -> RowTable:
-    """Return the table that the package has."""
+    """Return the shipped table."""
     text = (files("discsum") / "recipes" / FOLDER / FILE).read_text(encoding="utf-8")
     return convert(RowTable, yaml.safe_load(text), f"{FOLDER}/{FILE}")

@@ -1,4 +1,4 @@
-"""Rows of tables that a recipe names."""
+"""Input files of a recipe."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from discsum.recipes.fields import Checked, Count, Natural, Positive, about
 
 @dataclass(frozen=True)
 class Rows(Checked):
-    """Some rows of a table of texts."""
+    """A range of rows of a table of texts."""
 
     path: Annotated[str, about("The file, relative to the recipe's data folder.")]
     first: Annotated[Natural, about("First row taken, from 0.")] = 0
-    last: Annotated[Count | None, about("First row not taken any more.")] = None
+    last: Annotated[Count | None, about("End of the rows (exclusive).")] = None
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the rows: none at all."""
+        """Return the problem of an empty range."""
         if self.last is None or self.last > self.first:
             return []
         return [f"last: expected a row above first {self.first}, got {self.last}"]
 
     def __str__(self) -> str:
-        """Return the path and the rows, the last one not included."""
+        """Return the path and the range of rows, its end excluded."""
         if self.first == 0 and self.last is None:
             return self.path
         return f"{self.path} rows {self.first}-{'end' if self.last is None else self.last}"
@@ -33,9 +33,9 @@ class Rows(Checked):
 
 @dataclass(frozen=True)
 class Source(Rows):
-    """Rows with summaries, to learn from."""
+    """Rows with summaries, for training or validation."""
 
-    weight: Annotated[Positive, about("How often its documents are drawn, relative to others.")] = 1.0
+    weight: Annotated[Positive, about("Sampling weight of its documents, relative to other sources.")] = 1.0
     text_column: Annotated[str | None, about("Column of a table's texts; by default `article` or `text`.")] = None
     summary_column: Annotated[
         str | None, about("Column of its references; by default `references`, `highlights` or `summary`.")
@@ -43,14 +43,14 @@ class Source(Rows):
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns that it names."""
+        """The columns that are set."""
         named = {"text_column": self.text_column, "summary_column": self.summary_column}
         return {name: value for name, value in named.items() if value is not None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; columns only where it names them, as runs knew none at first."""
+        """Return the fields as a dictionary; columns only where set, as in the records of older runs."""
         return {"path": self.path, "first": self.first, "last": self.last, "weight": self.weight} | self.columns
 
 
-# What is learned from or chosen by: at least one source.
+# At least one source.
 Sources = Annotated[tuple[Source, ...], Meta(min_length=1)]

@@ -101,7 +101,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
     command = ("train", recipe, "synthesizer.head=neighbours", "epochs=1", "-o", run)
     result = discsum(*command)
     assert result.code == 1
-    assert "got 'neighbours'; a head of one's own is made known with --head-file FILE.py" in result.err
+    assert "got 'neighbours'; to add a head, use --head-file FILE.py" in result.err
     monkeypatch.setattr(HEADS, "registered", dict(known))
     assert discsum(*command, "--head-file", code).code == 0
     assert json.loads((run / "best" / "config.json").read_text())["heads"] == {
@@ -119,7 +119,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
             result = discsum(*command)
         assert result.code == 1
         assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err
-        assert "made known with --head-file FILE.py" in result.err
+        assert "use --head-file FILE.py" in result.err
 
 
 def test_errors_name_what_the_command_has(discsum, recipe, tmp_path):
