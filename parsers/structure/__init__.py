@@ -1,12 +1,12 @@
-"""Tree structure from split scores: three designs behind one interface."""
+"""Tree structure from split scores: three designs with one interface."""
 
 from __future__ import annotations
 
 from discsum.errors import InputError
-from discsum.parsers.structure import chart, distance, top_down
+from discsum.parsers.structure import chart, greedy
 from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScorer, SplitScores
 
-DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": top_down.DESIGN, "distance": distance.DESIGN}
+DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": greedy.TOP_DOWN, "distance": greedy.DISTANCE}
 
 
 def design(name: str) -> Design:

@@ -22,21 +22,21 @@ SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
 class SplitScores:
     """The factors of `score(i, k, j) = left(i, k) + right(k, j)`, each linear in the number of EDUs.
 
-    `left(i, k)` rates the EDUs `i..k` as a left child and includes how strong a border follows `k`;
-    `right(k, j)` rates `k+1..j` as a right child. Whole matrices are built only for as many EDUs as asked.
+    `left(i, k)` scores the EDUs `i..k` as a left child and includes the strength of the border after `k`;
+    `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only.
 
     Attributes:
         starts: `(edus, rank)` each EDU as the first of a left child.
         ends: `(edus, rank)` each EDU as the last of a right child.
         left_borders: `(edus - 1, rank)` the border after each EDU as the end of a left child.
-        right_borders: `(edus - 1, rank)` the same border as the beginning of a right child.
-        strength: `(edus - 1,)` how strong each border is, whatever the span.
-        left_sizes: `(buckets + 1,)` preference for left children by size.
-        right_sizes: `(buckets + 1,)` preference for right children by size.
-        totals: `(edus + 1, rank)` sums of the first EDUs' topics, so that a span's mean is a difference.
-        left_topics: `(edus - 1, rank)` what each border expects of the mean topic of a left child.
-        right_topics: `(edus - 1, rank)` what each border expects of the mean topic of a right child.
-        cohesion: What else rates spans, by their words and layout, if anything does.
+        right_borders: `(edus - 1, rank)` the same border as the start of a right child.
+        strength: `(edus - 1,)` score of each border, independent of the span.
+        left_sizes: `(buckets + 1,)` score of left children by size.
+        right_sizes: `(buckets + 1,)` score of right children by size.
+        totals: `(edus + 1, rank)` running sums of the EDUs' topic vectors; a span's mean is a difference of two.
+        left_topics: `(edus - 1, rank)` each border's weights for the mean topic of a left child.
+        right_topics: `(edus - 1, rank)` each border's weights for the mean topic of a right child.
+        cohesion: Scores of spans by their words and layout, if the network has them.
     """
 
     starts: Tensor
@@ -62,15 +62,15 @@ class SplitScores:
         return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
 
     def chart(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the scores of all children among units that follow each other.
+        """Return the scores of all children that adjacent blocks of EDUs can form.
 
         Args:
-            firsts: `(units,)` first EDU of each.
-            lasts: `(units,)` last EDU of each.
+            firsts: `(blocks,)` first EDU of each block.
+            lasts: `(blocks,)` last EDU of each block.
 
         Returns:
-            `(units, units - 1)` left children by unit and border, and `(units - 1, units)` right ones by border and
-            unit.
+            `(blocks, blocks - 1)`: left children by first block and border; `(blocks - 1, blocks)`: right children by
+            border and last block.
         """
         borders = lasts[:-1]
         left, right = self._left(firsts, borders), self._right(borders, lasts)
@@ -101,10 +101,10 @@ def _buckets(distances: Tensor) -> Tensor:
 
 
 class SplitScorer(nn.Module):
-    """Computes `SplitScores` from EDU states, and, if asked, from the EDUs' words."""
+    """Computes `SplitScores` from EDU states and, with `cohesion`, from the EDUs' words."""
 
     def __init__(self, hidden: int, rank: int = 128, dropout: float = 0.2, cohesion: int = 0) -> None:
-        """Build a scorer of EDU states of size `hidden`, with `cohesion` hidden units for words and layout."""
+        """Build a scorer of EDU states of size `hidden`; `cohesion` is its inner size for words and layout, 0 for none."""
         super().__init__()
         self.rank = rank
         self.outer = nn.Sequential(
@@ -129,7 +129,7 @@ class SplitScorer(nn.Module):
         left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
         cohesion = None
         if self.cohesion is not None:
-            assert layout.bags is not None, "a network with cohesion makes bags"
+            assert layout.bags is not None, "ParserNetwork.layout computes bags for networks with cohesion"
             cohesion = self.cohesion(layout.bags, layout.openings)
         strength = (strength + self.opening(layout.openings[1:])).squeeze(-1)
         return SplitScores(
@@ -160,33 +160,23 @@ class Bracketing:
     probabilities: NDArray[np.float64]
 
 
-def split_greedily(edus: int, values: Callable[[int, int], Tensor]) -> Bracketing:
-    """Return the tree whose every span is split at its best border, the first of equals.
-
-    Args:
-        edus: Number of EDUs.
-        values: From the first and last EDU of a span to the scores `(last - first,)` of its borders; their
-            softmax is the split's probability.
-    """
-    nodes, probabilities = [], []
-    open_spans = [(0, edus - 1)] if edus > 1 else []
+def split_spans(leaves: int, choose: Callable[[int, int], int]) -> NDArray[np.int64]:
+    """Return `(leaves - 1, 3)` nodes of the tree that splits each span at `choose(first, last)`, in pre-order."""
+    nodes, open_spans = [], [(0, leaves - 1)] if leaves > 1 else []
     while open_spans:
         first, last = open_spans.pop()
-        scores = values(first, last).detach()
-        best = int(scores.argmax())
-        split = first + best
+        split = choose(first, last)
         nodes.append((first, last, split))
-        probabilities.append(float(torch.softmax(scores, dim=0)[best]))
         if split + 1 < last:
             open_spans.append((split + 1, last))
         if first < split:
             open_spans.append((first, split))
-    return Bracketing(np.array(nodes, dtype=np.int64).reshape(-1, 3), np.array(probabilities))
+    return np.array(nodes, dtype=np.int64).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A distribution over trees, by how probable it makes every span as a left and as a right child.
+    """A distribution over trees, given by the probability of every span as a left and as a right child.
 
     Attributes:
         left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child.
@@ -202,9 +192,9 @@ class Design:
     """How split scores are trained and decoded.
 
     Attributes:
-        loss: From scores and gold nodes `(nodes, 3)`, maybe not all of a tree's, to a mean loss a node.
+        loss: From scores and gold nodes `(nodes, 3)`, possibly only part of a tree, to the mean loss per node.
         decode: From scores to a tree.
-        soft_loss: From scores and a distribution over trees to a mean loss a node; none if the design has none.
+        soft_loss: From scores and a distribution over trees to the mean loss per node, if the design has one.
     """
 
     loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]

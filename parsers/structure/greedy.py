@@ -1,0 +1,72 @@
+"""Greedy splitting: every span is split at its best border, whatever the other spans are.
+
+The design `top_down` scores a border of a span by the children it makes, with a softmax over the span's borders. The
+design `distance` scores a border by its strength alone, so a document's tree is one sequence of numbers, as with the
+syntactic distances of Shen et al. 2018 (Straight to the Tree).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from discsum.parsers.structure.scores import Bracketing, Design, SplitScores, split_spans
+
+# `(nodes, borders)` scores of all borders of the document for spans given by their first and last EDUs `(nodes,)`.
+BorderScores = Callable[[SplitScores, Tensor, Tensor], Tensor]
+
+
+def _loss(scores: SplitScores, nodes: NDArray[np.int64], border_scores: BorderScores) -> Tensor:
+    """Return the mean negative log-probability of the gold splits, each among the borders of its gold span."""
+    first, last, split = torch.from_numpy(nodes).to(scores.strength.device).T
+    borders = torch.arange(len(scores.strength), device=first.device)
+    outside = (borders < first[:, None]) | (borders >= last[:, None])
+    values = border_scores(scores, first, last).masked_fill(outside, float("-inf"))
+    return torch.nn.functional.cross_entropy(values, split)
+
+
+def _decode(edus: int, values: Callable[[int, int], Tensor]) -> Bracketing:
+    """Return the greedy tree; of equal borders the first is taken. Memory is linear in the EDUs.
+
+    Args:
+        edus: Number of EDUs.
+        values: From the first and last EDU of a span to the scores `(last - first,)` of its borders; their
+            softmax is the split's probability.
+    """
+    probabilities = []
+
+    def best_border(first: int, last: int) -> int:
+        scores = values(first, last).detach()
+        best = int(scores.argmax())
+        probabilities.append(float(torch.softmax(scores, dim=0)[best]))
+        return first + best
+
+    nodes = split_spans(edus, best_border)
+    return Bracketing(nodes, np.array(probabilities))
+
+
+def _child_scores(scores: SplitScores, first: Tensor, last: Tensor) -> Tensor:
+    borders = torch.arange(len(scores.strength), device=first.device)
+    return scores.left(first, borders) + scores.right(borders, last).T
+
+
+def _decode_top_down(scores: SplitScores) -> Bracketing:
+    index = torch.arange(len(scores.starts), device=scores.strength.device)
+
+    def values(first: int, last: int) -> Tensor:
+        borders = index[first:last]
+        left, right = scores.left(index[first : first + 1], borders), scores.right(borders, index[last : last + 1])
+        return left[0] + right[:, 0]
+
+    return _decode(len(index), values)
+
+
+TOP_DOWN = Design(lambda scores, nodes: _loss(scores, nodes, _child_scores), _decode_top_down)
+DISTANCE = Design(
+    lambda scores, nodes: _loss(scores, nodes, lambda scores, first, _: scores.strength.expand(len(first), -1)),
+    lambda scores: _decode(len(scores.starts), lambda first, last: scores.strength[first:last]),
+)
