@@ -104,7 +104,7 @@ class SplitScorer(nn.Module):
     """Computes `SplitScores` from EDU states and, with `cohesion`, from the EDUs' words."""
 
     def __init__(self, hidden: int, rank: int = 128, dropout: float = 0.2, cohesion: int = 0) -> None:
-        """Build a scorer of EDU states of size `hidden`; `cohesion` is its inner size for words and layout, 0 for none."""
+        """Build a scorer of EDU states of size `hidden`; `cohesion` is the inner size for words and layout, or 0."""
         super().__init__()
         self.rank = rank
         self.outer = nn.Sequential(
