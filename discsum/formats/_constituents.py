@@ -1,9 +1,8 @@
-"""Between the n-ary trees of files and the binary trees of discsum, in both directions.
+"""Conversion between the n-ary trees of files and the binary trees of discsum.
 
-Files allow a nucleus several satellites and a multinuclear relation several nuclei. Reading makes them
-binary with one fixed order, `assemble`: nuclei branch to the right, satellites wrap them from the nearest
-outward. Writing undoes the first half, `constituents`: nuclei that branch to the right under one relation
-are a single multinuclear constituent, as an annotator would draw it.
+In files a nucleus may have several satellites and a multinuclear relation several nuclei. Reading makes them binary in
+one fixed order (`assemble`): nuclei branch to the right, satellites are attached from the nearest outward. Writing
+(`constituents`) merges nuclei that branch to the right under one relation into one multinuclear constituent.
 """
 
 from __future__ import annotations
@@ -17,13 +16,9 @@ from discsum.tree import Node, RSTTree
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of EDUs that becomes part of a larger one.
+    """The EDUs `first` to `last` (inclusive), with their relation to the nucleus or the other nuclei.
 
-    Attributes:
-        first: Index of its first EDU.
-        last: Index of its last EDU (inclusive).
-        relation: Its relation to the rest: a satellite's to its nucleus, a nucleus's to the other nuclei.
-        line: Where it stands in the file, for errors.
+    `line` is the part's line in the file, for errors.
     """
 
     first: int
@@ -33,20 +28,20 @@ class Part:
 
 
 class DiscontinuousError(ValueError):
-    """Parts that leave a gap or overlap; carries the part that does."""
+    """Parts that leave a gap or overlap; `part` is the one that does."""
 
     def __init__(self, whole: Part, part: Part) -> None:
-        """Describe the gap or overlap of `part` beside `whole`."""
+        """Describe the gap or overlap between `part` and `whole`."""
         place = f"EDUs {part.first + 1}-{part.last + 1}"
         super().__init__(f"expected a continuous span, got {place} beside EDUs {whole.first + 1}-{whole.last + 1}")
         self.part = part
 
 
 def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node]) -> Part:
-    """Append the binary nodes that join the parts to `nodes`; return what they cover.
+    """Append the binary nodes that join the parts to `nodes`; return the EDUs that they cover.
 
     Raises:
-        DiscontinuousError: Parts that do not adjoin each other.
+        DiscontinuousError: Parts that are not adjacent.
     """
     core = join_nuclei(nuclei, nodes)
     left = sorted((part for part in satellites if part.first < core.first), key=lambda part: part.first)
@@ -60,7 +55,7 @@ def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Nod
 
 
 def join_nuclei(nuclei: Sequence[Part], nodes: list[Node]) -> Part:
-    """Append the right-branching nodes over the nuclei; return what they cover."""
+    """Append the right-branching nodes over the nuclei; return the EDUs that they cover."""
     ordered = sorted(nuclei, key=lambda part: part.first)
     for before, after in pairwise(ordered):
         if before.last + 1 != after.first:
@@ -72,7 +67,7 @@ def join_nuclei(nuclei: Sequence[Part], nodes: list[Node]) -> Part:
 
 
 def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
-    """Append the node that joins the satellite to its nucleus; return what it covers."""
+    """Append the node that joins the satellite to its nucleus; return the EDUs that it covers."""
     if satellite.last + 1 == nucleus.first:
         nodes.append(Node(satellite.first, nucleus.last, satellite.last, "SN", satellite.relation))
     elif nucleus.last + 1 == satellite.first:
@@ -84,13 +79,9 @@ def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class Constituent:
-    """A node of the tree with its children, more than two if it is multinuclear.
+    """A node of the tree with its children in text order, more than two if it is multinuclear.
 
-    Attributes:
-        nuclearity: `NS`, `SN` or `NN`, as of a binary node.
-        relation: Relation between the children.
-        children: In text order. Below `edus` the index of an EDU; from there on, `edus` plus the index of
-            a constituent.
+    A child is the index of an EDU, or `edus` plus the index of a constituent.
     """
 
     nuclearity: str
@@ -108,34 +99,45 @@ class Constituent:
         return None if self.nuclearity == "NN" else self.children[self.nuclearity.index("S")]
 
 
+def binary_children(tree: RSTTree, index: int) -> tuple[int, int]:
+    """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index."""
+    node = tree.nodes[index - tree.edus]
+    left = node.first if node.split == node.first else index + 1
+    right = node.last if node.split + 1 == node.last else index + 1 + node.split - node.first
+    return left, right
+
+
 def constituents(tree: RSTTree) -> list[Constituent]:
     """Return the tree with its right-branching multinuclear chains as one constituent each, in pre-order."""
-    owner, tops = _owners(tree)
-    children: list[list[int]] = [[] for _ in tops]
-    for position, node in enumerate(tree.nodes):
-        left, right = position + 1, position + 1 + node.split - node.first
-        members = children[owner[position]]
-        members.append(node.first if node.split == node.first else tree.edus + owner[left])
-        if node.split + 1 == node.last:
-            members.append(node.last)
-        elif owner[right] != owner[position]:
-            members.append(tree.edus + owner[right])
-    return [
-        Constituent(tree.nodes[top].nuclearity, tree.nodes[top].relation, tuple(members))
-        for top, members in zip(tops, children, strict=True)
-    ]
-
-
-def _owners(tree: RSTTree) -> tuple[list[int], list[int]]:
-    """Return the constituent of every node, and the topmost node of every constituent."""
-    owner: list[int] = []
-    tops: list[int] = []
+    merged: list[tuple[Node, list[int]]] = []
+    # The child that stands for an EDU or a node, by `edus` plus index.
+    child_of = [*range(tree.edus), *([-1] * len(tree.nodes))]
     for position, parent in enumerate(tree.parents[0].tolist()):
         node, above = tree.nodes[position], tree.nodes[parent]
         chained = parent >= 0 and node.first > above.first and node.nuclearity == above.nuclearity == "NN"
         if chained and node.relation == above.relation:
-            owner.append(owner[parent])
+            child_of[tree.edus + position] = child_of[tree.edus + parent]
         else:
-            owner.append(len(tops))
-            tops.append(position)
-    return owner, tops
+            child_of[tree.edus + position] = tree.edus + len(merged)
+            merged.append((node, []))
+    for index in range(tree.edus, len(child_of)):
+        members = merged[child_of[index] - tree.edus][1]
+        members += [child_of[child] for child in binary_children(tree, index) if child_of[child] != child_of[index]]
+    return [Constituent(node.nuclearity, node.relation, tuple(members)) for node, members in merged]
+
+
+def top_down(parents: Sequence[int]) -> tuple[list[int], list[int], list[list[int]]]:
+    """Return the roots, all items reachable from them (parents first), and the children of each item in order.
+
+    Args:
+        parents: The parent of each item; a root has a negative one.
+    """
+    children: list[list[int]] = [[] for _ in parents]
+    roots = []
+    for item, parent in enumerate(parents):
+        (roots if parent < 0 else children[parent]).append(item)
+    order, stack = [], list(roots)
+    while stack:
+        order.append(stack.pop())
+        stack.extend(children[order[-1]])
+    return roots, order, children

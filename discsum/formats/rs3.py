@@ -1,13 +1,13 @@
 """rs3 and rs4: the XML of RSTTool and rstWeb.
 
-A `<segment>` is an EDU, a `<group>` a span or a multinuclear constituent; each names its parent and its
-relation to it. The nucleus of a span group carries the relation `span`; a satellite's parent is its nucleus;
-the nuclei of a multinuclear group carry the group's relation. rs4 adds secondary edges and signals (eRST):
-they are passed over when reading and never written, so one writer serves both formats.
+A `<segment>` is an EDU, a `<group>` a span or a multinuclear constituent; each names its parent and its relation to it.
+The nucleus of a span group has the relation `span`; a satellite's parent is its nucleus; the nuclei of a multinuclear
+group have the group's relation. rs4 adds secondary edges and signals (eRST), which are ignored when reading and never
+written, so both formats have the same writer.
 
-Reading makes n-ary constituents binary as `_constituents.assemble` does. Writing gives every binary node its
-group, except that nuclei branching to the right under one relation share a multinuclear one; reading that
-back returns the same tree. Texts are written as `_plain_text` says; probabilities have no place in the format.
+Reading makes n-ary constituents binary by `_constituents.assemble`. Writing gives every binary node a group, and one
+multinuclear group to nuclei that branch to the right under one relation; reading that back returns the same tree.
+Texts are written as by `_plain_text`; the format has no probabilities.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from xml.sax.saxutils import escape, quoteattr
 from discsum.document import Document
 from discsum.errors import FormatError
 from discsum.format_registry import FORMATS, Format
-from discsum.formats._constituents import Constituent, DiscontinuousError, Part, assemble, constituents
+from discsum.formats._constituents import Constituent, DiscontinuousError, Part, assemble, constituents, top_down
 from discsum.formats._plain_text import fold, lines_of
 from discsum.formats._rs3_elements import Element, Elements, read_elements
 from discsum.tree import Node, RSTTree
 
-# The relations of GUM, listed in every header so that rstWeb offers them when the file is edited there.
+# The relations of GUM, listed in every header so that rstWeb offers them in its editor.
 SATELLITE_RELATIONS = (
     "adversative-antithesis",
     "adversative-concession",
@@ -65,8 +65,8 @@ MULTINUCLEAR_RELATIONS = (
 def loads(content: str, source: str = "") -> Document:
     """Return the document of an rs3 or rs4 file: its EDUs and primary tree.
 
-    A label declared both for satellites and multinuclear is read as RSTTool does: under a multinuclear
-    group it is a nucleus's if two children share it, or if no label is shared by two.
+    A label declared both for satellites and as multinuclear is read as by RSTTool: under a multinuclear group it is a
+    nucleus's if two children share it, or if no label is shared by two.
 
     Raises:
         FormatError: Broken XML, an unknown parent, several roots, a circle, or a discontinuous span.
@@ -78,63 +78,51 @@ def loads(content: str, source: str = "") -> Document:
     for element in segments:
         if not fold(element.text):
             raise FormatError(f"{element}: expected some text, got none", source=source, line=element.line)
-    order, children = _from_root(elements, source)
-    positions = {element.id: index for index, element in enumerate(segments)}
     nodes: list[Node] = []
-    parts: dict[str, Part] = {}
-    for element in reversed(order):
-        parts[element.id] = _join(element, children[element.id], positions, parts, elements, nodes, source)
+    # Filled bottom up: of a segment its EDU, then of every element what it covers with its children.
+    parts = {element.id: Part(index, index) for index, element in enumerate(segments)}
+    for element, children in reversed(_from_root(elements, source)):
+        parts[element.id] = _join(element, children, parts, elements, nodes, source)
     tree = RSTTree.from_unordered(len(segments), nodes)
     return Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
 
 
-def _from_root(elements: Elements, source: str) -> tuple[list[Element], dict[str, list[Element]]]:
-    """Return all elements, parents before children, and the children of each."""
-    children: dict[str, list[Element]] = {id: [] for id in elements.by_id}
-    roots = []
-    for element in elements.by_id.values():
-        if element.parent in elements.by_id:
-            children[element.parent].append(element)
-        elif element.parent in ("", "0"):
-            roots.append(element)
-        else:
+def _from_root(elements: Elements, source: str) -> list[tuple[Element, list[Element]]]:
+    """Return all elements with their children, parents before children."""
+    items = list(elements.by_id.values())
+    index = {element.id: place for place, element in enumerate(items)}
+    for element in items:
+        if element.parent not in index and element.parent not in ("", "0"):
             message = f"{element}: expected a parent in the file, got {element.parent!r}"
             raise FormatError(message, source=source, line=element.line)
+    roots, order, children = top_down([index.get(element.parent, -1) for element in items])
     if len(roots) > 1:
-        message = f"expected one root, got {len(roots)}: {roots[0]} and {roots[1]} have no parent"
-        raise FormatError(message, source=source, line=roots[1].line)
-    order, waiting = [], list(roots)
-    while waiting:
-        element = waiting.pop()
-        order.append(element)
-        waiting.extend(children[element.id])
-    if len(order) < len(elements.by_id):
-        reached = {element.id for element in order}
-        lost = next(element for element in elements.by_id.values() if element.id not in reached)
+        first, second = (items[root] for root in roots[:2])
+        message = f"expected one root, got {len(roots)}: {first} and {second} have no parent"
+        raise FormatError(message, source=source, line=second.line)
+    if len(order) < len(items):
+        lost = items[min(set(range(len(items))) - set(order))]
         raise FormatError(f"{lost}: expected a root above it, its parents form a circle", source=source, line=lost.line)
-    return order, children
+    return [(items[item], [items[child] for child in children[item]]) for item in order]
 
 
 def _join(
     element: Element,
     children: list[Element],
-    positions: dict[str, int],
     parts: dict[str, Part],
     elements: Elements,
     nodes: list[Node],
     source: str,
 ) -> Part:
-    """Append the nodes over an element, its nuclei and its satellites; return what they cover."""
+    """Append the nodes over an element, its nuclei and its satellites; return the EDUs that they cover."""
     shared = Counter(child.relation for child in children)
-    roles = [_is_nucleus(element, child, shared, elements.types) for child in children]
-    nuclei = [parts[child.id] for child, nucleus in zip(children, roles, strict=True) if nucleus]
-    satellites = [parts[child.id] for child, nucleus in zip(children, roles, strict=True) if not nucleus]
+    nuclei = [parts[element.id]] if element.kind == "segment" else []
+    satellites: list[Part] = []
     for child in children:
         if not child.relation:
             raise FormatError(f"{child}: expected a relname, got none", source=source, line=child.line)
-    if element.kind == "segment":
-        index = positions[element.id]
-        nuclei = [Part(index, index)]
+        joined = nuclei if _is_nucleus(element, child, shared, elements.types) else satellites
+        joined.append(parts[child.id])
     if not nuclei or (element.kind == "span" and len(nuclei) > 1):
         wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
         raise FormatError(f"{element}: expected {wanted}, got {len(nuclei)}", source=source, line=element.line)
@@ -183,10 +171,10 @@ def dumps(document: Document) -> str:
 
 
 def _links(edus: int, inner: list[Constituent], ambiguous: set[str]) -> tuple[dict[int, str], int]:
-    """Return the attributes `parent` and `relname` of every child, and how many span groups they need besides.
+    """Return the attributes `parent` and `relname` of every child, and the number of additional span groups.
 
-    A satellite with a label that may also be multinuclear would be taken for one more nucleus of a
-    multinuclear parent. A span group of its own around that parent keeps them apart.
+    Under a multinuclear parent, a satellite whose label may also be multinuclear would be read as a nucleus. An
+    additional span group around that parent prevents it.
     """
     links: dict[int, str] = {}
     extra = 0

@@ -2,19 +2,18 @@
 
     1 EDU   2 text   3 distance   4-6 unused   7 head EDU, 0 above the root   8 relation   9-10 unused
 
-An EDU's head is the head of the constituent it attaches to, the leftmost nucleus standing for several (Li et
-al. 2014); the relation ends in `_r` for a satellite, in `_m` for a further nucleus. Each EDU but the root so
-stands for one binary node, and all that heads leave open is which dependent of a head attaches first.
-Column 3 says it: written here as 0, 1, 2, … from the innermost outward, nuclei of one multinuclear constituent
-sharing a number. So every tree comes back exactly, also from rst2dep's own `dep2rst` as long as no label serves
-satellites and several nuclei alike (rs3 as it writes it cannot tell those apart).
+An EDU's head is the head of the constituent that it attaches to, where the leftmost of several nuclei is the head (Li
+et al. 2014); the relation ends in `_r` for a satellite, in `_m` for a further nucleus. Each EDU except the root thus
+represents one binary node, and the heads leave only the order of attachment of a head's dependents undetermined.
+Column 3 gives it: written here as 0, 1, 2, … from the innermost outward, with one number for all nuclei of a
+multinuclear constituent. So every tree is read back exactly, also by rst2dep's `dep2rst` unless a label is used for
+satellites and for nuclei (the rs3 that it writes does not distinguish them).
 
-rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well,
-except where two of them tie; then nuclei come before satellites and near before far, as `_constituents.assemble`
-has it: all of GUM comes back so. What is lost is n-ary shape beyond that order, and with its algorithms
-`chain` and `hirao`, which move or drop the links between nuclei, part of the tree itself. Secondary edges, signals
-and node ids (columns 4, 5, 9, 10) are passed over. Texts are written as `_plain_text` says; probabilities have no
-place in the format.
+rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well, except
+for ties; then nuclei come before satellites and near before far, as in `_constituents.assemble`, which restores all of
+GUM. N-ary shape beyond that order is lost, and so is part of the tree with the algorithms `chain` and `hirao`, which
+move or drop the links between nuclei. Secondary edges, signals and node ids (columns 4, 5, 9, 10) are ignored. Texts
+are written as by `_plain_text`; the format has no probabilities.
 
 References:
     Li, Wang, Cao and Li (2014): Text-level Discourse Dependency Parsing. ACL, section 3.
@@ -27,13 +26,7 @@ from dataclasses import dataclass
 from discsum.document import Document
 from discsum.errors import FormatError
 from discsum.format_registry import FORMATS, Format
-from discsum.formats._constituents import (
-    DiscontinuousError,
-    Part,
-    constituents,
-    join_nuclei,
-    join_satellite,
-)
+from discsum.formats._constituents import DiscontinuousError, Part, constituents, join_nuclei, join_satellite, top_down
 from discsum.formats._plain_text import fold, lines_of
 from discsum.tree import Node, RSTTree
 
@@ -42,7 +35,7 @@ _COLUMNS = 10
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One line: an EDU and how it hangs on its head."""
+    """One line: an EDU and its attachment to its head."""
 
     line: int
     text: str
@@ -60,7 +53,7 @@ def dumps(document: Document) -> str:
     """
     tree, texts = lines_of(document, "rsd")
     inner = constituents(tree)
-    # Bottom up: the head EDU of everything, and how many attachments each head has had.
+    # Bottom up: the head EDU of each EDU and constituent, and the number of attachments to each head so far.
     heads = [*range(tree.edus), *([0] * len(inner))]
     attached = [0] * tree.edus
     columns = [("0", "0", "ROOT")] * tree.edus
@@ -83,8 +76,7 @@ def loads(content: str, source: str = "") -> Document:
     """Return the document of an rsd file, written here or by rst2dep.
 
     Raises:
-        FormatError: A line with other columns, no root or several, a circle, or a head whose dependents
-            leave gaps (non-projective).
+        FormatError: A line with other columns, no root or several, a circle, or a non-projective tree.
     """
     rows = _rows(content, source)
     order, dependents = _from_root(rows, source)
@@ -134,23 +126,14 @@ def _number(text: str, expected: str, source: str, line: int) -> int:
 
 def _from_root(rows: list[_Row], source: str) -> tuple[list[int], list[list[int]]]:
     """Return all EDUs, heads before dependents, and the dependents of each in text order."""
-    dependents: list[list[int]] = [[] for _ in rows]
-    roots = []
-    for edu, row in enumerate(rows):
+    for row in rows:
         if row.head >= len(rows):
             message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}"
             raise FormatError(message, source=source, line=row.line)
-        if row.head < 0:
-            roots.append(edu)
-        else:
-            dependents[row.head].append(edu)
+    roots, order, dependents = top_down([row.head for row in rows])
     if len(roots) > 1:
         message = f"expected one EDU with head 0, got {len(roots)}: EDUs {roots[0] + 1} and {roots[1] + 1}"
         raise FormatError(message, source=source, line=rows[roots[1]].line)
-    order, waiting = [], list(roots)
-    while waiting:
-        order.append(waiting.pop())
-        waiting.extend(dependents[order[-1]])
     if len(order) < len(rows):
         lost = min(set(range(len(rows))) - set(order))
         message = f"EDU {lost + 1}: expected a root above it, its heads form a circle"
@@ -159,10 +142,10 @@ def _from_root(rows: list[_Row], source: str) -> tuple[list[int], list[list[int]
 
 
 def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int, Part], nodes: list[Node]) -> Part:
-    """Append the nodes that attach the dependents to the head, innermost first; return what they cover.
+    """Append the nodes that attach the dependents to the head, innermost first; return the EDUs that they cover.
 
-    On each side the nearest comes first, whatever the distances say: nothing else is a tree. The
-    distances decide between the two sides.
+    On each side the nearest comes first whatever the distances, since no other order gives a tree. The distances
+    decide between the two sides.
     """
     left = [edu for edu in dependents if edu < head]
     right = [edu for edu in reversed(dependents) if edu > head]
