@@ -1,4 +1,4 @@
-"""Formats of documents: files of trees in both directions, drawings, and objects of other libraries; one file each."""
+"""Formats of documents: tree files, drawings, and objects of other libraries; one module each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ register, register_file = FORMATS.register, FORMATS.register_file
 
 
 def read_tree(path: Path, encoding: str = "utf-8") -> Document:
-    """Return the document of a tree file, its format told by the suffix, its id the file's stem.
+    """Return the document of a tree file; the suffix gives the format, the file's stem the document's id.
 
     Raises:
-        InputError: Another suffix, or a file that cannot be opened.
-        FormatError: A file that is not of the encoding or not of its format.
+        InputError: An unknown suffix, or a file that cannot be opened.
+        FormatError: A file in another encoding, or not of its format.
     """
     names = suffixes()
     name = names.get(path.suffix.lower())

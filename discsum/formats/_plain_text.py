@@ -1,8 +1,8 @@
-"""EDU texts and relation labels as the tree files can hold them.
+"""EDU texts and relation labels as tree files can hold them.
 
-rs3, rs4, dis and rsd put an EDU on one line and are read by tools that fold white space. So there every
-run of white space is one space, and characters that XML 1.0 forbids (control characters, lone surrogates,
-U+FFFE and U+FFFF) are U+FFFD. Only JSON keeps a text as it is.
+rs3, rs4, dis and rsd put an EDU on one line and are read by tools that fold white space. So every run of white space is
+written as one space, and characters that XML 1.0 forbids (control characters, lone surrogates, U+FFFE and U+FFFF) as
+U+FFFD. Only JSON keeps the original text.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ _WORD = re.compile(r"[^\s()]+")
 
 
 def fold(text: str) -> str:
-    """Return the text with runs of white space as one space, none at the ends."""
+    """Return the text stripped, with runs of white space as one space."""
     return " ".join(text.split())
 
 
 def printable(text: str) -> str:
-    """Return the text folded, with U+FFFD for every character that XML cannot hold."""
+    """Return the text folded, with U+FFFD for every character that XML forbids."""
     return _FORBIDDEN.sub("\ufffd", fold(text))
 
 
 def lines_of(document: Document, format: str, *, one_word: bool = False) -> tuple[RSTTree, list[str]]:
-    """Return the tree and the EDUs' texts as a file of the format holds them; `one_word` is for labels.
+    """Return the tree and the EDUs' printable texts, for a file of the format.
+
+    Args:
+        document: The document.
+        format: The format's name, for errors.
+        one_word: Whether relations must be single words.
 
     Raises:
         InputError: No tree, an EDU of white space only, or a relation that would not be read back.
@@ -40,8 +45,7 @@ def lines_of(document: Document, format: str, *, one_word: bool = False) -> tupl
             raise InputError(f"{format}: EDU {index}: expected some text, got white space only")
     for label in {node.relation for node in tree.nodes}:
         if label == "span" or label != printable(label):
-            message = f"expected a relation on one line and not called 'span', got {label!r}"
-            raise InputError(f"{format}: {message}")
+            raise InputError(f"{format}: expected a relation on one line and not called 'span', got {label!r}")
         if one_word and not _WORD.fullmatch(label):
             raise InputError(f"{format}: expected a relation of one word without brackets, got {label!r}")
     return tree, texts

@@ -18,16 +18,7 @@ _KINDS = ("span", "multinuc")
 
 @dataclass(slots=True)
 class Element:
-    """A `<segment>` or `<group>`.
-
-    Attributes:
-        id: Its id, any string.
-        kind: `segment`, or the group's type: `span` or `multinuc`.
-        parent: Its parent's id; empty for the root.
-        relation: Its `relname`.
-        line: The 1-based line of its tag.
-        text: A segment's text.
-    """
+    """A `<segment>` or `<group>`; `kind` is `segment`, or the group's type: `span` or `multinuc`."""
 
     id: str
     kind: str
@@ -43,7 +34,7 @@ class Element:
 
 @dataclass(slots=True)
 class Elements:
-    """What a file declares and holds: types of the relations by name, and the elements by id in file order."""
+    """The declared types of a file's relations, by name, and its elements, by id and in file order."""
 
     types: dict[str, set[str]] = field(default_factory=dict)
     by_id: dict[str, Element] = field(default_factory=dict)
@@ -55,10 +46,10 @@ class Elements:
 
 
 def read_elements(content: str, source: str) -> Elements:
-    """Return the elements of an rs3 or rs4 file; secondary edges and signals are passed over.
+    """Return the elements of an rs3 or rs4 file; secondary edges and signals are ignored.
 
     Raises:
-        FormatError: No XML, an entity declaration, an element without id, or one id twice.
+        FormatError: Malformed XML, an entity declaration, an element without id, or a repeated id.
     """
     handler = _Handler(source)
     parser = defusedxml.sax.make_parser()
@@ -85,7 +76,6 @@ class _Handler(xml.sax.handler.ContentHandler):
         self.source = source
         self.segment: Element | None = None
         self.locator: xml.sax.xmlreader.Locator | None = None
-        self.pieces: list[str] = []
 
     @property
     def line(self) -> int | None:
@@ -100,16 +90,15 @@ class _Handler(xml.sax.handler.ContentHandler):
         elif name in ("segment", "group"):
             element = self._element(name, attrs)
             if element.kind == "segment":
-                self.segment, self.pieces = element, []
+                self.segment = element
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        if name == "segment" and self.segment is not None:
-            self.segment.text = "".join(self.pieces)
+        if name == "segment":
             self.segment = None
 
     def characters(self, content: str) -> None:
         if self.segment is not None:
-            self.pieces.append(content)
+            self.segment.text += content
 
     def _element(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> Element:
         line = self.line or 0

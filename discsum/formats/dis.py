@@ -1,12 +1,12 @@
 """dis: the lisp form of RST-DT, also GUM's `lisp_binary`.
 
 `( Nucleus (span 1 2) (rel2par span) …)` is a constituent, `( Satellite (leaf 3) (rel2par List) (text _!…_!) )`
-an EDU. A relation stands on the satellite, or on every nucleus if there are several.
+an EDU. The satellite has the relation, or every nucleus if there are several.
 
-Reading takes binary and n-ary trees and makes them binary as `_constituents.assemble` does; a satellite between
-two nuclei joins the one before it. RST-DT's paragraph marks `<P>` and `//TT_ERR` are dropped. Writing gives
-binary trees. Texts are written as `_plain_text` says, and an EDU that itself holds `_!` or `<P>` gets a word
-joiner (U+2060) inside it, taken out again when read. Probabilities have no place in the format.
+Reading takes binary and n-ary trees and makes them binary by `_constituents.assemble`; a satellite between two nuclei
+joins the one before it. RST-DT's paragraph marks `<P>` and `//TT_ERR` are dropped. Writing gives binary trees. Texts
+are written as by `_plain_text`; `_!` or `<P>` in an EDU gets a word joiner (U+2060) inside it, which reading removes.
+The format has no probabilities.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from discsum.document import Document
 from discsum.errors import FormatError
 from discsum.format_registry import FORMATS, Format
-from discsum.formats._constituents import DiscontinuousError, Part, assemble, join_satellite
+from discsum.formats._constituents import Part, assemble, binary_children, join_satellite
 from discsum.formats._plain_text import fold, lines_of
 from discsum.tree import Node, RSTTree
 
@@ -34,13 +34,13 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MARK = re.compile("([_<])(\u2060*)(!|P>)")
-# Deeper levels than this are not indented further: a right-branching tree's file would grow with its square.
+# Deeper levels are not indented further: the file of a right-branching tree would grow with its square.
 _INDENTED_LEVELS = 40
 
 
 @dataclass(slots=True)
-class _Constituent:
-    """One bracket while it is read."""
+class _Bracket:
+    """A constituent or EDU while it is read."""
 
     role: str
     line: int
@@ -51,32 +51,31 @@ class _Constituent:
     children: list[tuple[str, Part]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        place = (
-            f"leaf {self.leaf}" if self.leaf is not None else f"span {self.span[0]} {self.span[1]}" if self.span else ""
-        )
-        return f"{self.role} ({place})" if place else self.role
+        if self.leaf is not None:
+            return f"{self.role} (leaf {self.leaf})"
+        return f"{self.role} (span {self.span[0]} {self.span[1]})" if self.span else self.role
 
 
 def loads(content: str, source: str = "") -> Document:
     """Return the document of a dis file: its EDUs and its tree.
 
     Raises:
-        FormatError: Something that is no bracket of the format, brackets that do not match, EDUs out of
-            order, or a constituent without nucleus, relation or continuous span.
+        FormatError: Brackets that are unknown or do not match, EDUs out of order, or a constituent without nucleus,
+            relation or continuous span.
     """
     nodes: list[Node] = []
     texts: list[str] = []
-    open_brackets: list[_Constituent] = []
+    open_brackets: list[_Bracket] = []
     position, line, finished = 0, 1, False
     while position < len(content):
         token = _TOKEN.match(content, position)
         if token is None:
-            raise FormatError(_complaint(content[position:]), source=source, line=line)
+            raise FormatError(_token_problem(content[position:]), source=source, line=line)
         kind = token.lastgroup
         if finished and kind != "noise":
             raise FormatError("expected one tree, got more behind it", source=source, line=line)
         if kind == "role":
-            open_brackets.append(_Constituent(token["role"], line))
+            open_brackets.append(_Bracket(token["role"], line))
         elif kind != "noise":
             if not open_brackets:
                 raise FormatError("expected ( Root first, got " + repr(token[0]), source=source, line=line)
@@ -97,26 +96,26 @@ def loads(content: str, source: str = "") -> Document:
     return Document.from_edu_texts(texts, RSTTree.from_unordered(len(texts), nodes), parser="dis")
 
 
-def _complaint(rest: str) -> str:
+def _token_problem(rest: str) -> str:
     found = rest.split("\n", 1)[0][:40]
     if re.match(r"\(\s*text\s+_!", rest):
         return f"expected _! and a bracket behind the text, found none after {found!r}"
     return f"expected a bracket with Root, Nucleus, Satellite, span, leaf, rel2par or text, got {found!r}"
 
 
-def _attribute(bracket: _Constituent, token: re.Match[str]) -> None:
+def _attribute(bracket: _Bracket, token: re.Match[str]) -> None:
     if token["leaf"] is not None:
         bracket.leaf = int(token["leaf"])
     elif token["relation"] is not None:
         bracket.relation = token["relation"]
     elif token["text"] is not None:
-        bracket.text = _MARK.sub(_without_joiner, fold(token["text"].replace("<P>", " ")))
+        bracket.text = _MARK.sub(lambda mark: mark[1] + mark[2][1:] + mark[3], fold(token["text"].replace("<P>", " ")))
     else:
         bracket.span = (int(token["first"]), int(token["last"]))
 
 
-def _close(bracket: _Constituent, texts: list[str], nodes: list[Node], source: str) -> Part:
-    """Check a finished bracket and append its nodes or its text; return what it covers."""
+def _close(bracket: _Bracket, texts: list[str], nodes: list[Node], source: str) -> Part:
+    """Check a closed bracket and append its nodes or its text; return the EDUs that it covers."""
 
     def fail(message: str) -> FormatError:
         return FormatError(f"{bracket}: {message}", source=source, line=bracket.line)
@@ -134,18 +133,19 @@ def _close(bracket: _Constituent, texts: list[str], nodes: list[Node], source: s
         raise fail(f"expected a Nucleus among its children, got {len(bracket.children)} children without one")
     try:
         whole = _join(bracket.children, nodes)
-    except (DiscontinuousError, _NoRelationError) as error:
+    except ValueError as error:
         raise fail(str(error)) from error
     if bracket.span is not None and bracket.span != (whole.first + 1, whole.last + 1):
         raise fail(f"expected the span of its leaves, {whole.first + 1} {whole.last + 1}")
     return Part(whole.first, whole.last, bracket.relation, bracket.line)
 
 
-class _NoRelationError(ValueError):
-    """A child whose relation is needed and not given."""
-
-
 def _join(children: list[tuple[str, Part]], nodes: list[Node]) -> Part:
+    """Append the nodes over the children; return the EDUs that they cover.
+
+    Raises:
+        ValueError: Children that are not continuous, or one without a necessary relation.
+    """
     nuclei: list[Part] = []
     satellites: list[Part] = []
     last = max(position for position, (role, _) in enumerate(children) if role == "Nucleus")
@@ -154,14 +154,14 @@ def _join(children: list[tuple[str, Part]], nodes: list[Node]) -> Part:
             nuclei.append(part)
             continue
         if part.relation == "span":
-            raise _NoRelationError(f"expected a relation on the Satellite of line {part.line}, got 'span'")
+            raise ValueError(f"expected a relation on the Satellite of line {part.line}, got 'span'")
         if nuclei and position < last:
             joined = join_satellite(nuclei[-1], part, nodes)
             nuclei[-1] = Part(joined.first, joined.last, nuclei[-1].relation, nuclei[-1].line)
         else:
             satellites.append(part)
     if len(nuclei) > 1 and any(part.relation == "span" for part in nuclei):
-        raise _NoRelationError("expected a relation on each of several nuclei, got 'span'")
+        raise ValueError("expected a relation on each of several nuclei, got 'span'")
     return assemble(nuclei, satellites, nodes)
 
 
@@ -175,10 +175,10 @@ def dumps(document: Document) -> str:
     node_parents, edu_parents = (parents.tolist() for parents in tree.parents)
     node_nucleus, edu_nucleus = (nucleus.tolist() for nucleus in tree.nucleus)
     lines: list[str] = []
-    # What is still to be written, the next last: an EDU, `edus` + a node, or the bracket that closes one.
-    waiting: list[tuple[int, int]] = [(tree.edus if tree.nodes else 0, 0)]
-    while waiting:
-        index, depth = waiting.pop()
+    # A stack of EDUs, nodes (`edus` plus their index) and closing brackets (-1), with their depths.
+    stack: list[tuple[int, int]] = [(tree.edus if tree.nodes else 0, 0)]
+    while stack:
+        index, depth = stack.pop()
         indent = "  " * min(depth, _INDENTED_LEVELS)
         if index < 0:
             lines.append(f"{indent})")
@@ -189,27 +189,20 @@ def dumps(document: Document) -> str:
         else:
             position = index - tree.edus
             node = tree.nodes[position]
-            head = _head(
-                tree, node_parents[position], node_nucleus[position], f"(span {node.first + 1} {node.last + 1})"
-            )
-            lines.append(f"{indent}( {head}")
-            left = node.first if node.split == node.first else index + 1
-            right = node.last if node.split + 1 == node.last else index + 1 + node.split - node.first
-            waiting += [(-1, depth), (right, depth + 1), (left, depth + 1)]
+            place = f"(span {node.first + 1} {node.last + 1})"
+            lines.append(f"{indent}( {_head(tree, node_parents[position], node_nucleus[position], place)}")
+            left, right = binary_children(tree, index)
+            stack += [(-1, depth), (right, depth + 1), (left, depth + 1)]
     return "\n".join(lines) + "\n"
 
 
 def _head(tree: RSTTree, parent: int, nucleus: bool, place: str) -> str:
-    """Return role, place and relation as they open a bracket."""
+    """Return the role, place and relation at the start of a bracket."""
     if parent < 0:
         return f"Root {place}"
     above = tree.nodes[parent]
     relation = "span" if nucleus and above.nuclearity != "NN" else above.relation
     return f"{'Nucleus' if nucleus else 'Satellite'} {place} (rel2par {relation})"
-
-
-def _without_joiner(match: re.Match[str]) -> str:
-    return match[1] + match[2][1:] + match[3]
 
 
 FORMATS.register("dis", Format(dumps, loads))

@@ -1,13 +1,12 @@
 """json: the object that `discsum parse --format json` prints for a document.
 
-The one format that loses nothing: the text as it came, sentences, probabilities. `nodes` is `null` for a
-document without a tree and `[]` for a tree over one EDU.
+The only lossless format: it keeps the original text, sentences and probabilities. `nodes` is `null` for a document
+without a tree and `[]` for a tree over one EDU.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,8 +15,6 @@ from discsum.errors import FormatError, InputError, TreeError
 from discsum.files import to_line
 from discsum.format_registry import FORMATS, Format
 from discsum.tree import RSTTree
-
-_INTEGERS = ("first", "last", "split")
 
 
 def to_object(document: Document) -> dict[str, Any]:
@@ -33,20 +30,19 @@ def to_object(document: Document) -> dict[str, Any]:
 
 
 def from_object(data: Any, source: str = "") -> Document:
-    """Return the document of such an object; keys beyond the format's are passed over.
+    """Return the document of such an object; unknown keys are ignored.
 
     Raises:
-        FormatError: A field that is missing or not what it should be; the message names it.
+        FormatError: A field that is missing or invalid; the message names it.
     """
     document = _Object(data, "", source)
     text = document.string("text")
-    sentences = [Span(item.integer("start"), item.integer("end")) for item in document.objects("sentences")]
-    edus = [
-        EDU(item.integer("start"), item.integer("end"), item.integer("sentence")) for item in document.objects("edus")
-    ]
+    sentences = [Span(*map(item.integer, ("start", "end"))) for item in document.objects("sentences")]
+    edus = [EDU(*map(item.integer, ("start", "end", "sentence"))) for item in document.objects("edus")]
+    tree = None
     try:
-        nodes = None if document.data.get("nodes") is None else [_node(item) for item in document.objects("nodes")]
-        tree = None if nodes is None else RSTTree(len(edus), nodes)
+        if document.data.get("nodes") is not None:
+            tree = RSTTree(len(edus), [_node(item) for item in document.objects("nodes")])
     except TreeError as error:
         raise FormatError(f"nodes: {error}", source=source) from error
     id, parser = (document.string(name) if name in document.data else "" for name in ("id", "parser"))
@@ -57,7 +53,7 @@ def from_object(data: Any, source: str = "") -> Document:
 
 
 def dumps(document: Document) -> str:
-    """Return the JSON object on one line, as one document of a `.jsonl` file."""
+    """Return the JSON object on one line."""
     return to_line(to_object(document))
 
 
@@ -65,7 +61,7 @@ def loads(content: str, source: str = "") -> Document:
     """Return the document of one JSON object.
 
     Raises:
-        FormatError: No JSON (with its line), or an object that is no document (with the field).
+        FormatError: Invalid JSON (with its line), or an object that is not a document (with the field).
     """
     try:
         data = json.loads(content)
@@ -78,7 +74,7 @@ def loads(content: str, source: str = "") -> Document:
 
 
 def _node(item: _Object) -> dict[str, Any]:
-    node: dict[str, Any] = {name: item.integer(name) for name in _INTEGERS}
+    node: dict[str, Any] = {name: item.integer(name) for name in ("first", "last", "split")}
     node |= {name: item.string(name) for name in ("nuclearity", "relation")}
     if "probability" in item.data:
         node["probability"] = item.number("probability")
@@ -90,40 +86,34 @@ class _Object:
 
     def __init__(self, data: Any, path: str, source: str) -> None:
         self.path, self.source = path, source
-        if not isinstance(data, dict):
-            raise self.wrong("", "an object", data)
-        self.data = data
+        self.data: dict[str, Any] = self._checked(path or "document", data, "an object", dict)
 
-    def wrong(self, name: str, expected: str, value: Any) -> FormatError:
-        field = ".".join(part for part in (self.path, name) if part) or "document"
-        got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
-        return FormatError(f"{field}: expected {expected}, got {got}", source=self.source)
+    def _checked(self, place: str, value: Any, expected: str, *types: type) -> Any:
+        # In Python `True` is an int; in JSON it is not a number.
+        if not isinstance(value, types) or isinstance(value, bool):
+            got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
+            raise FormatError(f"{place}: expected {expected}, got {got}", source=self.source)
+        return value
 
-    def take(self, name: str, expected: str, types: tuple[type, ...]) -> Any:
+    def _field(self, name: str, expected: str, *types: type) -> Any:
+        place = f"{self.path}.{name}" if self.path else name
         if name not in self.data:
             present = ", ".join(sorted(map(str, self.data))) or "no field"
-            field = ".".join(part for part in (self.path, name) if part)
-            raise FormatError(f"{field}: expected {expected}, got no such field (only {present})", source=self.source)
-        value = self.data[name]
-        # In Python `True` is an int; in JSON it is no number.
-        if not isinstance(value, types) or isinstance(value, bool):
-            raise self.wrong(name, expected, value)
-        return value
+            raise FormatError(f"{place}: expected {expected}, got no such field (only {present})", source=self.source)
+        return self._checked(place, self.data[name], expected, *types)
 
     def string(self, name: str) -> str:
-        value: str = self.take(name, "a string", (str,))
-        return value
+        return str(self._field(name, "a string", str))
 
     def integer(self, name: str) -> int:
-        value: int = self.take(name, "an integer", (int,))
-        return value
+        return int(self._field(name, "an integer", int))
 
     def number(self, name: str) -> float:
-        return float(self.take(name, "a number", (int, float)))
+        return float(self._field(name, "a number", int, float))
 
-    def objects(self, name: str) -> Sequence[_Object]:
-        items: list[Any] = self.take(name, "a list of objects", (list,))
-        path = ".".join(part for part in (self.path, name) if part)
+    def objects(self, name: str) -> list[_Object]:
+        items = self._field(name, "a list of objects", list)
+        path = f"{self.path}.{name}" if self.path else name
         return [_Object(item, f"{path}[{index}]", self.source) for index, item in enumerate(items)]
 
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 def to_networkx(document: Document) -> networkx.DiGraph[int]:
     """Return the tree as a graph with edges from parent to child.
 
-    EDUs are nodes 0 to n-1 with `kind="edu"`, `text`, `start`, `end`, `sentence`; inner nodes follow in
-    pre-order with `kind="node"` and the fields of `Node`. An edge has `role` (`nucleus` or `satellite`) and
-    the `relation` between the children.
+    EDUs are nodes 0 to n-1 with `kind="edu"`, `text`, `start`, `end`, `sentence`; inner nodes follow in pre-order with
+    `kind="node"` and the fields of `Node`. An edge has `role` (`nucleus` or `satellite`) and the children's `relation`.
 
     Raises:
         InputError: The document has no tree.

@@ -1,7 +1,7 @@
 """nltk: the tree as an `nltk.Tree`.
 
-Built without recursion. What nltk itself does with a tree (printing, `leaves`, `height`) recurses, so a tree nested
-deeper than Python's recursion limit can be built and walked, not printed.
+Built without recursion. nltk's own methods (printing, `leaves`, `height`) recurse and fail on a tree nested deeper
+than Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_nltk(document: Document) -> nltk.Tree:
-    """Return the tree with inner labels `NS:relation` and the EDUs' texts as leaves; one EDU alone is under `EDU`.
+    """Return the tree with inner labels `NS:relation` and the EDUs' texts as leaves; a single EDU is the leaf of `EDU`.
 
     Raises:
         InputError: The document has no tree.
@@ -27,7 +27,7 @@ def to_nltk(document: Document) -> nltk.Tree:
     if not tree.nodes:
         return nltk.Tree("EDU", list(document.edu_texts))
     built: list[nltk.Tree] = []
-    # Backwards through the pre-order, a node's children are the last ones built: the left on top.
+    # In reversed pre-order a node's children are the last ones built, the left on top.
     for node in reversed(tree.nodes):
         left = built.pop() if node.split > node.first else document.edu_texts[node.first]
         right = built.pop() if node.split + 1 < node.last else document.edu_texts[node.last]

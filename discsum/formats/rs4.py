@@ -1,4 +1,4 @@
-"""rs4: rs3 as rstWeb writes it with eRST; only the primary tree is read and written."""
+"""rs4: rs3 with eRST, as written by rstWeb; only the primary tree is read and written."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 """svg: a drawing of the tree, one EDU a row, the root at the left.
 
-Every boundary between two EDUs belongs to exactly one binary node, the one that splits there, and only the
-ancestors' bars pass it, further left. So the node's relation is written on the boundary, right of its bar, where
-nothing else can be: the drawing has no overlaps by construction, at any depth and length.
+Every boundary between two EDUs belongs to exactly one binary node, the one that splits there, and only the bars of its
+ancestors cross it, further left. So the node's relation is written on the boundary, right of its bar, and nothing
+overlaps at any depth and length.
 
-A nucleus hangs on a thick straight line, so that the most nuclear EDU can be found by following the line from
-the root. A satellite's branch is thin, and its arrow points to the nucleus that it serves. Several nuclei
-share a thick bar.
+A nucleus is on a thick straight line, so that following the line from the root leads to the most nuclear EDU. A
+satellite's branch is thin, with an arrow to its nucleus. Several nuclei share a thick bar.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LINE_HEIGHT = 17
 BOUNDARY_HEIGHT = 20
 TEXT_WIDTH = 560
 NUMBER_WIDTH = 34
-# A level takes this much, less in a deep tree: the levels then share MAXIMAL_TREE_WIDTH.
+# Width of a level; in a deep tree it is reduced so that all levels fit into MAXIMAL_TREE_WIDTH.
 LEVEL_WIDTH = 22
 MINIMAL_LEVEL_WIDTH = 5
 MAXIMAL_TREE_WIDTH = 640
@@ -52,7 +51,7 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round }
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where everything is: rows of the EDUs, bars of the constituents."""
+    """Coordinates of the rows of the EDUs and the bars of the constituents."""
 
     lines: list[list[str]]  # the wrapped text of every EDU
     tops: list[float]  # upper edge of every EDU's row; one more for the end of the last
@@ -99,28 +98,27 @@ def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layo
             level[child] = level[index] + 1
     deepest = max(level)
     step = min(LEVEL_WIDTH, max(MINIMAL_LEVEL_WIDTH, MAXIMAL_TREE_WIDTH / (deepest or 1)))
-    # The lines meet the texts at the middle of their first line.
+    # Branches end at the middle of the first line of the text.
     y = [top + LINE_HEIGHT / 2 for top in tops[:-1]] + [0.0] * len(inner)
     for index in range(len(y) - 1, tree.edus - 1, -1):
         item = inner[index - tree.edus]
         ends = (y[item.children[0]], y[item.children[-1]])
         y[index] = sum(ends) / 2 if item.satellite is None else y[item.nucleus]
     x = [MARGIN + depth * step for depth in level]
-    # One column of texts reads best, but beside a very wide tree it would be far from most branches.
+    # One column of texts is easiest to read, but in a very wide tree it would be far from most branches.
     aligned = deepest * step <= MAXIMAL_TREE_WIDTH
     text_x = [(max(x) if aligned else branch) + NUMBER_WIDTH for branch in x[: tree.edus]]
     return _Layout(lines, tops, x, y, text_x, max(text_x) + TEXT_WIDTH + MARGIN, tops[-1] + MARGIN)
 
 
 def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
-    """Draw satellites' branches first, so that the thick lines of nuclei lie on top of them."""
-    thin: list[str] = []
-    thick: list[str] = []
-    for edu in range(tree.edus):
-        end = layout.text_x[edu] - NUMBER_WIDTH + 6
-        thin.append(_path("leader", f"M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{end:.1f}"))
+    """Return the branches, those of satellites first so that the thick lines of nuclei cover them."""
+    thin = [
+        _path("leader", f"M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{layout.text_x[edu] - NUMBER_WIDTH + 6:.1f}")
+        for edu in range(tree.edus)
+    ]
     root = tree.edus if inner else 0
-    thick.append(_path("nucleus", f"M{MARGIN - 10} {layout.y[root]:.1f}H{layout.x[root]:.1f}"))
+    thick = [_path("nucleus", f"M{MARGIN - 10} {layout.y[root]:.1f}H{layout.x[root]:.1f}")]
     for index, item in enumerate(inner, start=tree.edus):
         x, y = layout.x[index], layout.y[index]
         if item.satellite is not None:
@@ -154,7 +152,7 @@ def _path(kind: str, line: str) -> str:
 
 
 def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
-    """Write every constituent's relation on the boundaries between its children."""
+    """Return every constituent's relation, placed on the boundaries between its children."""
     first = [*range(tree.edus), *([0] * len(inner))]
     for index in range(len(first) - 1, tree.edus - 1, -1):
         first[index] = first[inner[index - tree.edus].children[0]]
@@ -172,18 +170,14 @@ def _text(edu: int, lines: list[str], layout: _Layout, nucleus: bool) -> list[st
     baseline = layout.tops[edu] + LINE_HEIGHT - 4
     kind = "" if nucleus else ' class="minor"'
     x = layout.text_x[edu]
-    number = f'<text class="number" x="{x - 7:.1f}" y="{baseline - 0.5:.1f}">{edu + 1}</text>'
-    return [
-        number,
-        *(
-            f'<text{kind} x="{x:.1f}" y="{baseline + line * LINE_HEIGHT:.1f}">{escape(text)}</text>'
-            for line, text in enumerate(lines)
-        ),
-    ]
+    drawn = [f'<text class="number" x="{x - 7:.1f}" y="{baseline - 0.5:.1f}">{edu + 1}</text>']
+    for line, text in enumerate(lines):
+        drawn.append(f'<text{kind} x="{x:.1f}" y="{baseline + line * LINE_HEIGHT:.1f}">{escape(text)}</text>')
+    return drawn
 
 
 def _wrap(text: str) -> list[str]:
-    """Return the text in lines of at most TEXT_WIDTH, broken at spaces, or inside words that are longer."""
+    """Return the text in lines of at most TEXT_WIDTH, broken at spaces and inside longer words."""
     lines: list[str] = []
     line, width = "", 0.0
     for word in text.split(" "):
@@ -204,13 +198,8 @@ def _wrap(text: str) -> list[str]:
 
 
 def _width(text: str) -> float:
-    total = 0.0
-    for character in text:
-        if unicodedata.east_asian_width(character) in "WF":
-            total += WIDE
-        else:
-            total += CAPITAL if character.isupper() else NARROW
-    return total
+    wide = [unicodedata.east_asian_width(character) in "WF" for character in text]
+    return sum(WIDE if w else CAPITAL if c.isupper() else NARROW for c, w in zip(text, wide, strict=True))
 
 
 FORMATS.register("svg", Format(dumps))
