@@ -1,1 +1,1 @@
-"""ROUGE with signatures, and how sure a mean or a difference is."""
+"""ROUGE with signatures, and the significance of means and differences."""

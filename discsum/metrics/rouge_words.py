@@ -1,4 +1,4 @@
-"""The words that rouge-score counts, their stems cached: a corpus has far fewer words than occurrences of them."""
+"""The words that rouge-score counts, with a cache of their stems."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from functools import cache, lru_cache
 from typing import Any
 
 _WORDS = re.compile("[a-z0-9]+")
-# Distinct words that are kept, of a few dozen bytes each.
-KEPT = 1 << 17
+_CACHED_WORDS = 1 << 17
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the lower-cased words of a text: runs of letters a to z and digits, as rouge-score has it."""
+    """Return the lower-cased words of a text: runs of the letters a to z and digits, as in rouge-score."""
     return _WORDS.findall(text.lower())
 
 
 def stemmed_words(text: str) -> list[str]:
-    """Return the same words' stems (Porter); words of up to three letters stay as they are, as in the ROUGE script."""
+    """Return the Porter stems of the words; words of up to three letters are not stemmed, as in the ROUGE script."""
     return [stem(word) for word in plain_words(text)]
 
 
-@lru_cache(KEPT)
+@lru_cache(_CACHED_WORDS)
 def stem(word: str) -> str:
-    """Return the stem of a word, by the stemmer of rouge-score."""
+    """Return the stem of a word by rouge-score's stemmer."""
     found: str = word if len(word) <= 3 else _stemmer().stem(word)
     return found
 

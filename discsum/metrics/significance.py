@@ -1,4 +1,4 @@
-"""Bootstrap over documents: how sure a mean, or the difference between two systems, is."""
+"""Bootstrap over documents: confidence intervals of means, and p-values of differences between two systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discsum.errors import InputError
 from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
-# How many drawn indices are held at once: 32 MB.
+# Drawn indices in memory at once: 32 MB.
 _BLOCK = 4_000_000
 
 
@@ -27,7 +27,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean difference between two systems, its bootstrap interval, and how likely chance makes one so large."""
+    """The mean difference between two systems with its bootstrap interval and two-sided p-value."""
 
     difference: float
     low: float
@@ -43,12 +43,12 @@ def bootstrap_interval(
 
     Args:
         scores: `(documents,)`.
-        confidence: The interval's share of the bootstrap means, in (0, 1).
-        samples: How often the documents are drawn, with replacement.
-        seed: Of the draws.
+        confidence: Share of the bootstrap means in the interval, in (0, 1).
+        samples: Number of draws of all documents, with replacement.
+        seed: Seed of the draws.
 
     Raises:
-        InputError: No score, one that is no number, or an option out of range.
+        InputError: No score, one that is not finite, or an option out of range.
     """
     values = _check(scores, confidence, samples)
     low, high = _percentiles(_resampled_means(values, samples, seed), confidence)
@@ -72,12 +72,12 @@ def paired_bootstrap(
     Args:
         system: `(documents,)` scores.
         baseline: `(documents,)` scores of the other system on the same documents.
-        confidence: The percentile interval's share of the bootstrap differences, in (0, 1).
-        samples: How often the documents are drawn, with replacement: B.
-        seed: Of the draws.
+        confidence: Share of the bootstrap differences in the percentile interval, in (0, 1).
+        samples: Number of draws of all documents, with replacement: B.
+        seed: Seed of the draws.
 
     Raises:
-        InputError: Scores of different lengths, no score, one that is no number, or an option out of range.
+        InputError: Scores of different lengths, no score, one that is not finite, or an option out of range.
     """
     first, second = _check(system, confidence, samples), _check(baseline, confidence, samples)
     if first.shape != second.shape:

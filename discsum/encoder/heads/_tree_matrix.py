@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,26 @@ from torch import Tensor
 
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
 from discsum.priors import project_to_sentences
+from discsum.tree import RSTTree
 
 
 class TreeHead(Head):
-    """Attends by a matrix over the EDUs, or by its projection on sentences."""
+    """Attends by a matrix over the EDUs, or by its projection on sentences.
 
-    @staticmethod
-    @abstractmethod
-    def matrix(units: UnitTree) -> NDArray[np.float32]:
-        """Return the `(edus, edus)` matrix, rows summing to 1."""
+    `matrix` returns the `(edus, edus)` matrix of a tree; its rows sum to 1.
+    """
+
+    matrix: ClassVar[Callable[[RSTTree], NDArray[np.float32]]]
+
+    @classmethod
+    def unit_matrix(cls, units: UnitTree) -> NDArray[np.float32]:
+        """Return the `(edus, edus)` matrix of the units' tree."""
+        return cls.matrix(units.tree)
 
     @classmethod
     def prior(cls, units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
         """Return the matrix over the units."""
-        matrix = cls.matrix(units)
+        matrix = cls.unit_matrix(units)
         if units.sentences is not None:
             matrix = project_to_sentences(matrix, units.edu_to_sentence, units.sentences)
         return {"matrix": matrix}

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads._tree_matrix import TreeHead
-from discsum.encoder.heads.base import UnitTree
 from discsum.priors import c_tree_confidence
 
 
@@ -15,7 +11,4 @@ from discsum.priors import c_tree_confidence
 class CTreeConfidenceHead(TreeHead):
     """Attends by the constituents that cover both units, each counting what is expected of it."""
 
-    @staticmethod
-    def matrix(units: UnitTree) -> NDArray[np.float32]:
-        """Return the C-Tree with expected weights."""
-        return c_tree_confidence(units.tree)
+    matrix = staticmethod(c_tree_confidence)

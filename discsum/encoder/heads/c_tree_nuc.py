@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discsum.encoder.heads import HEADS
 from discsum.encoder.heads._tree_matrix import TreeHead
-from discsum.encoder.heads.base import UnitTree
 from discsum.priors import c_tree_nuc
 
 
@@ -15,7 +11,4 @@ from discsum.priors import c_tree_nuc
 class CTreeNucHead(TreeHead):
     """Attends by the constituents that cover both units, nuclei counting twice."""
 
-    @staticmethod
-    def matrix(units: UnitTree) -> NDArray[np.float32]:
-        """Return the C-Tree w/Nuc."""
-        return c_tree_nuc(units.tree)
+    matrix = staticmethod(c_tree_nuc)

@@ -15,7 +15,7 @@ from discsum.priors import d_tree
 class DTreeHead(TreeHead):
     """Attends to the unit's head, with one root a sentence."""
 
-    @staticmethod
-    def matrix(units: UnitTree) -> NDArray[np.float32]:
+    @classmethod
+    def unit_matrix(cls, units: UnitTree) -> NDArray[np.float32]:
         """Return the D-Tree."""
         return d_tree(units.tree, units.edu_to_sentence)
