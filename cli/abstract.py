@@ -84,10 +84,10 @@ def abstract(
         device=device,
         **selector_options(option or [], (*NO_OPTIONS, "beta")),
     )
-    engine, generation = load_parser(parser), Generation(beams, min_tokens, max_tokens, truncate)
+    generation = Generation(beams, min_tokens, max_tokens, truncate)
 
     def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-        parsed = ensure_parsed(items, lambda: engine, sentences=sentences)
+        parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
         summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
         for summary in summaries:
             _note_whole(summary)

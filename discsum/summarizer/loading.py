@@ -40,7 +40,7 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
 
 @cache
 def shipped_summarizer(unit: str) -> ExtractiveSummarizer:
-    """Return the shipped summarizer of a unit, loaded once.
+    """Return the shipped summarizer of a unit, loaded once; both share the cached parser.
 
     Raises:
         InputError: Another unit than `sentence` or `edu`.

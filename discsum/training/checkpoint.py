@@ -67,6 +67,8 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
             there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
+    if "task" not in state:
+        raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start anew")
     changed = differences(there, recipe)
     if changed:
         raise InputError(f"{folder}: expected a run of this recipe, found another's ({changed}); choose another folder")

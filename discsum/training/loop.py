@@ -76,18 +76,19 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
-            if not (folder / BEST / CONFIG).is_file():
-                # Only a validation that is better would write them again.
-                raise InputError(
-                    f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
-                    f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
-                )
+        # Before `prepare`, in which processes wait for each other.
+        self._check_together()
+        if state is not None and not (folder / BEST / CONFIG).is_file():
+            # Only a validation that is better would write them again.
+            raise InputError(
+                f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
+                f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
+            )
         if not self.finished:
             task.prepare(report)
         if state is None and self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
             report(f"{len(task.train)} documents, {self.end} steps, {count:,} parameters")
-        self._check_together()
         self._wrapped, self.optimizer = self.accelerator.prepare(network, optimizer)
 
     @property

@@ -63,7 +63,7 @@ def train_seeds(
         state = earlier_state(place, alone.to_dict())
         assert state is not None, "a run that is done has a checkpoint"
         learned[seed] = f"{state['data']} {state['task']['silver']}"
-        parsers.append(Parser.from_pretrained(place / BEST, device=task.accelerator.device.type))
+        parsers.append(Parser.from_pretrained(place / BEST, device=str(task.accelerator.device)))
         runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], dev)))
     if not runs:
         return None
@@ -72,7 +72,7 @@ def train_seeds(
     # What is saved is in half precision, and that is what is measured.
     with replacing_folder(folder / BEST) as new:
         mean_parser(parsers, name).save_pretrained(new)
-        scores = evaluate_parser(Parser.from_pretrained(new, device=parsers[0].network.device.type), dev)
+        scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), dev)
         (new / CARD).write_text(mean_card(name, recipe, runs, scores, notes), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")
     return scores

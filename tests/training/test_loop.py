@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
+from discsum.training.checkpoint import LAST, earlier_state
 from discsum.training.loop import TrainingLoop
 from discsum.training.recipe import TrainingRecipe
 from discsum.training.schedule import plateau_factor
@@ -192,3 +193,9 @@ def test_more_parts_than_documents_are_refused():
         recipe(accumulate=5)
     with pytest.raises(InputError, match="stop: expected 0 to 4 epochs, got 9"):
         recipe(stop=9)
+
+
+def test_a_checkpoint_of_an_older_version_is_named(tmp_path):
+    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": json.dumps({"recipe": {}, "log": []})})
+    with pytest.raises(WeightsError, match="expected a checkpoint of this version, got an older one; delete it"):
+        earlier_state(tmp_path, {})
