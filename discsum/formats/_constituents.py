@@ -133,7 +133,7 @@ def top_down(parents: Sequence[int]) -> tuple[list[int], list[int], list[list[in
         parents: The parent of each item; a root has a negative one.
     """
     children: list[list[int]] = [[] for _ in parents]
-    roots = []
+    roots: list[int] = []
     for item, parent in enumerate(parents):
         (roots if parent < 0 else children[parent]).append(item)
     order, stack = [], list(roots)

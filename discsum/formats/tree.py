@@ -22,7 +22,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 class _Child(NamedTuple):
     """An EDU, or a node as `edus` plus its index, with its role (`N`, `S`, empty for the root) and relation."""
 
-    index: int
+    place: int
     role: str = ""
     relation: str = ""
 
@@ -45,8 +45,8 @@ def to_text(document: Document, width: int | None = None) -> str:
         child, prefix, below = stack.pop()
         label = f"{child.role} {child.relation}".strip()
         head = f"{prefix}[{label}]" if label else ""
-        if child.index < tree.edus:
-            text = texts[child.index]
+        if child.place < tree.edus:
+            text = texts[child.place]
             pieces = [text] if width is None else textwrap.wrap(text, max(30, width - len(head) - 1)) or [text]
             lines.append(f"{head} {pieces[0]}".rstrip() if label else pieces[0])
             lines += [below.ljust(len(head) + 1) + piece for piece in pieces[1:]]
@@ -54,7 +54,7 @@ def to_text(document: Document, width: int | None = None) -> str:
         if label:
             lines.append(head)
         ends = [("└─ ", "   ")]
-        for sibling in reversed(_flat_children(tree, child.index)):
+        for sibling in reversed(_flat_children(tree, child.place)):
             branch, guide = ends.pop() if ends else ("├─ ", "│  ")
             stack.append((sibling, below + branch, below + guide))
     return "\n".join(lines) + "\n"
@@ -67,11 +67,11 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
     stack = [_Child(index, "N")]
     while stack:
         child = stack.pop()
-        node = tree.nodes[child.index - tree.edus] if child.index >= tree.edus else None
+        node = tree.nodes[child.place - tree.edus] if child.place >= tree.edus else None
         if node is None or child.role == "S" or _nucleus_relation(node) != chain:
             children.append(child)
             continue
-        for place, role in reversed(list(zip(binary_children(tree, child.index), node.nuclearity, strict=True))):
+        for place, role in reversed(list(zip(binary_children(tree, child.place), node.nuclearity, strict=True))):
             stack.append(_Child(place, role, chain if role == "N" else node.relation))
     return children
 

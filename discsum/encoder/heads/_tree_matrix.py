@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,12 @@ from discsum.tree import RSTTree
 
 
 class TreeHead(Head):
-    """Attends by a matrix over the EDUs, or by its projection on sentences.
+    """Attends by a matrix over the EDUs, or by its projection on sentences."""
 
-    `matrix` returns the `(edus, edus)` matrix of a tree; its rows sum to 1.
-    """
-
-    matrix: ClassVar[Callable[[RSTTree], NDArray[np.float32]]]
+    @staticmethod
+    @abstractmethod
+    def matrix(tree: RSTTree) -> NDArray[np.float32]:
+        """Return the `(edus, edus)` matrix of a tree; its rows sum to 1."""
 
     @classmethod
     def unit_matrix(cls, units: UnitTree) -> NDArray[np.float32]:
