@@ -55,7 +55,7 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
     return loss / max(1, len(lefts) - 1)
 
 
-def posterior_of(scores: SplitScores) -> Posterior:
+def span_posterior(scores: SplitScores) -> Posterior:
     """Return the span probabilities under some scores, all of the document's in one chart."""
     _, _, lefts, rights = _score_matrices(scores)
     return posterior(lefts, rights)

@@ -1,8 +1,7 @@
-"""Other documents in a document: a part of it that is one too, or the same laid out in other lines.
+"""Data augmentation: parts of a document as documents, and documents with other line breaks or without case.
 
-A treebank of two hundred documents teaches little of how documents are built. A constituent is a text with a
-tree of its own, and so is a text without some of its satellites; both have other lengths and neighbours.
-And a treebank's texts are laid out in one way, all others' in many.
+A treebank of two hundred documents is small. A constituent is a text with a tree, and so is a text without some of its
+satellites; both vary lengths and neighbours. A treebank's texts also share one layout, which other texts do not.
 """
 
 from __future__ import annotations
@@ -16,22 +15,21 @@ from discsum.errors import InputError
 from discsum.parsers.subwords import GAPS, Subwords
 from discsum.parsers.training.examples import Example, Targets
 
+# EDUs of a constituent that stands for a document, at least.
 SMALLEST = 20
 SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
-# The width that wrapped texts are wrapped to.
+# Characters per line of wrapped texts.
 COLUMNS = 72
 
 
-def pruned(example: Example, random: np.random.Generator, section: float, drop: float) -> Example:
-    """Return a smaller example, or the same.
-
-    Only whole sentences go, so that what stays reads as text.
+def prune(example: Example, random: np.random.Generator, section: float, drop: float) -> Example:
+    """Return the example without some of its EDUs, or unchanged; only whole sentences are removed.
 
     Args:
         example: A gold document.
-        random: Source of all choices.
+        random: Random generator.
         section: Probability of keeping one constituent only, of at least `SMALLEST` EDUs.
-        drop: Probability, for each satellite of at most a third of the document, that it goes.
+        drop: Probability of removing each satellite of at most a third of the document.
     """
     tree = example.tree
     if tree is None:
@@ -52,15 +50,15 @@ def pruned(example: Example, random: np.random.Generator, section: float, drop: 
         small = 3 * (last - first + 1) <= edus
         if small and opens[first] and opens[last + 1] and random.random() < drop:
             kept[first : last + 1] = False
-    return example if kept.all() or kept.sum() < 2 else restricted(example, kept)
+    return example if kept.all() or kept.sum() < 2 else restrict(example, kept)
 
 
-def restricted(example: Example, kept: NDArray[np.bool_]) -> Example:
+def restrict(example: Example, kept: NDArray[np.bool_]) -> Example:
     """Return the example without the EDUs that are not `kept` `(edus,)`; a node stays if both its children do."""
     gold = example.targets
     starts = gold.edu_starts
     sizes = np.diff(np.append(starts, len(example.subwords)))
-    # What stands before the first EDU's first subword goes with that EDU.
+    # Subwords before the first EDU's first subword are kept or removed with that EDU.
     inside = np.concatenate([np.full(starts[0], kept[0]), np.repeat(kept, sizes)])
     words = Subwords(**{item.name: getattr(example.subwords, item.name)[inside] for item in fields(Subwords)})
     moved = np.concatenate([[0], inside.cumsum()])
@@ -73,28 +71,22 @@ def restricted(example: Example, kept: NDArray[np.bool_]) -> Example:
     return replace(example, subwords=words, tags=example.tags[inside], targets=targets)
 
 
-def relaid(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
-    """Return the subwords, sometimes with other line breaks and sometimes without case, as plain texts come.
-
-    Args:
-        subwords: A document's.
-        share: Probability of other line breaks, and, apart from it, of losing case.
-        random: Source of all choices.
-    """
+def relayout(subwords: Subwords, share: float, random: np.random.Generator) -> Subwords:
+    """Return the subwords with other line breaks and, independently, without case, each with probability `share`."""
     gaps, cases = subwords.gaps, subwords.cases
     if random.random() < share:
         gaps = LAYOUTS[random.integers(len(LAYOUTS))](subwords)
         gaps[:1] = subwords.gaps[:1]
     if random.random() < share:
         cases = np.where((cases == 1) | (cases == 2), 0, cases)
-    return Subwords(subwords.ids, subwords.starts, subwords.ends, gaps, cases, subwords.opens)
+    return replace(subwords, gaps=gaps, cases=cases)
 
 
 def _one_line(subwords: Subwords) -> NDArray[np.int64]:
     return np.minimum(subwords.gaps, SPACE)
 
 
-def _a_paragraph_a_line(subwords: Subwords) -> NDArray[np.int64]:
+def _single_newlines(subwords: Subwords) -> NDArray[np.int64]:
     return np.minimum(subwords.gaps, NEWLINE)
 
 
@@ -102,7 +94,7 @@ def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
     gaps = subwords.gaps.copy()
     words = np.flatnonzero(gaps >= SPACE)
     starts = subwords.starts[words]
-    # Columns count from the last line break that was there.
+    # Columns are counted from the last line break of the original text.
     begins = np.maximum.accumulate(np.where(gaps[words] >= NEWLINE, starts, 0))
     column = (starts - begins) // COLUMNS
     wraps = (np.diff(column, prepend=0) > 0) & (gaps[words] == SPACE)
@@ -110,4 +102,4 @@ def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
     return gaps
 
 
-LAYOUTS = (_one_line, _a_paragraph_a_line, _wrapped)
+LAYOUTS = (_one_line, _single_newlines, _wrapped)

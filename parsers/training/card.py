@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from discsum.parsers.training.evaluation import ParserScores, in_one_line
+from discsum.parsers.training.evaluation import ParserScores, format_figures
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.training.task import LogEntry
 
@@ -19,8 +19,8 @@ source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is par
 
 
 _TEACHERS = """\
-Beside gold trees it learned what teachers, parsers trained before, said of texts without trees. No text of theirs is
-part of this model.
+In addition to gold trees it was trained on texts without trees, pseudo-labelled by trained parsers. None of these
+texts is part of this model.
 
 - teachers: {teachers}
 - texts, at most {longest} characters of each: {texts}
@@ -28,34 +28,29 @@ part of this model.
 
 
 def parser_card(name: str, recipe: ParserRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str) -> str:
-    """Return the card of one run: what the model is, its data and licences, its recipe, and the figures of its log."""
+    """Return the model card of one run: data and licences, recipe, and the figures of its log."""
     losses = " | ".join(log[0].parts)
     table = [f"| step | dev | {losses} |", "|---|---|" + "---|" * len(log[0].parts)]
     for entry in log:
         parts = " | ".join(f"{value:.3f}" for value in entry.parts.values())
-        table.append(f"| {entry.steps} | {in_one_line(entry.validation)} | {parts} |")
+        table.append(f"| {entry.steps} | {format_figures(entry.validation)} | {parts} |")
     return _card(name, recipe, f"the running average after step {best.steps}", "\n".join(table), notes)
 
 
 def mean_card(
     name: str, recipe: ParserRecipe, runs: Sequence[tuple[str, ParserScores]], scores: ParserScores, notes: str
 ) -> str:
-    """Return the card of several runs' mean: as `parser_card`, with the figures of each run and of the mean."""
-    values = [_values(found) for _, found in runs]
-    mean = [statistics.mean(column) for column in zip(*values, strict=True)]
-    rows = [(run, row) for (run, _), row in zip(runs, values, strict=True)]
-    rows.append(("*their mean*", mean))
+    """Return the card of several runs' averaged weights: as `parser_card`, with the figures of each run and of all."""
+    rows = [(run, list(found.figures.values())) for run, found in runs]
+    columns = list(zip(*(values for _, values in rows), strict=True))
+    rows.append(("*their mean*", [statistics.mean(column) for column in columns]))
     if len(runs) > 1:
-        rows.append(("*their standard deviation*", [statistics.stdev(column) for column in zip(*values, strict=True)]))
-    rows.append(("**mean of their weights**", _values(scores)))
+        rows.append(("*their standard deviation*", [statistics.stdev(column) for column in columns]))
+    rows.append(("**mean of their weights**", list(scores.figures.values())))
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
-    table += [f"| {label} | {_cells(row)} |" for label, row in rows]
+    table += [f"| {label} | {_cells(values)} |" for label, values in rows]
     kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best validation"
     return _card(name, recipe, kept, "\n".join(table), notes)
-
-
-def _values(scores: ParserScores) -> list[float]:
-    return list(scores.figures.values())
 
 
 def _cells(values: Sequence[float]) -> str:
@@ -69,7 +64,7 @@ def _card(name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str) 
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     if recipe.start:
-        data += f"\nIt began with the layers that fit of another parser, {recipe.start}.\n"
+        data += f"\nIt was initialised from the layers that fit of another parser, {recipe.start}.\n"
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
     return f"""\
 ---
@@ -86,12 +81,12 @@ Sentences, elementary discourse units and an RST tree from raw English text; use
 ## Data
 
 {data}
-The encoder it goes back to, {recipe.encoder}, is under its own licence.
+The pretrained encoder, {recipe.encoder}, has its own licence.
 
 ## Figures on GUM dev
 
 Segmentation F1 of EDUs and sentences from raw text; original Parseval S/N/R/F with gold EDUs, and from raw text
-with spans named by the start and by the end of their first EDU.
+with spans identified by the start and by the end of their first EDU.
 
 {figures}
 

@@ -1,4 +1,4 @@
-"""A parser's figures on gold documents: segmentation, trees over gold EDUs, trees from raw text."""
+"""Scores of a parser on gold documents: segmentation, trees over gold EDUs, trees from raw text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,14 @@ from typing import Any
 
 from discsum.document import Document
 from discsum.parsers.parser import Parser
-from discsum.parsers.parseval import ParsevalScores, SegmentationScores, parseval, segmentation
-
-# Of a tree's scores, in the order in which they are shown.
-PARTS = ("span", "nuclearity", "relation", "full")
+from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores, parseval, segmentation
 
 
 @dataclass(frozen=True)
 class ParserScores:
-    """All that is published of a parser.
+    """Segmentation from raw text, and trees over gold EDUs and sentences and from raw text.
 
-    Attributes:
-        edus: Segmentation into EDUs, from raw text.
-        sentences: Segmentation into sentences, from raw text.
-        gold: Trees over gold EDUs (and gold sentences).
-        raw_start: Trees from raw text, constituents named by the start of their first EDU.
-        raw_end: Trees from raw text, constituents named by the end of their first EDU.
+    Constituents from raw text are identified by the start (`raw_start`) or the end (`raw_end`) of their first EDU.
     """
 
     edus: SegmentationScores
@@ -34,7 +26,7 @@ class ParserScores:
 
     @property
     def selection_score(self) -> float:
-        """The number to choose weights by: mean of segmentation F1 and full F1, with gold EDUs and from text."""
+        """The score that selects weights: the mean of EDU F1 and of full F1 over gold EDUs and from raw text."""
         return (self.edus.f1 + self.gold.full + self.raw_end.full) / 3
 
     @property
@@ -42,7 +34,7 @@ class ParserScores:
         """All figures by name, in percent."""
         trees = {"gold": self.gold, "start": self.raw_start, "end": self.raw_end}
         named = {"edus": self.edus.f1, "sentences": self.sentences.f1}
-        named |= {f"{name}_{part}": getattr(scores, part) for name, scores in trees.items() for part in PARTS}
+        named |= {f"{name}_{metric}": getattr(scores, metric) for name, scores in trees.items() for metric in METRICS}
         return {name: round(value, 4) for name, value in named.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,14 +43,14 @@ class ParserScores:
 
     def __str__(self) -> str:
         """Return one line for a log."""
-        return in_one_line(self.figures)
+        return format_figures(self.figures)
 
 
-def in_one_line(figures: Mapping[str, float]) -> str:
-    """Return a parser's figures, by their names in `ParserScores.figures`, in one line."""
+def format_figures(figures: Mapping[str, float]) -> str:
+    """Return `ParserScores.figures` in one line."""
     shown = [f"edus {figures['edus']:.1f} sentences {figures['sentences']:.1f}"]
     for name in ("gold", "start", "end"):
-        values = "/".join(f"{figures[f'{name}_{part}']:.1f}" for part in PARTS)
+        values = "/".join(f"{figures[f'{name}_{metric}']:.1f}" for metric in METRICS)
         shown.append(f"{name} {values}")
     return " ".join(shown)
 
@@ -66,7 +58,7 @@ def in_one_line(figures: Mapping[str, float]) -> str:
 def evaluate_parser(
     parser: Parser, gold: Sequence[Document], *, rst: bool = False, batch_size: int = 8
 ) -> ParserScores:
-    """Return the scores of `parser` on documents with gold trees; `rst` asks for RST-Parseval."""
+    """Return the scores of `parser` on documents with gold trees, with `rst` by RST-Parseval."""
     raw = list(parser.parse_many((document.text for document in gold), batch_size=batch_size))
     given = [
         parser.parse(document.text, sentences=document.sentences, edus=document.edus, id=document.id)

@@ -1,4 +1,4 @@
-"""Documents as the parser's training targets: gold trees over gold or predicted EDUs, or what teachers say."""
+"""Documents as the parser's training targets: gold trees over gold or predicted EDUs, or pseudo-labels."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from discsum.tree import RSTTree
 
 @dataclass(frozen=True)
 class Targets:
-    """What the tree builder is to find over some EDUs.
+    """Training targets of the tree builder over some EDUs.
 
     Attributes:
         edu_starts: `(edus,)` first subword of each EDU.
-        sentence_starts: First subword of each sentence.
-        nodes: `(nodes, 3)` first, last and split of each node to learn that these EDUs can express.
-        labels: `(nodes,)` index of each node's label, or `(nodes, labels)` how probable each is.
-        expected: The distribution over trees to learn, where there is one instead of a tree.
+        sentence_starts: `(sentences,)` first subword of each sentence.
+        nodes: `(nodes, 3)` first, last and split of each target node.
+        labels: `(nodes,)` index of each node's label, or `(nodes, labels)` probabilities.
+        expected: The target distribution over trees, where there is one instead of a tree.
     """
 
     edu_starts: NDArray[np.int64]
@@ -40,14 +40,13 @@ class Targets:
 
 @dataclass(frozen=True)
 class Example:
-    """A document in subwords, with all that is to be learned from it.
+    """A document in subwords with its training targets.
 
     Attributes:
-        id: The document's name, or how its text begins.
-        tree: Its gold tree; none where teachers stand in for gold.
-        subwords: Its subwords.
-        tags: `(subwords, 3)` how probable each boundary tag is: 0 or 1 in gold documents.
-        targets: What the tree builder is to find, over gold EDUs or the teachers'.
+        id: The document's name, or the first characters of a pseudo-labelled text.
+        tree: Its gold tree; none for pseudo-labelled texts.
+        tags: `(subwords, 3)` probability of each boundary tag: 0 or 1 in gold documents.
+        targets: Targets over gold EDUs, or over those of the first teacher.
     """
 
     id: str
@@ -86,31 +85,31 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
 
 
 class GoldExamples:
-    """Gold documents to learn from, all drawn alike."""
+    """Gold documents to train on, all drawn with the same weight."""
 
     def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
-        """Cut the documents into subwords; see `make_example`."""
+        """Make an example of each document; see `make_example`."""
         self._texts = [document.text for document in documents]
         self._examples = [make_example(document, tokenizer, labels) for document in documents]
-        # Windows are padded to each other, whole documents are not: any of them may share a step.
+        # Windows are padded, whole documents are not, so documents need no sorting by length.
         self.lengths: NDArray[np.int64] = np.ones(len(documents), dtype=np.int64)
         self.weights: NDArray[np.float64] = np.ones(len(documents))
 
     @property
     def digest(self) -> str:
-        """A name for all that is to be learned."""
+        """Digest of the examples."""
         return digest(self._examples)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of examples."""
         return len(self._examples)
 
     def __getitem__(self, index: int, /) -> Example:
-        """Return one of them."""
+        """Return one example."""
         return self._examples[index]
 
     def texts(self) -> list[str]:
-        """Return a digest of each one's text."""
+        """Return a digest of each document's text."""
         return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self._texts]
 
     def ids(self, examples: Sequence[int]) -> list[str]:
@@ -119,15 +118,17 @@ class GoldExamples:
 
 
 def digest(examples: Sequence[Example]) -> str:
-    """Return a name for what is to be learned from the examples, in their order."""
+    """Return a digest of the examples' subwords, tags and nodes, in order."""
     found = hashlib.sha256()
     for example in examples:
         found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
     return found.hexdigest()[:16]
 
 
-def over_predicted(example: Example, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]) -> Targets:
-    """Return the gold nodes whose beginning, split and end are all borders between the predicted EDUs."""
+def restrict_to_predicted(
+    example: Example, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]
+) -> Targets:
+    """Return the gold nodes whose start, split and end are all borders of the predicted EDUs."""
     borders = np.append(example.targets.edu_starts, len(example.subwords))
     predicted = np.append(edu_starts, len(example.subwords))
     place = np.searchsorted(predicted, borders)

@@ -1,8 +1,8 @@
-"""Several runs of one recipe that differ in their seeds, and the mean of their weights.
+"""Several runs of one recipe with different seeds, and the mean of their weights.
 
-Runs that begin with the same trained parser stay near each other, so that the mean of their weights is a parser too,
-and a better one than each of them (model soups, Wortsman et al. 2022). It does what falling learning rates do, whence
-runs may end before theirs have fallen (`stop`).
+Runs initialised from the same trained parser stay close to each other, so the mean of their weights is a parser too,
+and a better one than each of them (model soups, Wortsman et al. 2022). Averaging replaces the decay of the learning
+rate, so runs may end before theirs has decayed (`stop`).
 """
 
 from __future__ import annotations
@@ -37,49 +37,47 @@ def train_seeds(
     texts: Sequence[str],
     report: Callable[[str], None] = lambda line: None,
 ) -> ParserScores | None:
-    """Train a parser with each of the recipe's seeds; keep the mean of their best weights in `folder / 'best'`.
+    """Train a parser with each of the recipe's seeds and write the mean of their best weights to `folder / 'best'`.
 
-    Each run is in `folder / 'seed-N'` and resumes as any other; arguments are those of `ParserTask`.
+    Each run is in `folder / 'seed-N'` and can be resumed; arguments are those of `ParserTask`.
 
     Returns:
         The scores of the mean, in the first process.
 
     Raises:
-        InputError: As for `ParserTask` and `TrainingLoop`; or a single run is in the folder, or runs there learned from
-            other examples.
-        WeightsError: As for these.
+        InputError: As for `ParserTask` and `TrainingLoop`; or the folder has a single run, or runs on other examples.
+        WeightsError: As for `ParserTask` and `TrainingLoop`.
     """
     if (folder / LAST).is_file():
         raise InputError(f"{folder}: expected a folder for runs of several seeds, found a single run there")
     runs, parsers, learned = list[tuple[str, ParserScores]](), [], {}
     for seed in recipe.seeds:
         report(f"seed {seed}")
-        place, alone = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
-        cache = folder.parent / "silver"
-        task = ParserTask(alone, train, dev, name, notes, texts=texts, cache=cache)
-        best = TrainingLoop(task, place, report).run(report)
+        run_folder, run_recipe = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
+        task = ParserTask(run_recipe, train, dev, name, notes, texts=texts, cache=folder.parent / "silver")
+        best = TrainingLoop(task, run_folder, report).run(report)
         if not task.accelerator.is_main_process:
             continue
-        state = earlier_state(place, alone.to_dict())
-        assert state is not None, "a run that is done has a checkpoint"
+        state = earlier_state(run_folder, run_recipe.to_dict())
+        assert state is not None, "a finished run has a checkpoint"
         learned[seed] = f"{state['data']} {state['task']['silver']}"
-        parsers.append(Parser.from_pretrained(place / BEST, device=str(task.accelerator.device)))
+        parsers.append(Parser.from_pretrained(run_folder / BEST, device=str(task.accelerator.device)))
         runs.append((f"seed {seed}, step {best.steps}", evaluate_parser(parsers[-1], dev)))
     if not runs:
         return None
     if len(set(learned.values())) > 1:
         raise InputError(f"{folder}: expected runs that learned from the same examples, found others ({learned})")
-    # What is saved is in half precision, and that is what is measured.
+    # Measured as saved, in half precision.
     with replacing_folder(folder / BEST) as new:
-        mean_parser(parsers, name).save_pretrained(new)
+        average_weights(parsers, name).save_pretrained(new)
         scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), dev)
         (new / CARD).write_text(mean_card(name, recipe, runs, scores, notes), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")
     return scores
 
 
-def mean_parser(parsers: Sequence[Parser], name: str) -> Parser:
-    """Return the parser whose every weight is the mean of the parsers', which are alike but for their weights."""
+def average_weights(parsers: Sequence[Parser], name: str) -> Parser:
+    """Return the parser with the mean weights of parsers that differ in their weights only."""
     network = copy.deepcopy(parsers[0].network)
     states = [parser.network.state_dict() for parser in parsers]
     network.load_state_dict(

@@ -1,4 +1,4 @@
-"""A training run that begins with the layers of another parser."""
+"""Initialisation of a training run from another trained parser."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 
 
-def begin_with(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -> list[str]:
-    """Give the network what fits of a trained parser; return the names of the parts that it took.
+def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -> list[str]:
+    """Copy the matching parts of a trained parser into `network`; return their names.
 
-    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`; one fits if its weights have the same names and shapes
-    in both, so that a split scorer with cohesion begins anew after one without.
-
-    Args:
-        network: What is to be trained; changed.
-        tokenizer: What it reads texts by.
-        folder: The trained parser.
+    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if its weights have the same names and
+    shapes in both networks; a split scorer with cohesion, for example, does not match one without.
 
     Raises:
-        InputError: No such folder, a parser of another vocabulary, or none of its parts fits.
+        InputError: No such folder, a parser with another vocabulary, or no matching part.
         WeightsError: A damaged folder.
     """
     if not Path(folder).is_dir():
@@ -31,13 +26,13 @@ def begin_with(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -> lis
     start = Parser.from_pretrained(folder)
     if start.tokenizer.get_vocab() != tokenizer.get_vocab():
         raise InputError(f"start: expected a parser with the vocabulary of the recipe's encoder, {folder} has another")
-    other, taken = start.network, []
+    copied = []
     for name, part in network.named_children():
-        theirs, ours = (found.state_dict() for found in (other.get_submodule(name), part))
-        same = {key: value.shape for key, value in theirs.items()} == {key: value.shape for key, value in ours.items()}
-        if same and (name != "labels" or other.labels.labels == network.labels.labels):
-            part.load_state_dict(theirs)
-            taken.append(name)
-    if not taken:
+        source = start.network.get_submodule(name).state_dict()
+        shapes, wanted = ({key: value.shape for key, value in state.items()} for state in (source, part.state_dict()))
+        if shapes == wanted and (name != "labels" or start.network.labels.labels == network.labels.labels):
+            part.load_state_dict(source)
+            copied.append(name)
+    if not copied:
         raise InputError(f"start: expected a parser that shares layers with this recipe's, {folder} has others")
-    return taken
+    return copied

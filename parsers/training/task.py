@@ -1,4 +1,4 @@
-"""What training a parser is: its network, its losses on gold and silver documents, and the figures it is chosen by."""
+"""The parser's training task: its network, its losses on gold and pseudo-labelled documents, and its validation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.training.card import parser_card
-from discsum.parsers.training.evaluation import evaluate_parser, in_one_line
+from discsum.parsers.training.evaluation import evaluate_parser, format_figures
 from discsum.parsers.training.examples import Example, GoldExamples, digest, label_set
 from discsum.parsers.training.losses import LossSums, ParserBatch, ParserObjective, make_batch
+from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.silver import in_turns, pseudo_label, shortened, with_paragraphs
-from discsum.parsers.training.start import begin_with
+from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
@@ -32,11 +32,10 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class WeightedBatch:
-    """This process's documents of a part of a step.
+    """This process's documents of a part of a step, with the weights of their losses.
 
     Attributes:
-        batch: The documents.
-        starts: Beginnings of units in the whole step, divided by the number of processes.
+        starts: EDU and sentence starts in the whole step, divided by the number of processes.
         share: The part's share of the whole step's nodes, times the number of processes.
     """
 
@@ -46,9 +45,9 @@ class WeightedBatch:
 
 
 class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
-    """Learns to segment and to parse from gold documents, and from what teachers say of texts without trees."""
+    """Trains segmenter and tree builder on gold documents and on texts that teachers pseudo-label."""
 
-    # Which parameters have a gradient depends on the design, and on whether a document has a node.
+    # Which parameters have a gradient depends on the design, and on whether documents have nodes.
     unused_parameters = True
 
     def __init__(
@@ -66,12 +65,12 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
 
         Args:
             recipe: All settings.
-            train: Gold documents to learn from.
-            dev: Gold documents to choose by.
+            train: Gold documents to train on.
+            dev: Gold documents to validate on.
             name: The parser's name.
-            notes: For its card.
-            texts: Texts without trees, to learn from the recipe's teachers.
-            cache: Folder of the teachers' answers, which runs may share; needed with teachers.
+            notes: Text for the model card.
+            texts: Texts without trees for the recipe's teachers.
+            cache: Folder of the teachers' predictions, which runs may share; required with teachers.
 
         Raises:
             WeightsError: No such encoder.
@@ -83,16 +82,16 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self.dev, self.name, self.notes = dev, name, notes
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network)
         self.parser = parser.to(self.accelerator.device)
-        # Word vectors hold half of the parameters; a few hundred documents only blur them.
+        # Word vectors are half of the parameters; a few hundred documents are too few to improve them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)
         self.network = ParserObjective(self.parser, recipe)
         self._texts, self._cache = texts, cache
-        self.silver: list[Example] = []
-        self._silver_digest: str | None = None
+        self.pseudo_labelled: list[Example] = []
+        self._pseudo_labelled_digest: str | None = None
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the encoder's parameters and all others, matrices apart from vectors, which do not decay."""
+        """Return groups by learning rate (encoder or not) and weight decay (matrices only)."""
         groups: dict[tuple[bool, bool], list[Tensor]] = {}
         for name, parameter in self.parser.named_parameters():
             if parameter.requires_grad:
@@ -104,64 +103,64 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         ]
 
     def start(self, report: Report) -> None:
-        """Take the layers that fit of the parser that the recipe begins with.
+        """Initialise the matching layers from the recipe's `start`.
 
         Raises:
-            InputError: There is no such parser, or nothing of it fits.
+            InputError: There is no such parser, or none of its layers match.
         """
         if self.recipe.start:
-            taken = begin_with(self.parser, self.tokenizer, self.recipe.start)
-            report(f"begins with the {', '.join(taken)} of {self.recipe.start}")
+            copied = initialise_from(self.parser, self.tokenizer, self.recipe.start)
+            report(f"begins with the {', '.join(copied)} of {self.recipe.start}")
 
     def prepare(self, report: Report) -> None:
-        """Ask the teachers, which a finished run needs no more.
+        """Pseudo-label the texts; not needed in a finished run.
 
         Raises:
-            InputError: Teachers and texts are none to learn from, or others than those that the run began with.
+            InputError: Teachers or texts cannot be used, or are not those that the run began with.
             WeightsError: A damaged teacher.
         """
         recipe, labels = self.recipe, self.parser.labels.labels
         if recipe.teachers:
-            assert self._cache is not None, "whoever has teachers has a folder for their answers"
-            texts = [with_paragraphs(shortened(text, recipe.longest)) for text in self._texts]
+            assert self._cache is not None, "callers with teachers give a cache"
+            texts = [separate_paragraphs(truncate(text, recipe.longest)) for text in self._texts]
             with local_main_first():
                 teachers = Teachers.load(recipe.teachers, labels, str(self.accelerator.device), recipe.bf16)
-                self.silver = pseudo_label(texts, teachers, self.tokenizer, self._cache, report)
-        found = digest(self.silver)
-        if self._silver_digest not in (None, found):
+                self.pseudo_labelled = pseudo_label(texts, teachers, self.tokenizer, self._cache, report)
+        found = digest(self.pseudo_labelled)
+        if self._pseudo_labelled_digest not in (None, found):
             raise InputError(
                 "expected the teachers and texts that the run began with, found others; choose another folder"
             )
-        self._silver_digest = found
+        self._pseudo_labelled_digest = found
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
-        """Return the gold documents of each part, and its share of the step's silver ones, as they are learned from."""
-        recipe, processes = self.recipe, self.accelerator
-        silver = in_turns(len(self.silver), step.number * recipe.silver, recipe.silver, recipe.seed)
+        """Return the augmented gold documents of each part with its share of the step's pseudo-labelled ones."""
+        recipe, processes, available = self.recipe, self.accelerator, self.pseudo_labelled
+        drawn = shuffled_cycle(len(available), step.number * recipe.silver, recipe.silver, recipe.seed)
         found = []
-        for place, part in enumerate(parts):
-            other = silver[place :: len(parts)][processes.process_index :: processes.num_processes]
-            # By document: the same however many processes there are, and in a run that goes on.
-            keys = [(0, index) for index in part] + [(1, index) for index in other]
+        for number, part in enumerate(parts):
+            others = drawn[number :: len(parts)][processes.process_index :: processes.num_processes]
+            # Seeded by document: independent of the number of processes and of resuming.
+            keys = [(0, index) for index in part] + [(1, index) for index in others]
             random = [np.random.default_rng([recipe.seed, step.number, *key]) for key in keys]
-            gold, said = [self.train[index] for index in part], [self.silver[index] for index in other]
-            found.append(make_batch(gold, said, recipe, random, step.done >= recipe.predicted_from))
+            gold, other = [self.train[index] for index in part], [available[index] for index in others]
+            found.append(make_batch(gold, other, recipe, random, step.done >= recipe.predicted_from))
         counts = torch.tensor([[batch.starts, batch.nodes] for batch in found], device=processes.device)
         means: Any = processes.reduce(counts, reduction="mean")
         shares = means[:, 1] * processes.num_processes / means[:, 1].sum().clamp(min=1e-9)
         return [WeightedBatch(batch, means[:, 0].sum(), share) for batch, share in zip(found, shares, strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
-        """Return the batch's part of the weighted sum of the losses over the whole step, and of each.
+        """Return the batch's part of each loss over the whole step, and of their weighted sum.
 
-        Starts are one subword in ten; the sum over all subwords a start keeps the loss of tags on the scale of the
-        others, which are means over nodes. Parts of a step count by their nodes over gold EDUs: how many they have over
-        predicted ones is known only when each is learned from.
+        One subword in ten is a start. The tag loss is a sum over subwords divided by the number of starts, which keeps
+        it on the scale of the other losses, means over nodes. Parts are weighted by their nodes over gold EDUs, as the
+        number over predicted EDUs is not known beforehand.
         """
         found: LossSums = network(batch.batch)
         nodes: Any = self.accelerator.reduce(found.nodes, reduction="sum")
         tags = found.tags / batch.starts
-        splits, labels = (one * (batch.share / nodes.clamp(min=1.0)) for one in (found.splits, found.labels))
+        splits, labels = (loss * (batch.share / nodes.clamp(min=1.0)) for loss in (found.splits, found.labels))
         total = self.recipe.tag_weight * tags + splits + self.recipe.label_weight * labels
         return {"loss": total, "tags": tags, "splits": splits, "labels": labels}
 
@@ -171,12 +170,12 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         return scores.figures | {"selection_score": round(scores.selection_score, 4)}
 
     def selection_score(self, entry: LogEntry) -> float:
-        """Return the mean of segmentation and parsing; see `ParserScores.selection_score`."""
+        """Return `ParserScores.selection_score` of a validation."""
         return entry.validation["selection_score"]
 
     def shown(self, validation: dict[str, float]) -> str:
         """Return the figures in one line."""
-        return in_one_line(validation)
+        return format_figures(validation)
 
     def save(self, folder: Path) -> None:
         """Write the parser."""
@@ -187,12 +186,12 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         return parser_card(self.name, self.recipe, log, best, self.notes)
 
     def state(self) -> dict[str, Any]:
-        """Return a name for what teachers said."""
-        return {"silver": self._silver_digest}
+        """Return the digest of the pseudo-labelled texts."""
+        return {"silver": self._pseudo_labelled_digest}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take the name for what teachers said when the run began."""
-        self._silver_digest = state["silver"]
+        """Restore the digest of the pseudo-labelled texts that the run began with."""
+        self._pseudo_labelled_digest = state["silver"]
 
     def _parser(self) -> Parser:
         return Parser(self.parser, self.tokenizer, self.name)

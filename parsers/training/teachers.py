@@ -1,8 +1,8 @@
-"""What trained parsers together say of a text without a tree.
+"""Predictions of several trained parsers for a text without a tree.
 
 After knowledge distillation (Hinton et al. 2015) and silver trees for RST parsing (Kobayashi et al. 2021): the
-pupil learns the teachers' mean probabilities of boundaries, of spans as children, and of labels. The first teacher
-says where EDUs are and between which the labels stand, so that each of the others can be asked alone.
+student learns the teachers' mean probabilities of boundaries, of spans as children, and of labels. The first teacher
+determines the EDUs and the nodes that are labelled, so the others depend on it alone and can be cached separately.
 """
 
 from __future__ import annotations
@@ -22,22 +22,19 @@ from discsum.errors import InputError
 from discsum.parsers.labels import Label
 from discsum.parsers.parser import Parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
-from discsum.parsers.structure.chart import LIMIT, posterior_of
+from discsum.parsers.structure.chart import LIMIT, span_posterior
 from discsum.parsers.structure.inside_outside import best_tree
 from discsum.parsers.subwords import Subwords, split_subwords
 
-Values = dict[str, NDArray[Any]]
-_NOTHING: Values = {"nodes": np.zeros((0, 3), dtype=np.int64)}
+# Arrays by name: `edu_starts`, `sentence_starts`, `nodes`, `labels` as in `Targets`; `tags` as in `Example`; `left` and
+# `right` as in `Expected`. Without a tree there are only empty `nodes`.
+Predictions = dict[str, NDArray[Any]]
+_NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
 @dataclass(frozen=True)
 class Teachers:
-    """Trained parsers of the design `chart` that agree on labels.
-
-    Attributes:
-        parsers: The parsers, the first of which cuts the texts into EDUs.
-        bf16: Whether their encoders read in bfloat16.
-    """
+    """Trained parsers of the design `chart` with the same labels; encoders run in bfloat16 with `bf16`."""
 
     parsers: tuple[Parser, ...]
     bf16: bool = True
@@ -47,7 +44,7 @@ class Teachers:
         """Return the parsers in `folders`.
 
         Raises:
-            InputError: Folders that are missing, or hold a parser of another design or with other labels.
+            InputError: A folder is missing, or its parser has another design or other labels.
             WeightsError: A damaged folder.
         """
         missing = [folder for folder in folders if not Path(folder).is_dir()]
@@ -64,33 +61,33 @@ class Teachers:
                 )
         return cls(parsers, bf16)
 
-    def key(self, place: int, text: str, words: Subwords) -> str:
-        """Return a name for what the teacher in that place says of a text to a pupil who cuts it into `words`."""
-        # All but the first say it of the first one's units.
-        asked = [self.parsers[index] for index in sorted({0, place})]
-        said = [(parser.fingerprint, parser.network.config.to_dict()) for parser in asked]
-        digest = hashlib.sha256(json.dumps([said, self.bf16]).encode())
+    def key(self, teacher: int, text: str, words: Subwords) -> str:
+        """Return the cache key of a teacher's predictions for a text that the student cuts into `words`."""
+        # All teachers but the first predict over the first one's EDUs.
+        parsers = [self.parsers[index] for index in sorted({0, teacher})]
+        identity = [(parser.fingerprint, parser.network.config.to_dict()) for parser in parsers]
+        digest = hashlib.sha256(json.dumps([identity, self.bf16]).encode())
         for part in (text.encode("utf-8", "surrogatepass"), words.starts.tobytes(), words.ends.tobytes()):
             digest.update(part)
         return digest.hexdigest()[:32]
 
     @torch.inference_mode()
-    def read(self, place: int, text: str, words: Subwords, first: Values | None = None) -> Values:
-        """Return what the teacher in that place says of one text, probabilities in half precision.
+    def predict(self, teacher: int, text: str, words: Subwords, first: Predictions | None = None) -> Predictions:
+        """Return the predictions of the teacher with that index for one text, probabilities in half precision.
 
-        There are no nodes where there is nothing to learn: fewer than 2 EDUs or more than `LIMIT`, or a text that the
-        teacher cuts into other subwords than the pupil.
+        There is no tree for fewer than 2 EDUs or more than `LIMIT`, or if teacher and student cut the text into
+        different subwords.
 
         Args:
-            place: Which teacher.
+            teacher: Index of the teacher.
             text: The text.
-            words: The pupil's subwords.
-            first: What the first teacher says of it, for the others.
+            words: The student's subwords.
+            first: The first teacher's predictions, for all other teachers.
         """
-        parser = self.parsers[place]
+        parser = self.parsers[teacher]
         own = split_subwords(text, parser.tokenizer)
         if not len(words) or not (np.array_equal(own.starts, words.starts) and np.array_equal(own.ends, words.ends)):
-            return _NOTHING
+            return _NO_TREE
         network = parser.network
         with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             vectors = network.encoder([own])
@@ -102,10 +99,10 @@ class Teachers:
         else:
             edus, sentences = first["edu_starts"], first["sentence_starts"]
         if not 2 <= len(edus) <= LIMIT:
-            return _NOTHING
+            return _NO_TREE
         layout = network.layout(words, edus, sentences)
         state = network.edus(vectors, [layout])[0]
-        view = posterior_of(network.splits(state, layout))
+        view = span_posterior(network.splits(state, layout))
         nodes = best_tree(view.spans) if first is None else first["nodes"]
         logits = network.labels(state, layout.openings, torch.from_numpy(nodes).to(network.device))
         return {
@@ -119,12 +116,12 @@ class Teachers:
         }
 
 
-def mean_of(answers: Sequence[Values]) -> Values:
-    """Return what several teachers say together: the first one's units and nodes, and mean probabilities."""
-    # Expectations are quadratic in the EDUs: they stay in half precision.
+def mean_predictions(predictions: Sequence[Predictions]) -> Predictions:
+    """Return the first teacher's EDUs and nodes with the mean probabilities of all teachers."""
+    # Expected counts are quadratic in the EDUs: they stay in half precision.
     kinds = {"tags": np.float32, "labels": np.float32, "left": np.float16, "right": np.float16}
-    means: Values = {
-        name: np.mean([answer[name] for answer in answers], axis=0, dtype=np.float32).astype(kind)
+    means: Predictions = {
+        name: np.mean([found[name] for found in predictions], axis=0, dtype=np.float32).astype(kind)
         for name, kind in kinds.items()
     }
-    return {**answers[0], **means}
+    return predictions[0] | means

@@ -5,7 +5,7 @@ from small_trees import random_tree
 
 from discsum.document import Document, Span
 from discsum.parsers.segmenter import INSIDE, SENTENCE_START
-from discsum.parsers.training.augment import _wrapped, pruned, relaid, restricted
+from discsum.parsers.training.augment import _wrapped, prune, relayout, restrict
 from discsum.parsers.training.examples import label_set, make_example
 
 WORDS = ["the river rose", "the miller said", "because of rain", "and it broke.", "the town asked", "for bread."]
@@ -40,7 +40,7 @@ def test_a_restricted_example_is_the_document_without_those_edus(seed):
     whole = example(12, seed)
     kept = np.random.default_rng(seed).random(12) < 0.6
     kept[:2] = True
-    part = restricted(whole, kept)
+    part = restrict(whole, kept)
     nodes = part.targets.nodes.tolist()
     found = [(*node, label) for node, label in zip(nodes, part.targets.labels.tolist(), strict=True)]
     labels = whole.targets.labels
@@ -61,7 +61,7 @@ def test_only_whole_sentences_go():
     smaller = 0
     for seed in range(30):
         whole = example(40, seed)
-        part = pruned(whole, random, section=0.5, drop=0.3)
+        part = prune(whole, random, section=0.5, drop=0.3)
         smaller += len(part.targets.edu_starts) < 40
         sentences = {tuple(ids) for ids in np.split(whole.subwords.ids, whole.targets.sentence_starts[1:])}
         for ids in np.split(part.subwords.ids, part.targets.sentence_starts[1:]):
@@ -71,7 +71,7 @@ def test_only_whole_sentences_go():
 
 def test_nothing_goes_where_nothing_may():
     whole = example(30, 1)
-    assert pruned(whole, np.random.default_rng(0), section=0.0, drop=0.0) is whole
+    assert prune(whole, np.random.default_rng(0), section=0.0, drop=0.0) is whole
 
 
 def words_of(text, *spans):
@@ -82,14 +82,14 @@ def words_of(text, *spans):
 
 def test_relaid_texts_lose_line_breaks_and_case():
     words = words_of("The MILL\n\nbroke.", (0, 8), (10, 16))
-    found = {tuple(relaid(words, 1.0, np.random.default_rng(seed)).gaps.tolist()) for seed in range(20)}
+    found = {tuple(relayout(words, 1.0, np.random.default_rng(seed)).gaps.tolist()) for seed in range(20)}
     # A text begins after a blank line whatever happens; the second paragraph's line break is one, two, or none.
     assert words.gaps.tolist().count(3) == 2
     assert {gaps[0] for gaps in found} == {3}
     assert {max(gaps[1:]) for gaps in found} == {1, 2, 3}
     assert set(words.cases.tolist()) == {0, 1, 2, 4}
-    assert set(relaid(words, 1.0, np.random.default_rng(0)).cases.tolist()) <= {0, 3, 4}
-    assert relaid(words, 0.0, np.random.default_rng(0)).gaps is words.gaps
+    assert set(relayout(words, 1.0, np.random.default_rng(0)).cases.tolist()) <= {0, 3, 4}
+    assert relayout(words, 0.0, np.random.default_rng(0)).gaps is words.gaps
 
 
 def test_wrapped_texts_break_at_spaces():

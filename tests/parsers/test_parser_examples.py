@@ -10,7 +10,7 @@ from small_trees import document_of, random_tree
 
 from discsum.document import Document, Span
 from discsum.errors import InputError
-from discsum.parsers.training.examples import label_set, make_example, over_predicted
+from discsum.parsers.training.examples import label_set, make_example, restrict_to_predicted
 from discsum.parsers.treebank import read_gum
 
 
@@ -31,7 +31,7 @@ def test_gold_nodes_over_predicted_edus(edus, seed, data):
     example = make_example(document, tiny.make_tokenizer(), label_set([document]))
     chosen = data.draw(st.sets(st.integers(1, len(example.subwords) - 1)))
     predicted = np.array(sorted({0, *chosen}))
-    found = over_predicted(example, predicted, np.array([0]))
+    found = restrict_to_predicted(example, predicted, np.array([0]))
     # By subwords: a node is held if its beginning, split and end are borders of predicted EDUs.
     starts, borders = (
         [*example.targets.edu_starts.tolist(), len(example.subwords)],
@@ -51,7 +51,7 @@ def test_gold_nodes_over_predicted_edus(edus, seed, data):
 def test_over_gold_edus_all_nodes_are_held(tokenizer):
     document = gold("mill")
     example = make_example(document, tokenizer, label_set([document]))
-    same = over_predicted(example, example.targets.edu_starts, example.targets.sentence_starts)
+    same = restrict_to_predicted(example, example.targets.edu_starts, example.targets.sentence_starts)
     assert same.nodes.tolist() == document.tree.spans.tolist()
     starts = example.targets.edu_starts
     assert [example.subwords.starts[index] for index in starts] == [edu.start for edu in document.edus]

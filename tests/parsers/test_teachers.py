@@ -10,11 +10,11 @@ from safetensors.torch import load_file
 
 from discsum.errors import InputError
 from discsum.parsers.parser import Parser
-from discsum.parsers.training import silver as module
+from discsum.parsers.training import pseudo_labels as module
 from discsum.parsers.training.examples import digest
 from discsum.parsers.training.model_soup import train_seeds
+from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.parsers.training.silver import in_turns, pseudo_label, shortened, with_paragraphs
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.training.teachers import Teachers
 from discsum.parsers.treebank import read_gum
@@ -86,8 +86,8 @@ def test_teachers_are_asked_once(parser, tmp_path, monkeypatch):
     damaged = next(path for path, content in written.items() if len(content) > 1000)
     damaged.write_bytes(written[damaged][:500])
     asked = []
-    read = Teachers.read
-    monkeypatch.setattr(Teachers, "read", lambda *arguments: asked.append(1) or read(*arguments))
+    predict = Teachers.predict
+    monkeypatch.setattr(Teachers, "predict", lambda *arguments: asked.append(1) or predict(*arguments))
     assert digest(learn(tmp_path, parser)) == digest(first)
     assert (len(asked), {path: path.read_bytes() for path in tmp_path.iterdir()}) == (1, written)
 
@@ -133,33 +133,33 @@ def test_texts_that_teachers_cut_otherwise_are_left_out(parser, tmp_path):
 
 def test_long_texts_end_with_a_sentence_or_a_line():
     text = "It rained. The river rose\nThen it stopped. All day"
-    assert shortened(text, 100) == text
-    assert shortened(text, 20) == "It rained."
-    assert shortened(text, 30) == "It rained. The river rose"
-    assert shortened("x" * 50, 20) == "x" * 20
-    assert shortened("\n" + "x" * 50, 20) == "\n" + "x" * 19
+    assert truncate(text, 100) == text
+    assert truncate(text, 20) == "It rained."
+    assert truncate(text, 30) == "It rained. The river rose"
+    assert truncate("x" * 50, 20) == "x" * 20
+    assert truncate("\n" + "x" * 50, 20) == "\n" + "x" * 19
 
 
 def test_paragraphs_are_told_from_lines():
     paragraph = "The river rose and fell. " * 8
-    assert with_paragraphs(f"{paragraph}\n{paragraph}") == f"{paragraph}\n\n{paragraph}"
+    assert separate_paragraphs(f"{paragraph}\n{paragraph}") == f"{paragraph}\n\n{paragraph}"
     for text in (paragraph, "A line.\n" * 9, f"{paragraph}\n{paragraph}\n\n{paragraph}", ""):
-        assert with_paragraphs(text) == text
+        assert separate_paragraphs(text) == text
 
 
 def test_every_example_has_its_turn():
-    row = [example for step in range(6) for example in in_turns(4, 2 * step, 2, seed=1)]
+    row = [example for step in range(6) for example in shuffled_cycle(4, 2 * step, 2, seed=1)]
     turns = [row[:4], row[4:8], row[8:]]
     assert all(sorted(turn) == [0, 1, 2, 3] for turn in turns)
     assert len({tuple(turn) for turn in turns}) > 1
-    assert in_turns(0, 2, 2, seed=1) == []
+    assert shuffled_cycle(0, 2, 2, seed=1) == []
 
 
 class KilledError(Exception):
     pass
 
 
-def test_a_pupil_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_folder, treebank, tmp_path):
+def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_folder, treebank, tmp_path):
     def run(name, kill_at="never", **changes):
         settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch": 1, "rate": 0.01}
         recipe = ParserRecipe.from_dict(settings | changes)
@@ -178,19 +178,19 @@ def test_a_pupil_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_f
     # With a low threshold even this teacher finds EDUs.
     run("teacher", network={**tiny.SIZES, "edu_threshold": 0.1})
     taught = {"teachers": [str(tmp_path / "teacher" / "best")], "texts": [{"path": "unseen.jsonl"}], "silver": 3}
-    pupil = run("pupil", **taught)
-    assert len(pupil.task.silver) > 0
-    assert pupil.log[-1].loss < pupil.log[0].loss
+    student = run("student", **taught)
+    assert len(student.task.pseudo_labelled) > 0
+    assert student.log[-1].loss < student.log[0].loss
     with pytest.raises(KilledError):
         run("killed", "step 4/4", **taught)
     run("killed", **taught)
     weights = "last.safetensors"
-    for key, value in load_file(tmp_path / "pupil" / weights).items():
+    for key, value in load_file(tmp_path / "student" / weights).items():
         assert load_file(tmp_path / "killed" / weights)[key].equal(value), key
-    assert Parser.from_pretrained(tmp_path / "pupil" / "best").parse(tiny.ARTICLE).tree is not None
+    assert Parser.from_pretrained(tmp_path / "student" / "best").parse(tiny.ARTICLE).tree is not None
     # A finished run needs its teacher no more.
     shutil.rmtree(tmp_path / "teacher" / "best")
-    assert run("pupil", **taught).log == pupil.log
+    assert run("student", **taught).log == student.log
 
 
 def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank, tmp_path, parser):
@@ -205,7 +205,7 @@ def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank,
             raise KilledError
 
     def start(texts, report=lambda line: None):
-        task = ParserTask(recipe, train, dev, "pupil", texts=texts, cache=tmp_path / "silver")
+        task = ParserTask(recipe, train, dev, "student", texts=texts, cache=tmp_path / "silver")
         TrainingLoop(task, tmp_path / "run").run(report)
 
     teacher = ParserTask(ParserRecipe.from_dict(settings), train, dev, "teacher")
