@@ -1,4 +1,4 @@
-"""One vector an EDU: pooled from its subwords, then in the context of the document's other EDUs."""
+"""One vector per EDU: pooled from its subwords, then in the context of the document's other EDUs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class EDULayout:
-    """What the text says of its EDUs beside vectors.
+    """Positions, layout and words of a document's EDUs.
 
     Attributes:
-        starts: `(edus,)` first subword of each EDU; one without a subword of its own shares its successor's.
+        starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
         openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
-        bags: `(edus, width)` which subwords are in each EDU, as `lexical_bags` has them, if trees are scored by them.
+        bags: `(edus, width)` result of `lexical_bags`, for networks with cohesion.
     """
 
     starts: Tensor
@@ -24,7 +24,7 @@ class EDULayout:
     bags: Tensor | None = None
 
 
-# EDUs that are pooled together.
+# EDUs pooled at once, which bounds memory.
 PIECE = 128
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
 
@@ -50,7 +50,7 @@ class EDUEncoder(nn.Module):
 
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
-        # One by one: padded to the longest, a long document would make every short one beside it as costly.
+        # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
         return [self._in_context(self._pool(*document)) for document in zip(vectors, layouts, strict=True)]
 
     def _in_context(self, pooled: Tensor) -> Tensor:
@@ -62,20 +62,19 @@ class EDUEncoder(nn.Module):
         ends = torch.cat([starts[1:], starts.new_tensor([len(vectors)])]).maximum(starts + 1)
         sizes = ends - starts
         owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
-        # The EDUs' subwords one after another: all in order, a shared one once for each of its EDUs.
+        # Subwords of all EDUs in order; a shared subword once for each of its EDUs.
         index = torch.arange(len(owner), device=vectors.device) - (sizes.cumsum(0) - sizes - starts)[owner]
         # Attention within each EDU; one shift for all keeps the exponentials finite.
         scores = self.attention(vectors).squeeze(-1)[index]
         weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
         weights = weights / vectors.new_zeros(count).index_add(0, owner, weights)[owner]
-        # Some EDUs at a time: the products of a long document's vectors are as large as these.
         means: list[Tensor] = []
         first = 0
-        for some in torch.split(sizes, PIECE):
-            rows = slice(first, first + int(some.sum()))
-            place = owner[rows] - len(means) * PIECE
+        for piece in torch.split(sizes, PIECE):
+            rows = slice(first, first + int(piece.sum()))
+            row = owner[rows] - len(means) * PIECE
             products = vectors.index_select(0, index[rows]) * weights[rows, None]
-            means.append(vectors.new_zeros(len(some), vectors.shape[1]).index_add(0, place, products))
+            means.append(vectors.new_zeros(len(piece), vectors.shape[1]).index_add(0, row, products))
             first = rows.stop
         mean = torch.cat(means)
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))

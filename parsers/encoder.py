@@ -1,4 +1,4 @@
-"""One contextual vector a subword, for texts of any length, from overlapping windows."""
+"""One contextual vector per subword, for texts of any length, from overlapping windows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discsum.parsers.subwords import Subwords, Window, cut_windows
 
 
 class WindowEncoder(nn.Module):
-    """A Hugging Face encoder read window by window: cost and memory are linear in the text's length."""
+    """A Hugging Face encoder applied window by window: time and memory are linear in the text's length."""
 
     def __init__(
         self,
@@ -28,9 +28,9 @@ class WindowEncoder(nn.Module):
         Args:
             encoder: A transformers encoder, as `AutoModel` builds it.
             special: Vocabulary indices of the tokens before and after a window, and of padding.
-            window: Subwords a window, the two special ones included.
+            window: Subwords per window, the two special ones included.
             overlap: Subwords that neighbouring windows share.
-            windows_per_pass: Windows a forward pass; more cost memory and gain nothing on a CPU.
+            windows_per_pass: Windows per forward pass; on a CPU more take memory and save no time.
         """
         super().__init__()
         self.encoder = encoder
@@ -48,12 +48,12 @@ class WindowEncoder(nn.Module):
     def forward(self, documents: Sequence[Subwords], shifts: Sequence[int] | None = None) -> list[Tensor]:
         """Return `(subwords, width)` for each document.
 
-        Windows of all documents are sorted by length and encoded together, so that little is padding.
+        Windows of all documents are sorted by length and encoded together, which needs little padding.
         """
         lengths = [len(document) for document in documents]
         windows = cut_windows(lengths, self.window - 2, self.overlap, shifts)
         windows.sort(key=lambda window: window.end - window.start)
-        # Filled window by window: those of a long text would otherwise pile up beside what is made of them.
+        # Filled window by window, so that a long text's windows are not kept in addition to the result.
         weights = next(self.encoder.parameters())
         found = [weights.new_empty((length, self.width), dtype=torch.float32) for length in lengths]
         for first in range(0, len(windows), self.windows_per_pass):
@@ -66,13 +66,13 @@ class WindowEncoder(nn.Module):
         return found
 
     def first_tokens(self, units: Sequence[Subwords]) -> Tensor:
-        """Return `(units, width)`: the state of the token before each unit, each encoded on its own."""
+        """Return `(units, width)`: the state of the token before each unit, each encoded in isolation."""
         size = self.window - 2
         windows = [Window(index, 0, min(len(unit), size), 0, 0) for index, unit in enumerate(units)]
         states = next(self.encoder.parameters()).new_zeros((len(units), self.width))
         batch: list[Window] = []
         for window in [*sorted(windows, key=lambda window: window.end), None]:
-            # Units are short: as many a pass as fill the subwords of the usual number of windows.
+            # Units are short, so a pass is limited by subwords, to those of `windows_per_pass` windows.
             full = window is None or (len(batch) + 1) * (window.end + 2) > self.windows_per_pass * self.window
             if batch and full:
                 states[[unit.document for unit in batch]] = self._encode(units, batch)[:, 0]
@@ -93,7 +93,7 @@ class WindowEncoder(nn.Module):
             ids[row, size + 1] = after
             mask[row, : size + 2] = 1
         device = next(self.encoder.parameters()).device
-        # A full batch needs no mask, and without one attention takes its fastest path.
+        # Without padding no mask is needed, and attention is faster without one.
         attention = None if mask.all() else torch.from_numpy(mask).to(device)
         output = self.encoder(input_ids=torch.from_numpy(ids).to(device), attention_mask=attention)
         states: Tensor = output.last_hidden_state

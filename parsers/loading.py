@@ -1,4 +1,4 @@
-"""The parsers in memory: each folder is loaded once a device, for every command and summarizer that asks for it."""
+"""The parsers in memory: each folder is loaded once per device and shared by commands and summarizers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from discsum.files import sha256
 from discsum.parsers.parser import Parser
 from discsum.persistence import CONFIG, locate
 
-# Parsers that stay in memory; a comparison of many models does not hold all of theirs.
+# Parsers that stay in memory; a comparison of many models does not keep all of theirs.
 MOST = 2
 
 
 def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu") -> Parser:
-    """Return a shipped parser or the one in a folder, the same object whenever the folder is the same.
+    """Return a shipped parser or the one in a folder; repeated calls return the same object.
 
-    It is shared: whoever trains, moves or changes a parser takes one of their own from `Parser.from_pretrained`.
+    To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
 
     Raises:
         WeightsError: A folder that is missing or damaged.
     """
     folder = locate(name_or_path).resolve()
-    # The configuration names the checksums of the other files: a folder that was written again is another parser.
+    # The configuration has the checksums of the other files, so a folder that was written again is loaded again.
     return _loaded(str(folder), sha256(folder / CONFIG), device)
 
 

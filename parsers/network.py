@@ -1,4 +1,4 @@
-"""The parser's network: one encoding of the text, and all that is read off it."""
+"""The parser's network: one encoding of the text, shared by segmentation, tree structure and labels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.document import Document
 from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
 from discsum.parsers.structure import DESIGNS, SplitScorer
 from discsum.parsers.structure.cohesion import lexical_bags
-from discsum.parsers.subwords import Subwords
+from discsum.parsers.subwords import Subwords, first_subwords
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Share, about, one_of
 
 
@@ -26,22 +27,22 @@ class NetworkConfig(Checked):
     """Sizes and choices of a `ParserNetwork`; saved with its weights."""
 
     design: Annotated[str, one_of(DESIGNS, "How trees are trained and decoded.")] = "chart"
-    window: Annotated[Count, about("Subwords a window of the encoder, special ones included.")] = 256
-    overlap: Annotated[Natural, about("Subwords neighbouring windows share.")] = 32
+    window: Annotated[Count, about("Subwords per window of the encoder, special ones included.")] = 256
+    overlap: Annotated[Natural, about("Subwords that neighbouring windows share.")] = 32
     tagger_hidden: Annotated[Count, about("Channels of the segmenter.")] = 192
     hidden: Annotated[Count, about("Size of an EDU's state.")] = 384
     layers: Annotated[Count, about("LSTM layers across EDUs.")] = 2
     rank: Annotated[Count, about("Size of the split scorer's factors.")] = 128
     label_inner: Annotated[Count, about("Inner size of the label scorer.")] = 384
     cohesion: Annotated[
-        Natural, about("Inner size of what rates spans by words and layout; 0 for none. `distance` rates no spans.")
+        Natural, about("Inner size of the scorer of spans by words and layout; 0 for none. `distance` does not use it.")
     ] = 0
     dropout: Annotated[Dropout, about("Dropout of everything above the encoder.")] = 0.2
     edu_threshold: Annotated[Share, about("Probability above which a subword begins an EDU.")] = 0.5
     sentence_threshold: Annotated[Share, about("Probability above which it begins a sentence.")] = 0.5
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the windows: one that overlaps half of the next or more would not move on."""
+        """Return whether windows overlap too much: by half of a window or more, they would not advance."""
         if 2 * self.overlap <= self.window - 4:
             return []
         most = max(0, self.window // 2 - 2)
@@ -82,7 +83,11 @@ class ParserNetwork(nn.Module):
         """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
         opens = np.isin(edu_starts, sentence_starts)
         openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
-        starts, levels = (torch.from_numpy(array).to(self.device) for array in (edu_starts, openings))
-        if not self.config.cohesion:
-            return EDULayout(starts, levels)
-        return EDULayout(starts, levels, torch.from_numpy(lexical_bags(subwords.ids, edu_starts)).to(self.device))
+        arrays = [edu_starts, openings, *([lexical_bags(subwords.ids, edu_starts)] if self.config.cohesion else [])]
+        return EDULayout(*(torch.from_numpy(array).to(self.device) for array in arrays))
+
+    def document_layout(self, subwords: Subwords, document: Document) -> EDULayout:
+        """Return the layout of a document's EDUs."""
+        return self.layout(
+            subwords, first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)
+        )

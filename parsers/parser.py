@@ -21,21 +21,15 @@ from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, starts_from
 from discsum.parsers.sentences import split_sentences
 from discsum.parsers.structure import Bracketing, design
-from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
+from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.tree import Node, RSTTree
 
-Units = Sequence[Span]
+Spans = Sequence[Span]
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A parsed document with the vectors that parsing computed, for whoever summarizes it.
-
-    Attributes:
-        document: The document with its tree.
-        subwords: Its subwords.
-        vectors: `(subwords, width)` contextual vectors.
-    """
+    """A parsed document with its subwords and their contextual vectors `(subwords, width)`."""
 
     document: Document
     subwords: Subwords
@@ -46,11 +40,9 @@ class Parser:
     """Segments and parses texts of any length; see `Parser.from_pretrained`."""
 
     def __init__(self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "") -> None:
-        """Wrap a network and its tokenizer; documents carry `name`, and `fingerprint` tells parsers apart."""
-        self.network = network.eval()
-        self.tokenizer = tokenizer
-        self.name = name
-        self.fingerprint = fingerprint
+        """Wrap a network; documents record `name`, and `fingerprint` identifies its folder's content."""
+        self.network, self.tokenizer = network.eval(), tokenizer
+        self.name, self.fingerprint = name, fingerprint
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | None = None) -> Parser:
@@ -71,14 +63,14 @@ class Parser:
         save(self.network, self.tokenizer, self.name, Path(folder), card)
 
     def parse(
-        self, text: str, *, sentences: str | Units = "model", edus: Units | None = None, id: str = ""
+        self, text: str, *, sentences: str | Spans = "model", edus: Spans | None = None, id: str = ""
     ) -> Document:
         """Return the document of `text`.
 
         Args:
             text: Any string; offsets in the result count its characters.
             sentences: Where sentences come from: `model`, `nltk`, `newline`, or spans.
-            edus: EDU spans, if they are known; they must tile the text.
+            edus: Known EDU spans, which must tile the text.
             id: The document's name.
         """
         return self.encode([text], sentences=sentences, edus=None if edus is None else [edus], ids=[id])[0].document
@@ -98,12 +90,12 @@ class Parser:
         self,
         texts: Sequence[str],
         *,
-        sentences: str | Units = "model",
-        edus: Sequence[Units] | None = None,
+        sentences: str | Spans = "model",
+        edus: Sequence[Spans] | None = None,
         ids: Sequence[str] | None = None,
     ) -> list[Encoded]:
         """Return the document of each text together with its subword vectors; arguments as in `parse`."""
-        subwords, vectors = self._read(texts)
+        subwords, vectors = self._encode(texts)
         documents = self._segment(texts, subwords, vectors, sentences, edus, ids)
         trees = self._build(documents, subwords, vectors)
         return [
@@ -116,15 +108,15 @@ class Parser:
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
-        return self._segment(texts, *self._read(texts), sentences, None, ids)
+        return self._segment(texts, *self._encode(texts), sentences, None, ids)
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document]) -> list[Encoded]:
-        """Return the documents, which stay as they are, with their subword vectors; no tree is built."""
-        subwords, vectors = self._read([document.text for document in documents])
+        """Return the documents unchanged with their subword vectors; no tree is built."""
+        subwords, vectors = self._encode([document.text for document in documents])
         return [Encoded(*parts) for parts in zip(documents, subwords, vectors, strict=True)]
 
-    def _read(self, texts: Sequence[str]) -> tuple[list[Subwords], list[Tensor]]:
+    def _encode(self, texts: Sequence[str]) -> tuple[list[Subwords], list[Tensor]]:
         """Return the subwords of each text and their `(subwords, width)` vectors."""
         subwords = [split_subwords(text, self.tokenizer) for text in texts]
         return subwords, self.network.encoder(subwords)
@@ -134,34 +126,31 @@ class Parser:
         texts: Sequence[str],
         subwords: Sequence[Subwords],
         vectors: Sequence[Tensor],
-        sentences: str | Units,
-        edus: Sequence[Units] | None,
+        sentences: str | Spans,
+        edus: Sequence[Spans] | None,
         ids: Sequence[str] | None,
     ) -> list[Document]:
         """Return the documents of texts, without trees."""
-        # Where all spans are known nothing is tagged.
+        # The tagger is not needed if all spans are known.
         tagged = edus is None or sentences == "model"
         logits: Sequence[Tensor | None] = self.network.tag(vectors, subwords) if tagged else [None] * len(texts)
-        units = [
-            self._divide(text, words, tags, sentences, edus[index] if edus is not None else None)
-            for index, (text, words, tags) in enumerate(zip(texts, subwords, logits, strict=True))
-        ]
+        known: Sequence[Spans | None] = edus if edus is not None else [None] * len(texts)
         names = ids if ids is not None else [""] * len(texts)
         return [
-            Document.from_spans(text, found, divided, None, name, self.name)
-            for text, (found, divided), name in zip(texts, units, names, strict=True)
+            Document.from_spans(text, *self._split(text, words, tags, sentences, given), None, name, self.name)
+            for text, words, tags, given, name in zip(texts, subwords, logits, known, names, strict=True)
         ]
 
-    def _divide(
-        self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Units, edus: Units | None
-    ) -> tuple[Units, Units]:
+    def _split(
+        self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Spans, edus: Spans | None
+    ) -> tuple[Spans, Spans]:
         """Return the sentences and EDUs of one text; without logits both are known."""
         if not len(words):
             return [], []
         config = self.network.config
-        found = sentences if not isinstance(sentences, str) else None
-        if isinstance(sentences, str) and sentences != "model":
-            found = split_sentences(text, sentences)
+        found: Spans | None = None
+        if sentences != "model":
+            found = split_sentences(text, sentences) if isinstance(sentences, str) else sentences
         if logits is None or (found is not None and edus is not None):
             return found or [], edus or []
         edu_starts, sentence_starts = boundary_probabilities(logits)
@@ -174,21 +163,12 @@ class Parser:
     def _build(
         self, documents: Sequence[Document], subwords: Sequence[Subwords], vectors: Sequence[Tensor]
     ) -> list[RSTTree | None]:
-        """Return the tree over the EDUs of each document; none over none."""
+        """Return the tree over the EDUs of each document; none for a document without EDUs."""
         trees: list[RSTTree | None] = [RSTTree(1) if len(document.edus) == 1 else None for document in documents]
-        wanted = [index for index, document in enumerate(documents) if len(document.edus) > 1]
-        if not wanted:
-            return trees
-        layouts = [
-            self.network.layout(
-                subwords[index],
-                first_subwords(subwords[index], documents[index].edus),
-                first_subwords(subwords[index], documents[index].sentences),
-            )
-            for index in wanted
-        ]
-        states = self.network.edus([vectors[index] for index in wanted], layouts)
-        for index, state, layout in zip(wanted, states, layouts, strict=True):
+        several = [index for index, document in enumerate(documents) if len(document.edus) > 1]
+        layouts = [self.network.document_layout(subwords[index], documents[index]) for index in several]
+        states = self.network.edus([vectors[index] for index in several], layouts)
+        for index, state, layout in zip(several, states, layouts, strict=True):
             bracketing = design(self.network.config.design).decode(self.network.splits(state, layout))
             trees[index] = self._label(state, layout.openings, bracketing)
         return trees
@@ -208,9 +188,9 @@ class Parser:
         )
 
 
-def _spans(text: str, words: Subwords, starts: NDArray[np.int64], around: Units = ()) -> list[Span]:
+def _spans(text: str, words: Subwords, starts: NDArray[np.int64], around: Spans = ()) -> list[Span]:
     """Return the spans that begin at these subwords and with every span of `around`.
 
-    The first takes along what no subword stands for at the text's beginning, control characters for one.
+    The first span includes characters before the first subword, such as control characters.
     """
     return spans_from(text, sorted({*words.starts[starts[1:]].tolist(), *(span.start for span in around)}))
