@@ -1,8 +1,8 @@
-"""How much of a gold tree a parser found: original Parseval and RST-Parseval, and segmentation.
+"""Scores of predicted trees and segmentations: original Parseval, RST-Parseval and segmentation F1.
 
 Original Parseval (Morey et al. 2018) counts the n-1 internal nodes of a tree over n EDUs, each with the
 nuclearity and relation of its children, micro-averaged over documents. RST-Parseval (Marcu 2000) counts
-all constituents but the root, leaves included, each with its own role; its figures are higher.
+all constituents but the root, leaves included, each with its own role; its scores are higher.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """F1 in percent; 100 when there is nothing to find and nothing was found."""
+        """F1 in percent; 100 if gold and prediction are both empty."""
         total = self.gold + self.predicted
         return 200.0 * self.right / total if total else 100.0
 
 
 @dataclass(frozen=True)
 class ParsevalScores:
-    """Span, nuclearity, relation and full F1 in percent, micro-averaged, and what they were measured with."""
+    """Span, nuclearity, relation and full F1 in percent, micro-averaged, and the signature of the measurement."""
 
     span: float
     nuclearity: float
@@ -60,12 +60,11 @@ def parseval(
     Args:
         gold: Documents with trees.
         predicted: The same texts with predicted trees, over gold or predicted EDUs.
-        key: What names a constituent: `start`, the start of its first EDU and the end of its last; `end`,
-            the end of its first EDU and the end of its last, which is what most parsers publish. They
-            differ only where EDUs do.
+        key: Identity of a constituent: the start (`start`) or the end (`end`) of its first EDU, with the end of its
+            last. Most published figures use `end`. The two differ only where EDUs do.
         rst: RST-Parseval instead of original Parseval.
     """
-    totals = [Counts() for _ in METRICS]
+    totals = dict.fromkeys(METRICS, Counts())
     edus = "gold"
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.text != guess.text:
@@ -73,13 +72,12 @@ def parseval(
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
         found, wanted = _constituents(guess, key, rst), _constituents(truth, key, rst)
-        for index, metric in enumerate(METRICS):
-            totals[index] += _overlap(_project(wanted, metric), _project(found, metric))
+        for metric in METRICS:
+            totals[metric] += _overlap(_project(wanted, metric), _project(found, metric))
     method = "rst-parseval" if rst else "parseval"
     measured = {"average": "micro", "relations": "classes", "same_unit": "counted", "docs": len(gold)}
     signature = Signature.of(method=method, edus=edus, key=(f"{key}-of-first", "end-of-last"), **measured)
-    span, nuclearity, relation, full = (total.f1 for total in totals)
-    return ParsevalScores(span, nuclearity, relation, full, signature)
+    return ParsevalScores(**{metric: total.f1 for metric, total in totals.items()}, signature=signature)
 
 
 def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[object, ...]]:
@@ -125,7 +123,7 @@ class SegmentationScores:
 
 
 def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
-    """Return the scores of predicted unit starts, exact, the first unit of each document left out."""
+    """Return the scores of predicted unit starts, compared exactly, without the first unit of each document."""
     total = Counts()
     for truth, guess in zip(gold, predicted, strict=True):
         wanted, found = _starts(truth.units(unit)), _starts(guess.units(unit))

@@ -1,4 +1,4 @@
-"""Documents parsed where they lack a tree, whatever they came as."""
+"""Texts and documents parsed or segmented where they are not yet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discsum.scoring import ParsedDocument
 
 
 class Text(Protocol):
-    """A text with a name, and its document where it came with one."""
+    """A text with a name, and its document if it came with one."""
 
     @property
     def id(self) -> str:
@@ -35,14 +35,14 @@ def ensure_parsed(
     edus: str = "model",
     vectors: bool = False,
 ) -> list[ParsedDocument]:
-    """Return the parsed document of each item, in order: texts parsed together, documents completed, trees kept.
+    """Return the parsed document of each item, in order; existing trees are kept.
 
     Args:
-        items: Texts, and documents with or without trees; documents keep their sentences and EDUs.
-        parser: Gives the parser; not asked where nothing is to be parsed or encoded.
+        items: Texts, which are parsed together, and documents, which keep their sentences and EDUs.
+        parser: Returns the parser; not called if nothing needs parsing or encoding.
         sentences: Where the sentences of texts come from, as in `Parser.parse`.
-        edus: Where the EDUs of texts come from: `model`, or `newline` for one a line.
-        vectors: Whether documents that came with trees are encoded too; what was parsed has its vectors anyway.
+        edus: Where the EDUs of texts come from: `model`, or `newline` for one per line.
+        vectors: Whether documents that came with trees are encoded too; parsed ones always have vectors.
     """
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
@@ -59,7 +59,7 @@ def ensure_parsed(
 
 
 def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> list[Document]:
-    """Return the document of each item, in order, with sentences and EDUs; no tree is built, those there are kept."""
+    """Return the document of each item, in order, with sentences and EDUs; no tree is built, existing ones are kept."""
     bare = [item for item in items if item.document is None or not item.document.sentences]
     names = [item.id for item in bare]
     found = iter(parser().segment([item.text for item in bare], ids=names) if bare else ())
@@ -70,7 +70,7 @@ def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> lis
 
 
 def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
-    """Return texts with one sentence a line, as ROUGE-Lsum reads summaries."""
+    """Return texts with one sentence per line, as ROUGE-Lsum expects."""
     return ["\n".join(document.sentence_texts) for document in parser.segment(texts)]
 
 

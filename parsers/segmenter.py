@@ -1,4 +1,4 @@
-"""Where sentences and EDUs begin, from subword vectors, layout and case."""
+"""Segmentation into sentences and EDUs, from subword vectors, layout and case."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from discsum.document import Span
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 
 INSIDE, EDU_START, SENTENCE_START = range(3)
+# Subwords tagged at once, so that intermediate results fit the processor's cache.
 PIECE = 2048
 
 
@@ -30,16 +31,16 @@ class BoundaryTagger(nn.Module):
         self.convolutions = nn.ModuleList(nn.Conv1d(hidden, hidden, kernel, padding=kernel // 2) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, 3)
-        # How many subwords to either side a tag depends on.
+        # Subwords on either side that a tag depends on.
         self.reach = layers * (kernel // 2)
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
-        # One by one: padded to the longest, a long document would make every short one beside it as costly.
+        # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
         return [self._tag_in_pieces(*document) for document in zip(vectors, gaps, cases, strict=True)]
 
     def _tag_in_pieces(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
-        """Return a document's logits, computed piece by piece so that all of it stays in the processor's cache."""
+        """Return a document's logits, computed in pieces of `PIECE` subwords."""
         pieces = [vectors.new_zeros(0, self.output.out_features)]
         for start in range(0, len(vectors), PIECE):
             first, end = max(0, start - self.reach), min(start + PIECE, len(vectors))
@@ -66,7 +67,7 @@ def boundary_probabilities(logits: Tensor) -> tuple[NDArray[np.float32], NDArray
 def starts_from(
     probabilities: NDArray[np.float32], subwords: Subwords, threshold: float, forced: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """Return the indices of the subwords that begin a unit; the first and the `forced` ones always do."""
+    """Return the indices of subwords with a probability above `threshold`, the first subword and the `forced` ones."""
     begins = (probabilities > threshold) & subwords.opens
     if len(begins):
         begins[0] = True
@@ -76,9 +77,9 @@ def starts_from(
 
 
 def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
-    """Return spans that begin at the given character offsets and end at the last non-space before the next.
+    """Return the spans between the given character offsets, without white space at their ends.
 
-    The first span begins at the text's first non-space character, so that together they tile the text.
+    The first span begins at the text's first non-space character, so that the spans tile the text.
     """
     if not text.strip():
         return []

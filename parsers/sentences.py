@@ -1,4 +1,4 @@
-"""Sentence splitting by rule or by NLTK, for texts whose sentences are not to be the model's."""
+"""Sentence splitting by lines or by NLTK, instead of by the parser."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from discsum.parsers.segmenter import spans_from
 
 
 def split_sentences(text: str, splitter: str) -> list[Span]:
-    """Return the sentences of `text`: `newline`, one a line; `nltk`, NLTK's English Punkt model.
+    """Return the sentences of `text`: `newline`, one per line; `nltk`, by NLTK's English Punkt model.
 
     Raises:
         InputError: An unknown splitter.
-        MissingExtraError: NLTK's model is not installed; the message is the command that installs it.
+        MissingExtraError: NLTK's model is not installed.
     """
     if splitter == "newline":
         return spans_from(text, [match.start() for match in re.finditer(r"\S[^\n\r]*", text)])

@@ -1,4 +1,4 @@
-"""A text as subwords with character offsets, layout and case, and the windows an encoder reads them in."""
+"""Subwords of a text with character offsets, layout and case, and the windows in which they are encoded."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Subwords:
         ids: `(subwords,)` vocabulary indices, without special tokens.
         starts: `(subwords,)` offset of each subword's first character.
         ends: `(subwords,)` offset after its last character.
-        gaps: `(subwords,)` what stands before it, an index into `GAPS`; a text begins after a blank line.
-        cases: `(subwords,)` how it is written, an index into `CASES`.
+        gaps: `(subwords,)` white space before it, an index into `GAPS`; a text begins after a blank line.
+        cases: `(subwords,)` an index into `CASES`.
         opens: `(subwords,)` whether a unit may begin here: not inside a run of letters and digits.
     """
 
@@ -49,14 +49,14 @@ class Subwords:
 
 
 def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
-    """Return the subwords of `text`; offsets count the text's own characters.
+    """Return the subwords of `text`; offsets count the characters of `text`.
 
-    Lone surrogates, which no tokenizer takes, are read as U+FFFD; that changes no offset.
+    Lone surrogates, which tokenizers refuse, are replaced by U+FFFD; that changes no offset.
     """
     encoding = tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
     ids, starts, ends = [], [], []
     for index, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-        # Some tokenizers count the space before a word as the word's.
+        # Some tokenizers include the space before a word.
         while start < end and text[start].isspace():
             start += 1
         if start < end:
@@ -64,7 +64,7 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
             starts.append(start)
             ends.append(end)
     if not ids and text.strip():
-        # All control characters, which tokenizers drop: one unknown word, lest there be units without any subword.
+        # Only control characters, which tokenizers drop: one unknown word, as units need a subword.
         ids, starts, ends = [_unknown(tokenizer)], [len(text) - len(text.lstrip())], [len(text.rstrip())]
     gaps, cases, opens, before = [], [], [], 0
     for start, end in zip(starts, ends, strict=True):
@@ -105,9 +105,9 @@ def _case(word: str) -> int:
 
 
 def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int64]:
-    """Return `(spans,)`: the subword that holds or follows each span's first character, or the last of all.
+    """Return `(spans,)`: the subword that contains or follows each span's first character, or the last subword.
 
-    Spans share one only where a span has none of its own: control characters alone, or a cut inside a subword.
+    Spans share a subword only if one has none: it is made of control characters, or begins inside a subword.
     """
     starts = np.array([span.start for span in spans], dtype=np.int64)
     return np.minimum(np.searchsorted(subwords.ends, starts, side="right"), len(subwords) - 1)
@@ -115,7 +115,7 @@ def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int6
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of one document's subwords, encoded in one piece.
+    """A range of one document's subwords that is encoded in one piece.
 
     Attributes:
         document: Index of the document in the batch.
@@ -135,10 +135,9 @@ class Window:
 def cut_windows(lengths: Sequence[int], size: int, overlap: int, shifts: Sequence[int] | None = None) -> list[Window]:
     """Return windows of at most `size` subwords that cover documents of the given lengths.
 
-    Neighbours share at least `overlap` subwords; each vector is taken from the window in which it is further
-    from the edge, so every subword but the document's outermost has at least `overlap // 2` subwords
-    of context on either side. `shifts` shortens each document's first window, which varies the
-    borders from one training epoch to the next.
+    Neighbours share at least `overlap` subwords. Each vector is taken from the window in which it is further from the
+    edge, so every subword but the document's outermost has at least `overlap // 2` subwords of context on either side.
+    `shifts` shortens each document's first window, which varies the borders between training epochs.
     """
     windows = []
     for document, length in enumerate(lengths):
@@ -156,10 +155,10 @@ def cut_windows(lengths: Sequence[int], size: int, overlap: int, shifts: Sequenc
 
 
 def _evenly(start: int, length: int, size: int, overlap: int) -> list[tuple[int, int]]:
-    """Return windows over `start..length`, as few as may be and all equally long: in a batch nothing is padding."""
+    """Return as few windows over `start..length` as possible, all of one length, so that a batch has no padding."""
     if start == length:
         return []
     count = max(1, -(-(length - start - overlap) // (size - overlap)))
     each = min(length - start, -(-(length - start - overlap) // count) + overlap)
     room = length - each - start
-    return [(begin, begin + each) for begin in (start + room * place // max(1, count - 1) for place in range(count))]
+    return [(begin, begin + each) for begin in (start + room * index // max(1, count - 1) for index in range(count))]

@@ -23,15 +23,14 @@ def is_treebank(folder: Path) -> bool:
 def read_gum(folder: Path, split: str) -> list[Document]:
     """Return the documents of `split` (`train`, `dev`, `test`) of a checkout of GUM.
 
-    Read in `folder`: `dep/NAME.conllu` (sentences from its `# text` lines; they make the raw text, joined by a space,
-    or by an empty line where `# newpar` begins a paragraph), `rst/lisp_binary/NAME.dis` (EDUs and tree), and
-    `splits.tsv` (name, tab, split) or else GUM's own `splits.md`, whose documents that are not there, or whose text
-    GUM may not publish and blanks out (those from Reddit), are left out. EDUs and raw text agree letter for letter
-    when white space is left out, so nothing needs aligning; in the rs4 files, which hold the same trees, two
-    documents spell a letter otherwise.
+    Files in `folder`: `dep/NAME.conllu` (its `# text` lines are the sentences; joined by a space, or by an empty line
+    before `# newpar`, they are the raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree), and `splits.tsv` (name, tab,
+    split) or else GUM's own `splits.md`. Of the latter, documents that are missing are left out, and those from Reddit,
+    whose text GUM may not publish and blanks out. EDUs and raw text are equal except for white space; in the rs4
+    files, which have the same trees, two documents differ in a letter.
 
     Raises:
-        InputError: A missing file or folder, or a tree whose EDUs are not the text's.
+        InputError: A missing file or folder, or a tree whose EDUs differ from the text.
     """
     listed = folder / "splits.tsv"
     if listed.is_file():
@@ -78,8 +77,8 @@ def _read_document(folder: Path, name: str) -> Document:
     text = _raw_text(path)
     return Document.from_spans(
         text,
-        place(_sentence_lines(path), text, f"{name}: sentences"),
-        place(tree.edu_texts, text, f"{name}: EDUs"),
+        align(_sentence_lines(path), text, f"{name}: sentences"),
+        align(tree.edu_texts, text, f"{name}: EDUs"),
         tree.tree,
         id=name,
         parser="gold",
@@ -104,11 +103,11 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}: expected a UTF-8 file of the treebank: {error}") from error
 
 
-def place(pieces: Sequence[str], text: str, what: str) -> list[Span]:
-    """Return where each of the pieces stands in `text`, both compared without white space.
+def align(pieces: Sequence[str], text: str, what: str) -> list[Span]:
+    """Return the span of each piece in `text`, which the pieces cover in order; white space is ignored.
 
     Raises:
-        InputError: Pieces that are not the text's, named `what`, with where they part.
+        InputError: The pieces, called `what` in the message, differ from the text.
     """
     positions = [index for index, character in enumerate(text) if not character.isspace()]
     spans, reached = [], 0

@@ -7,7 +7,7 @@ from small_treebank import gold
 
 from discsum.document import Span
 from discsum.errors import InputError
-from discsum.parsers.treebank import place, read_gum
+from discsum.parsers.treebank import align, read_gum
 
 
 def test_the_treebank_is_read(treebank):
@@ -50,8 +50,8 @@ def test_a_checkout_of_gum_as_it_is_published(treebank, tmp_path):
 
 
 def test_pieces_are_placed_without_regard_to_white_space():
-    assert place(["a b", "cd"], " ab\nc d ", "it") == [Span(1, 3), Span(4, 7)]
+    assert align(["a b", "cd"], " ab\nc d ", "it") == [Span(1, 3), Span(4, 7)]
     with pytest.raises(InputError, match="it: expected 'xd' in the text, got 'cd'"):
-        place(["a b", "xd"], "ab cd", "it")
+        align(["a b", "xd"], "ab cd", "it")
     with pytest.raises(InputError, match="it: expected to cover the text to its end, left out 'd'"):
-        place(["a b", "c"], "ab cd", "it")
+        align(["a b", "c"], "ab cd", "it")
