@@ -1,1 +1,1 @@
-"""From raw text to discourse trees: segmenter, tree builder, their training, and tree formats."""
+"""From raw text to discourse trees: segmenter, tree builder and their training."""

@@ -1,4 +1,4 @@
-"""Vectors of a document's units: by the parser's own encoder in two ways, or by any Hugging Face encoder."""
+"""Vectors of a document's units, by the parser's encoder or by any Hugging Face encoder."""
 
 from __future__ import annotations
 
@@ -19,18 +19,11 @@ from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.pretrained import pretrained_encoder
-from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
+from discsum.parsers.subwords import Subwords, split_subwords
 
 
 class UnitEncoder:
-    """Gives each unit one vector; frozen but for the last layers where asked.
-
-    Attributes:
-        windows: The encoder.
-        width: Size of a vector.
-        revision: Commit of the Hugging Face encoder, where it has one.
-        trained: Its last layers, as many as `thaw` was told; the rest is frozen.
-    """
+    """Gives each unit one vector of size `width`; frozen except for the layers in `trained`, see `thaw`."""
 
     def __init__(
         self,
@@ -46,12 +39,12 @@ class UnitEncoder:
             windows: The encoder.
             tokenizer: Its tokenizer.
             kind: Which vectors, one of `VECTORS`.
-            parser: Whose encoder it is, where it is a parser's.
+            parser: The parser that has the encoder, if it is a parser's.
             revision: Commit of the Hugging Face encoder.
         """
         self.windows, self.tokenizer = windows, tokenizer
         self.kind, self.parser, self.revision = kind, parser, revision
-        # Whether the parser's encoding of a text need not be made again.
+        # Whether the encoder is still the parser's, so that the parser's encoding of a text can be used.
         self.own = parser is not None
         self.width = windows.width + (parser.network.config.hidden if parser and kind == DISCOURSE else 0)
         self.trained = nn.ModuleList()
@@ -64,11 +57,11 @@ class UnitEncoder:
 
         Args:
             name: `contextual`, `discourse` or `isolated`, by the parser's encoder, or the name or folder of a Hugging
-                Face encoder, which reads each unit on its own, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
-            parser: Whose encoder the first three are.
-            layers: How many of its last layers are to be trained.
-            revision: Commit of a hub's encoder, by default the newest.
-            dropout: Whether a Hugging Face encoder has its own dropout in training.
+                Face encoder, which encodes each unit in isolation, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
+            parser: The parser of the first three.
+            layers: Number of last layers to train.
+            revision: Commit of an encoder on the hub, by default the newest.
+            dropout: Whether a Hugging Face encoder keeps its dropout in training.
 
         Raises:
             InputError: No such encoder, or one with fewer layers.
@@ -83,22 +76,22 @@ class UnitEncoder:
             revision = str(getattr(config, "_commit_hash", None) or "")
             encoder = cls(windows, pretrained.tokenizer, revision=revision)
         encoder.windows.eval().requires_grad_(False)
-        # Its states of EDUs are part of discourse vectors, and as frozen.
+        # The parser's EDU states are part of discourse vectors and are frozen too.
         parser.network.edus.requires_grad_(False)
         if layers:
             encoder.thaw(layers)
         return encoder
 
     def thaw(self, layers: int) -> None:
-        """Make the last layers trainable, those of a copy where the parser has the encoder too.
+        """Make the last layers trainable; a parser's encoder is copied first.
 
         Raises:
-            InputError: More layers than there are.
+            InputError: More layers than the encoder has.
         """
         if self.own:
             self.windows, self.own = copy.deepcopy(self.windows), False
         stacks = [module for module in self.windows.modules() if isinstance(module, nn.ModuleList)]
-        # Layers are the longest list of like modules in every encoder of transformers.
+        # In transformers the layers are the longest list of modules.
         stack = max(stacks, key=len, default=nn.ModuleList())
         if layers > len(stack):
             raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
@@ -112,7 +105,7 @@ class UnitEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, which has its own."""
+        """Digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, which has a fingerprint."""
         if self.parser is not None:
             return ""
         found = hashlib.sha256(self.tokenizer.to_str().encode())
@@ -125,7 +118,7 @@ class UnitEncoder:
         self.windows.train(mode)
 
     def vectors(self, documents: Sequence[Document], unit: str) -> list[Tensor]:
-        """Return `(units, width)` for each document, encoded anew; gradients reach the trained layers."""
+        """Return `(units, width)` for each document, encoded again; gradients reach the trained layers."""
         if self.kind != ISOLATED:
             words = [self._split(document.text) for document in documents]
             encoded = zip(documents, words, self.windows(words), strict=True)
@@ -137,21 +130,20 @@ class UnitEncoder:
 
     @torch.inference_mode()
     def of(self, encoded: Encoded, unit: str) -> Tensor:
-        """Return `(units, width)` for a parsed document, from the parser's encoding where that is the same."""
+        """Return `(units, width)` for a parsed document, from the parser's encoding if `pools`."""
         if self.pools:
             return self._pooled(encoded.document, unit, encoded.subwords, encoded.vectors)
         return self.vectors([encoded.document], unit)[0]
 
     def _pooled(self, document: Document, unit: str, words: Subwords, vectors: Tensor) -> Tensor:
-        """Return a document's vectors from its subwords', with the parser's states of EDUs where the kind has them."""
+        """Return unit vectors pooled from subword vectors, with the parser's EDU states for discourse vectors."""
         pooled = pool(vectors, words.starts, document.units(unit))
         if self.kind != DISCOURSE or self.parser is None or not document.edus:
             return pooled
         network = self.parser.network
-        starts = first_subwords(words, document.edus), first_subwords(words, document.sentences)
-        states = network.edus([vectors], [network.layout(words, *starts)])[0]
+        states = network.edus([vectors], [network.document_layout(words, document)])[0]
         if unit == "sentence":
-            # The mean over the EDUs that begin in a sentence; zeros where none does.
+            # The mean over the EDUs that begin in a sentence; zeros if none does.
             owner = torch.from_numpy(document.edu_to_sentence).to(states.device)
             sums = states.new_zeros(len(pooled), states.shape[1]).index_add(0, owner, states)
             states = sums / torch.bincount(owner, minlength=len(pooled)).clamp_min(1)[:, None]
@@ -162,7 +154,7 @@ class UnitEncoder:
 
 
 def identity(name: str) -> dict[str, str]:
-    """Return what tells a Hugging Face encoder from another one of that name: commit and digest."""
+    """Return the identity of a Hugging Face encoder: commit and digest."""
     pretrained = pretrained_encoder(name)
     encoder = UnitEncoder(WindowEncoder(pretrained.encoder, pretrained.special), pretrained.tokenizer)
     revision = str(getattr(pretrained.encoder.config, "_commit_hash", None) or "")

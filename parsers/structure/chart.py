@@ -5,8 +5,8 @@ inside pass gives the normaliser, the outside pass the probability of every span
 child; those are the normaliser's gradients, so training needs no automatic differentiation through
 the chart. Decoding takes the tree of the largest expected number of right spans (minimum Bayes risk, Goodman 1996).
 
-Cost is cubic, so documents beyond `LIMIT` EDUs are first cut at strong borders into sections; each
-section is decoded exactly, then the sections are, as units, again exactly. That keeps cost and memory linear.
+Time is cubic, so documents of more than `LIMIT` EDUs are first cut at strong borders into sections. Each section is
+decoded exactly, then the tree over the sections, again exactly. That keeps time and memory linear.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LIMIT = 256
 
 
 def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
-    """Return the negative log-probability of the gold nodes a node, summed over all trees that hold them.
+    """Return the negative log-probability, per node, of all trees that contain the gold nodes.
 
-    With all nodes of a tree that is the CRF loss; with some, as when predicted EDUs do not have all
-    gold spans, every tree that crosses none of them counts as right.
+    With all nodes of a tree that is the CRF loss; with some, as over predicted EDUs, which may lack gold spans, every
+    tree that crosses none of the nodes counts as correct.
     """
     left, right, lefts, rights = _score_matrices(scores)
     edus = len(lefts)
@@ -44,9 +44,9 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
 
 
 def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
-    """Return the cross-entropy of a distribution over trees and these scores' own, a node.
+    """Return the cross-entropy, per node, of the scores' distribution over trees relative to a target distribution.
 
-    These scores' own is log-linear, so of the other one only the expected counts matter.
+    The scores' distribution is log-linear, so only the expected counts of the target matter.
     """
     left, right, lefts, rights = _score_matrices(scores)
     free = posterior(lefts, rights)
@@ -56,7 +56,7 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
 
 
 def span_posterior(scores: SplitScores) -> Posterior:
-    """Return the span probabilities under some scores, all of the document's in one chart."""
+    """Return the distribution over trees that scores define, with the whole document in one chart."""
     _, _, lefts, rights = _score_matrices(scores)
     return posterior(lefts, rights)
 
@@ -69,8 +69,8 @@ def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix
 
 
 def _with_gradient(value: float, left: Tensor, right: Tensor, left_counts: Matrix, right_counts: Matrix) -> Tensor:
-    # The gradient of the loss is the difference of the expected counts, so the loss is written as
-    # a product with that difference, shifted to the loss's own value.
+    # The gradient of the loss is the difference of expected counts: a product with that difference has it, and is then
+    # shifted to the loss's value.
     lefts, rights = by_border(left_counts, right_counts)
     surrogate = (left * left.new_tensor(lefts)).sum() + (right * right.new_tensor(rights)).sum()
     return surrogate - surrogate.detach() + value
@@ -87,7 +87,7 @@ def decode(scores: SplitScores) -> Bracketing:
         cuts = _sections(lasts, strength)
         for start, end in pairwise(cuts):
             if end - start > 1:
-                found, confidence = _decode_units(scores, firsts[start:end], lasts[start:end])
+                found, confidence = _decode_blocks(scores, firsts[start:end], lasts[start:end])
                 nodes.append(found)
                 probabilities.append(confidence)
         firsts, lasts = firsts[cuts[:-1]], lasts[np.array(cuts[1:]) - 1]
@@ -96,13 +96,13 @@ def decode(scores: SplitScores) -> Bracketing:
     return Bracketing(np.concatenate(nodes), np.clip(np.concatenate(probabilities), 0.0, 1.0))
 
 
-def _decode_units(
+def _decode_blocks(
     scores: SplitScores, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     first, last = torch.from_numpy(firsts), torch.from_numpy(lasts)
     first, last = first.to(scores.strength.device), last.to(scores.strength.device)
     left, right = scores.chart(first, last)
-    # Single precision is enough to choose by, and its exponential takes a quarter of the time.
+    # Single precision suffices for decoding, and its exponential takes a quarter of the time.
     lefts, rights = by_width(_matrix(left).astype(np.float32), _matrix(right).astype(np.float32))
     spans = posterior(lefts, rights).spans
     nodes = best_tree(spans)
@@ -111,10 +111,10 @@ def _decode_units(
 
 
 def _sections(lasts: NDArray[np.int64], strength: NDArray[np.float32]) -> list[int]:
-    """Return the unit indices at which sections of at most `LIMIT` units begin, and the number of units."""
+    """Return the indices at which sections of at most `LIMIT` blocks begin, and the number of blocks."""
     cuts = [0]
     while len(lasts) - cuts[-1] > LIMIT:
-        # The strongest border in the second half of what may still belong to this section.
+        # The strongest border in the second half of the longest possible section.
         low, high = cuts[-1] + LIMIT // 2, cuts[-1] + LIMIT
         cuts.append(low + 1 + int(strength[lasts[low:high]].argmax()))
     return [*cuts, len(lasts)]

@@ -1,8 +1,8 @@
-"""How the words of a span tie it together, and to what stands around it.
+"""Scores of spans by lexical cohesion, within the span and with its context, and by layout.
 
-A word that comes again ties EDUs together (lexical cohesion: Halliday and Hasan 1976; TextTiling: Hearst 1997). An
-encoder that reads a text in windows sees that within a window at best, and an EDU's pooled vector hardly keeps it,
-so it is counted here, and with it which sentences and paragraphs a span cuts.
+Repeated words link EDUs (lexical cohesion: Halliday and Hasan 1976; TextTiling: Hearst 1997). An encoder sees
+repetition within a window at best, and pooled EDU vectors lose most of it, so it is computed here, together with the
+sentences, lines and paragraphs that begin inside a span.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 WIDTH = 256
-# EDUs after and before a span that it is compared with, beside all of them.
+# Numbers of EDUs before and after a span that it is compared with, in addition to all of them.
 CONTEXTS = (1, 3, 12)
-# EDUs on both sides of a span's first and last border that are compared with each other.
+# Numbers of EDUs on both sides of a span's first and last border that are compared with each other.
 REACHES = (1, 2, 4, 12)
 FEATURES = 1 + 2 * (len(CONTEXTS) + 1) + 2 * len(REACHES) + 3
-# Products are small numbers.
+# Factor of mean products, which are small.
 SCALE = 5.0
-# EDUs over which sums of bags are added up in single precision.
+# EDUs up to which sums of bags are multiplied in single precision.
 NEAR = 512
 
 
 def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return `(edus, WIDTH)` unit vectors whose products tell how much of their words two EDUs share.
+    """Return `(edus, WIDTH)` unit vectors whose products measure the overlap of two EDUs' words.
 
-    Words are subwords here. Each of an EDU's counts by how few EDUs of the document have it (inverse document
-    frequency) and in a random direction of its own, so that products are those of the bags themselves but for some
-    1/16 (Johnson and Lindenstrauss 1984), and their sums over spans are differences of running sums.
+    Words are subwords here, weighted by inverse document frequency over the EDUs. Each word has a random direction, so
+    that products approximate those of the bags of words with an error of about 1/16 (Johnson and Lindenstrauss 1984).
 
     Args:
         ids: `(subwords,)` vocabulary indices.
-        starts: `(edus,)` first subword of each EDU; one without a subword of its own shares its successor's.
+        starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
     """
     from scipy.sparse import csr_array
 
@@ -46,7 +45,7 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
     index = np.arange(len(owner)) - np.repeat(sizes.cumsum() - sizes - starts, sizes)
     words, place = np.unique(ids[index], return_inverse=True)
     held, word = np.divmod(np.unique(owner * len(words) + place), max(1, len(words)))
-    # A word of every EDU, as the only EDU's are, says little, but is better than nothing to make a vector of.
+    # The constant keeps words that all EDUs have, so that no EDU's vector is zero.
     weights = np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3
     counts = csr_array((weights[word].astype(np.float32), (held, word)), shape=(edus, len(words)))
     bags: NDArray[np.float32] = counts @ _directions(words)
@@ -55,7 +54,7 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
 
 
 def _directions(words: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return `(words, WIDTH)` of 1 and -1, for each word always the same: bits of a hash (splitmix64, Steele 2014)."""
+    """Return `(words, WIDTH)` of 1 and -1, the bits of a hash of each word (splitmix64, Steele et al. 2014)."""
     bits = words.astype("<u8")[:, None] * np.uint64(WIDTH // 64) + np.arange(1, WIDTH // 64 + 1, dtype="<u8")
     bits *= np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -66,20 +65,20 @@ def _directions(words: NDArray[np.int64]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Cohesion:
-    """What rates spans as children by their words and layout; linear in the number of EDUs.
+    """Scores of spans as children by their words and layout; memory is linear in the number of EDUs.
 
-    The `FEATURES` of a span: the mean product of two of its EDUs; of one of them with one of those after it and
-    one before it, for each of `CONTEXTS` and for all; of the EDUs on both sides of its last and of its first border,
-    for each of `REACHES`; then how many EDUs it has and how many sentences and lines begin in it, as logarithms.
-    Means are those beyond the document's own; what has no pairs, as before the first EDU, counts as sharing no word.
+    The `FEATURES` of a span are mean products of EDU pairs: within the span; of the span with the EDUs after and before
+    it, for each of `CONTEXTS` and for all; across its last and its first border, for each of `REACHES`. Then follow the
+    logarithms of the numbers of EDUs in it and of sentences and lines that begin inside it. The document's mean product
+    is subtracted from the means; a mean over no pairs is 0.
 
     Attributes:
-        totals: `(edus + 1, WIDTH)` sums of the first EDUs' bags, in float64.
+        totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags, in float64.
         across: `(edus + 1, len(REACHES))` mean product of the EDUs on both sides of each border.
         mean: `()` mean product of two EDUs of the document.
-        cuts: `(edus + 1, 3)` how many of the first EDUs begin a sentence, a line and a paragraph.
-        openings: `(edus + 1,)` as in `EDULayout`, and the text's end.
-        children: What rates a span as a left and as a right child, from features and layout.
+        cuts: `(edus + 1, 3)` running counts of EDUs that begin a sentence, a line and a paragraph.
+        openings: `(edus + 1,)` as in `EDULayout`, with the text's end.
+        children: Scorers of a span as a left and as a right child.
     """
 
     totals: Tensor
@@ -91,27 +90,27 @@ class Cohesion:
 
     def left(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: scores of the EDUs from each first to each last one as a left child."""
-        return self._rated(firsts, lasts, self.children[:1])[0]
+        return self._scores(firsts, lasts, self.children[:1])[0]
 
     def right(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: the same as a right child."""
-        return self._rated(firsts, lasts, self.children[1:])[0]
+        return self._scores(firsts, lasts, self.children[1:])[0]
 
     def both(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what `left` and `right` do for the same spans, whose features are computed once."""
-        left, right = self._rated(firsts, lasts, self.children)
+        """Return `left` and `right` of the same spans, whose features are computed once."""
+        left, right = self._scores(firsts, lasts, self.children)
         return left, right
 
-    def _rated(self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer]) -> list[Tensor]:
-        # What ends before it begins is no span: its score is 0.
+    def _scores(self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer]) -> list[Tensor]:
+        # Only pairs with `first <= last` are spans; others get score 0.
         row, column = torch.nonzero(firsts[:, None] <= lasts[None, :], as_tuple=True)
         none = self.across.new_zeros(len(firsts), len(lasts))
         if not len(row):
             return [none for _ in children]
         first, last = firsts[row], lasts[column]
-        # `(spans, 3)`: how many sentences, lines and paragraphs begin inside a span, not with it.
+        # `(spans, 3)`: sentences, lines and paragraphs that begin inside a span, after its first EDU.
         cut = self.cuts.index_select(0, last + 1) - self.cuts.index_select(0, first + 1)
-        # How a span opens, how what follows it does, and the strongest opening inside.
+        # The openings of a span and of its successor, and the strongest opening inside.
         layout = self.openings[first] * 16 + self.openings[last + 1] * 4 + (cut > 0).sum(-1)
         with torch.no_grad():
             means = self._means(firsts, lasts).flatten(0, 1).index_select(0, row * len(lasts) + column)
@@ -122,18 +121,18 @@ class Cohesion:
         return [none.index_put((row, column), child(features, layout)) for child in children]
 
     def _means(self, firsts: Tensor, lasts: Tensor) -> Tensor:
-        """Return the mean products inside spans and with what is around them, anything for what is no span.
+        """Return `(firsts, lasts, 1 + 2 * (len(CONTEXTS) + 1))` mean products inside spans and with their context.
 
-        That is `(firsts, lasts, 1 + 2 * (len(CONTEXTS) + 1))`.
+        Values of pairs that are not spans are undefined.
         """
         edus = len(self.totals) - 1
-        # Where spans begin and what is before them, where they end and what is after: places in the running sums.
+        # Indices into the running sums: starts of spans and of the contexts before, ends of spans and contexts after.
         begins = [firsts, *((firsts - context).clamp_min(0) for context in (*CONTEXTS, edus))]
         ends = [lasts + 1, *((lasts + 1 + context).clamp_max(edus) for context in (*CONTEXTS, edus))]
         rows, row_of = torch.cat(begins).unique(return_inverse=True)  # type: ignore[no-untyped-call]
         columns, column_of = torch.cat(ends).unique(return_inverse=True)  # type: ignore[no-untyped-call]
-        # Counted from the first span; near it sums are small enough for single precision, which is twice as fast.
-        left, right = (self.totals[places] - self.totals[firsts.min()] for places in (rows, columns))
+        # Relative to the first span: sums over a few EDUs are small enough for single precision, twice as fast.
+        left, right = (self.totals[index] - self.totals[firsts.min()] for index in (rows, columns))
         if int(lasts.max() - firsts.min()) <= NEAR:
             left, right = left.float(), right.float()
         products = left @ right.T
@@ -143,7 +142,7 @@ class Cohesion:
         begin, end = left[begin_of], right[end_of]
         by_begin = products[begin_of]
         begin_begin, end_end, begin_end = (begin * begin).sum(1)[:, None], (end * end).sum(1), by_begin[:, end_of]
-        # As floats: whole numbers would be turned into them in every division.
+        # As floats, which saves a conversion in every division.
         size = ((lasts + 1).to(left.dtype)[None, :] - firsts.to(left.dtype)[:, None]).clamp_min(1)
         means = [(end_end + begin_begin - 2 * begin_end - size) / (size * (size - 1)).clamp_min(1)]
         for start_of, stop_of in zip(before_of, after_of, strict=True):
@@ -156,7 +155,7 @@ class Cohesion:
 
 
 def _across(totals: Tensor) -> Tensor:
-    """Return `(edus + 1, len(REACHES))`: what `Cohesion.across` is, from its totals."""
+    """Return `Cohesion.across`, `(edus + 1, len(REACHES))`, from `Cohesion.totals`."""
     borders = torch.arange(len(totals), device=totals.device)
     found = []
     for reach in REACHES:
@@ -167,7 +166,7 @@ def _across(totals: Tensor) -> Tensor:
 
 
 class ChildScorer(nn.Module):
-    """Rates spans as children by features and layout; it begins at 0 for all."""
+    """Scores spans as children by features and layout; initially all scores are 0."""
 
     def __init__(self, inner: int) -> None:
         """Build a scorer with `inner` hidden units."""
@@ -194,7 +193,7 @@ class CohesionScorer(nn.Module):
         self.right = ChildScorer(inner)
 
     def forward(self, bags: Tensor, openings: Tensor) -> Cohesion:
-        """Return what rates spans of a document with `bags` `(edus, WIDTH)` and `openings` `(edus,)`."""
+        """Return the cohesion of a document with `bags` `(edus, WIDTH)` and `openings` `(edus,)`."""
         totals = torch.cat([bags.new_zeros(1, bags.shape[1]), bags]).double().cumsum(dim=0)
         edus, whole = len(bags), totals[-1]
         mean = ((whole @ whole - edus) / max(1, edus * (edus - 1))).float()
