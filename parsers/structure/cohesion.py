@@ -70,7 +70,7 @@ class Cohesion:
     The `FEATURES` of a span are mean products of EDU pairs: within the span; of the span with the EDUs after and before
     it, for each of `CONTEXTS` and for all; across its last and its first border, for each of `REACHES`. Then follow the
     logarithms of the numbers of EDUs in it and of sentences and lines that begin inside it. The document's mean product
-    is subtracted from the means; a mean over no pairs is 0.
+    is subtracted from the means; a mean over no pairs counts as 0.
 
     Attributes:
         totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags, in float64.

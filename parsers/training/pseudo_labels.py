@@ -61,8 +61,8 @@ def pseudo_label(
             found.append(values)
         if len(found) == len(teachers.parsers):
             mean = mean_predictions(found)
-            structure = [mean[name] for name in ("edu_starts", "sentence_starts", "nodes", "labels")]
-            targets = Targets(*structure, Expected(mean["left"], mean["right"]))
+            expected = Expected(mean["left"], mean["right"])
+            targets = Targets(mean["edu_starts"], mean["sentence_starts"], mean["nodes"], mean["labels"], expected)
             examples.append(Example(text[:40], None, words, mean["tags"], targets))
     if not examples:
         raise InputError(
