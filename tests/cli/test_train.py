@@ -53,7 +53,7 @@ def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp
     taught = [f"teachers=[{tmp_path / 'teacher' / 'best'}]", "silver=1", "epochs=1"]
     result = discsum("train", recipe, *taught, "texts=[{path: ../unseen.jsonl, first: 1}]", "-o", tmp_path / "pupil")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("teachers read 2 texts, 2 of them with a tree to learn\n2 documents, 1 steps, ")
+    assert result.out.startswith("teachers labelled 2 texts, 2 of them with a tree\n2 documents, 1 steps, ")
     assert "../unseen.jsonl rows 1-end" in (tmp_path / "pupil" / "best" / "README.md").read_text()
     for texts, message in (
         ("texts=[{path: gone.jsonl, first: 1}]", "gone.jsonl: no such file or folder"),
