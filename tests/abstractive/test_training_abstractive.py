@@ -314,7 +314,7 @@ def test_parts_of_a_step_learn_what_the_whole_step_does(data, parser_folder, tmp
         ({"scratch": {"positions": 64}}, r"source_tokens: expected at most scratch\.positions 64, got 192"),
         (
             {"r": 0, "task": "dream"},
-            r"(?=.*\br: )(?=.*task: )",
+            "task: expected one of summarize, infill, denoise, got 'dream'; r: expected a whole number of at least 1",
         ),
         ({"validation": [{"path": "train.jsonl"}]}, "expected no validation document among the training documents"),
         ({"model": "gone"}, "gone: expected the folder of a sequence-to-sequence model"),

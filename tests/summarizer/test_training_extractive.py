@@ -149,7 +149,7 @@ def test_every_problem_of_a_recipe_at_once():
         "train[1].path",
     ):
         assert part in str(caught.value)
-    with pytest.raises(InputError, match=r"(?=.*validation\[0\]\.file: )(?=.*train: )"):
+    with pytest.raises(InputError, match=r"validation\[0\]\.file: expected one of the fields path, first, last"):
         SummarizerRecipe.from_dict({"validation": [{"file": "x"}]})
 
 
