@@ -1,4 +1,4 @@
-"""The command line: `discsum parse`, `extract`, `train`, `evaluate`."""
+"""The command line, `discsum`."""
 
 from __future__ import annotations
 

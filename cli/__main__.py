@@ -1,4 +1,4 @@
-"""`python -m discsum.cli`, which is what launchers of several processes start."""
+"""`python -m discsum.cli`, for launchers such as `accelerate launch`."""
 
 from discsum.cli import main
 

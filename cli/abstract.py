@@ -1,4 +1,4 @@
-"""`discsum abstract`: text or tree to a summary in words of its own."""
+"""`discsum abstract`: text or tree to an abstractive summary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ from discsum.errors import InputError
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def abstract(
     inputs: Inputs,
     model: Annotated[
@@ -40,26 +43,25 @@ def abstract(
     ] = None,
     selector: Selector = None,
     r: ReadSentences = None,
-    beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the choice.")] = None,
+    beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the selection.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of the selector, as feature_map=relu.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="An option of the selector, for example feature_map=relu."),
     ] = None,
-    per_beam: Annotated[
-        bool, typer.Option("--per-beam", help="Choose sentences for each beam, not for all of a document together.")
-    ] = False,
+    per_beam: Annotated[bool, typer.Option("--per-beam", help="Select sentences for each beam separately.")] = False,
     beams: Beams = BEAMS,
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
-    device: Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")] = "cpu",
-    json: Annotated[bool, typer.Option("--json", help="JSON; several documents: one a line.")] = False,
+    device: Annotated[str, typer.Option(help="Device of the model: cpu, cuda, ...")] = "cpu",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,
     sentences: Sentences = "model",
     encoding: Encoding = "utf-8",
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
 ) -> None:
-    """Summarize texts in words of their own, by a sequence-to-sequence model that reads some sentences a step.
+    """Write abstractive summaries with a sequence-to-sequence model that reads selected sentences.
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """

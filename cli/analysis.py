@@ -1,4 +1,4 @@
-"""What the commands of `discsum analyze` share: their options, the models and tables they read, what they write."""
+"""Shared by the commands of `discsum analyze`: options, models, tables, output files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discsum.cli.progress import quiet
 from discsum.errors import InputError
 from discsum.files import replacing
 
-# Of `discsum.abstractive.sparse.selectors`, which is not to be imported for `--help`.
+# As in `discsum.abstractive.sparse.selectors`, which `--help` must not import.
 ALL = "all"
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
 Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
-Device = Annotated[str, typer.Option(help="Where the model runs: cpu, cuda, ...")]
-Documents = Annotated[int, typer.Option(min=1, help="How many documents of the table, at most.")]
+Device = Annotated[str, typer.Option(help="Device of the model: cpu, cuda, ...")]
+Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 
 
 def load_model(
     model: str, selector: str | None = ALL, r: int | None = None, device: str = "cpu", **options: Any
 ) -> AbstractiveSummarizer:
-    """Return a model whose cross-attention is sparse, or reads all sentences; by none its own selector is meant."""
+    """Return a model with a selector; None keeps the selector that it was trained with."""
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
     quiet()
@@ -36,7 +36,7 @@ def load_model(
 
 
 def load_system(system: str, device: str) -> AbstractiveSummarizer:
-    """Return the model of `MODEL`, `MODEL,SELECTOR` or `MODEL,SELECTOR,option=value,...`; `beta` is an option too."""
+    """Return the model of `MODEL[,SELECTOR[,KEY=VALUE...]]`; `beta` counts as an option."""
     from discsum.cli.options import selector_options
 
     model, *rest = system.split(",")

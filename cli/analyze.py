@@ -1,4 +1,4 @@
-"""`discsum analyze`: what a sequence-to-sequence model attends to, how sparsely, and in what time."""
+"""`discsum analyze`: attention maps, sparsity, ROUGE by sentences read, decoding time, and corpus statistics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.errors import InputError, WeightsError
 
 app = typer.Typer(
-    help="What a sequence-to-sequence model attends to, how sparsely, and in what time.", no_args_is_help=True
+    help="Analyze the cross-attention of a sequence-to-sequence model.", no_args_is_help=True, add_completion=False
 )
 
 
@@ -24,14 +24,14 @@ def attention(
     text: Annotated[str, typer.Argument(metavar="INPUT", help="A text file or a tree.")],
     model: Model,
     output: Out = "analysis",
-    layer: Annotated[int, typer.Option(min=1, help="Layer of the decoder, from 1.")] = 1,
-    selector: Annotated[str, typer.Option(help="Which sentences a step reads.")] = "all",
-    r: Annotated[int | None, typer.Option("--r", min=1, help="How many of them.")] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the summary, at most.")] = 60,
+    layer: Annotated[int, typer.Option(min=1, help="Decoder layer, from 1.")] = 1,
+    selector: Annotated[str, typer.Option(help="Selector of the sentences that each step reads.")] = "all",
+    r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of the summary.")] = 60,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Draw attention to sentences and to words while a summary is written (figures 5 to 8 of Manakul and Gales 2021).
+    """Plot attention to sentences and words during generation (figures 5 to 8 of Manakul and Gales 2021).
 
     Example: discsum analyze attention article.txt --model hf:facebook/bart-large-cnn --layer 6 -o analysis
     """
@@ -63,17 +63,17 @@ def attention(
 @app.command()
 def sparsity(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="A table of texts with summaries.")],
-    model: Annotated[list[str], typer.Option(help="A model as for other commands, once for each of several.")],
+    model: Annotated[list[str], typer.Option(help="Folder of a model, or hf:NAME; may be repeated.")],
     output: Out = "analysis",
     documents: Documents = 100,
-    most: Annotated[int, typer.Option(min=1, help="Up to how many sentences.")] = 30,
+    most: Annotated[int, typer.Option(min=1, help="Maximum number of sentences on the horizontal axis.")] = 30,
     layer: Annotated[
-        list[int] | None, typer.Option(min=1, help="Layers that are drawn, once for each. Default: all.")
+        list[int] | None, typer.Option(min=1, help="A decoder layer to plot; may be repeated. Default: all.")
     ] = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Draw how much attention the best sentences hold, layer by layer (figure 1 of Manakul and Gales 2021).
+    """Plot the share of attention on the top sentences, by layer (figure 1 of Manakul and Gales 2021).
 
     Example: discsum analyze sparsity news.jsonl --model hf:facebook/bart-large-cnn -o analysis
     """
@@ -107,17 +107,23 @@ app.command()(rouge)
 def time(
     model: Model,
     output: Out = "analysis",
-    outputs: Annotated[list[int] | None, typer.Option("--length", min=1, help="Lengths of the output, M.")] = None,
-    inputs: Annotated[list[int] | None, typer.Option("--tokens", min=1, help="Lengths of the input, N.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Passes whose mean is taken.")] = 10,
+    outputs: Annotated[
+        list[int] | None, typer.Option("--length", min=1, help="An output length M in tokens; may be repeated.")
+    ] = None,
+    inputs: Annotated[
+        list[int] | None, typer.Option("--tokens", min=1, help="An input length N in tokens; may be repeated.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Number of passes to average.")] = 10,
     mode: Annotated[
-        str, typer.Option(help="What is timed: forward, backward (with gradients), or generate.")
+        str, typer.Option(help="What to time: forward, backward (with gradients), or generate.")
     ] = "forward",
-    selector: Annotated[str, typer.Option(help="Which sentences a step reads, with --mode generate.")] = "all",
-    r: Annotated[int | None, typer.Option("--r", min=1, help="How many of them.")] = None,
+    selector: Annotated[
+        str, typer.Option(help="Selector of the sentences that each step reads, with --mode generate.")
+    ] = "all",
+    r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     device: Device = "cpu",
 ) -> None:
-    """Fit the decoder's time by the lengths of input and output (Eq 1 and appendix B of Manakul and Gales 2021).
+    """Fit decoding time by input and output length (Eq 1 and appendix B of Manakul and Gales 2021).
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
@@ -154,7 +160,7 @@ def time(
     data["fit"] = fitted.to_dict()
     path = write_numbers(output, "time", data)
     lines = {f"N = {count}": [one.seconds for one in samples if one.input == count] for count in tokens}
-    pictures = curves(lines, lengths, ("output tokens, M", "seconds a pass"), f"{summarizer.name}, {mode}", path)
+    pictures = curves(lines, lengths, ("output tokens, M", "seconds per pass"), f"{summarizer.name}, {mode}", path)
     typer.echo("\n".join(map(str, pictures)))
     typer.echo(f"R squared {fitted.r_squared:.4f}")
     for term, value in fitted.relative.items():

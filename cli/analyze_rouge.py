@@ -1,4 +1,4 @@
-"""`discsum analyze rouge`: what reading fewer sentences costs."""
+"""`discsum analyze rouge`: ROUGE by the number of sentences read."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ def rouge(
         list[str],
         typer.Option(
             metavar="MODEL[,SELECTOR[,KEY=VALUE...]]",
-            help="A line of the picture; beta=1.0 is an option of every selector.",
+            help="A line of the plot; may be repeated. beta=1.0 is an option of every selector.",
         ),
     ],
     output: Out = "analysis",
     against: Annotated[
-        str | None, typer.Option(metavar="SYSTEM", help="Draw how far the others' R-1 lies above this one's, too.")
+        str | None, typer.Option(metavar="SYSTEM", help="Also plot the difference in R-1 from this system.")
     ] = None,
-    read: Annotated[list[int] | None, typer.Option("--r", min=1, help="Sentences a step, once for each.")] = None,
+    read: Annotated[
+        list[int] | None, typer.Option("--r", min=1, help="Number of sentences read per step; may be repeated.")
+    ] = None,
     documents: Documents = 100,
     beams: Annotated[int, typer.Option(min=1, help="Beams of the search.")] = 4,
-    min_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at least.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of a summary, at most.")] = None,
+    min_tokens: Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of a summary.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of a summary.")] = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Draw ROUGE, and the attention that is read, by how many sentences are read (figures 2 and 4 of the paper).
+    """Plot ROUGE and retained attention by the number of sentences read (figures 2 and 4 of Manakul and Gales 2021).
 
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
@@ -87,7 +89,7 @@ def rouge(
 def _drawn(
     found: Mapping[str, Sequence[Mapping[str, Any]]], amounts: int, against: str | None
 ) -> dict[str, tuple[str, dict[str, list[float]]]]:
-    """Return by picture the label of its vertical axis, and a line a system."""
+    """Return by plot the label of its vertical axis and one line per system."""
 
     def lines(metric: str) -> dict[str, list[float]]:
         # A system that reads all sentences is the same for every r.

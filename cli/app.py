@@ -1,37 +1,50 @@
-"""The Typer app: its commands, its version, and how errors end it."""
+"""The Typer app: the commands, `--version`, and exit codes of errors."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import discsum
-from discsum.cli.abstract import abstract
-from discsum.cli.analyze import app as analyze
-from discsum.cli.evaluate import evaluate
-from discsum.cli.extract import extract
-from discsum.cli.parse import parse
-from discsum.cli.preprocess import preprocess
-from discsum.cli.train import TrainCommand, train
 from discsum.errors import DiscsumError
+
+# The commands as `discsum --help` lists them; each has its module.
+COMMANDS = {
+    "parse": "Turn raw text into discourse trees, or convert trees from one format to another.",
+    "extract": "Summarize texts by their most important sentences or EDUs.",
+    "abstract": "Write abstractive summaries with a sequence-to-sequence model that reads selected sentences.",
+    "preprocess": "Parse, label and encode texts with summaries, for training.",
+    "train": "Train a parser or a summarizer, or resume its training.",
+    "evaluate": "Evaluate parsers on gold trees, or summarizers on reference summaries.",
+    "analyze": "Analyze the cross-attention of a sequence-to-sequence model.",
+}
+
+
+class LazyGroup(TyperGroup):
+    """Imports a command's module when the command runs, so that `discsum --help` answers at once."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return name, command and remaining arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name:
+            command = typer.main.get_command(import_module(f"discsum.cli.{name}").app)
+        return name, command, rest
+
 
 app = typer.Typer(
     name="discsum",
-    help="Raw English text to RST discourse tree to summary, offline.",
+    cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(parse)
-app.command()(extract)
-app.command()(abstract)
-app.command()(preprocess)
-app.command(cls=TrainCommand)(train)
-app.command()(evaluate)
-app.add_typer(analyze, name="analyze")
+for _name, _summary in COMMANDS.items():
+    app.command(_name, help=_summary)(lambda: None)
 
 
 def _print_version(wanted: bool) -> None:
@@ -50,7 +63,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error of discsum's own is one line on standard error and exit code 1."""
+    """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     try:
         app()
     except DiscsumError as error:

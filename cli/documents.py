@@ -1,4 +1,4 @@
-"""What the commands on documents share: batches in order, failures named, results written, exit codes."""
+"""Shared by commands on documents: batches, failures, output files, exit codes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HasJson(Protocol):
     """A summary of any kind."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return a JSON object."""
 
 
 Summarized = TypeVar("Summarized", bound=HasJson)
@@ -37,21 +37,20 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 @dataclass
 class Run:
-    """Counts what was done and what failed, and ends with the documented exit code."""
+    """Counts processed and failed documents, and exits with the documented code."""
 
     done: int = 0
     failed: list[Failure] = field(default_factory=list)
 
     def fail(self, source: str, reason: str) -> None:
-        """Report a document that could not be done."""
+        """Report a document that failed."""
         failure = Failure(source, reason)
         self.failed.append(failure)
-        # Errors in files name the file themselves, some with the line.
         typer.echo(f"discsum: {failure}", err=True)
 
     @contextmanager
     def guard(self, item: Item) -> Iterator[None]:
-        """Count the document as done, or as failed if the block raises an error of discsum's own."""
+        """Count the document as done, or as failed if the block raises a `DiscsumError` or `OSError`."""
         try:
             yield
         except BrokenPipeError:
@@ -72,10 +71,7 @@ class Run:
 def in_batches(
     entries: Iterable[Item | Failure], work: Callable[[Sequence[Item]], Sequence[T]], run: Run
 ) -> Iterator[tuple[Item, T]]:
-    """Yield each document with its result, in order, `BATCH` of them worked on together.
-
-    A document that cannot be done fails alone.
-    """
+    """Yield each document with its result, in order; they are processed in batches, and each fails alone."""
     for batch in batches(entries, BATCH):
         items = []
         for entry in batch:
@@ -91,29 +87,29 @@ def in_batches(
 
 
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """End with the exit code of wrong usage unless the option's value is one of the choices."""
+    """Raise `BadParameter` unless the value of the option is one of the choices."""
     if value not in choices:
         expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
         raise typer.BadParameter(expected, param_hint=option)
 
 
 def is_single(inputs: Sequence[str]) -> bool:
-    """Return whether the inputs are one document for certain: one file that is no table, or standard input."""
+    """Return whether the inputs are certainly one document: a file that is not a table, or standard input."""
     path = Path(inputs[0])
     return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
 
 
 class Writer:
-    """Writes results to standard output, to one file, or to a file a document in a folder."""
+    """Writes results to standard output, to one file, or to a folder with one file per document."""
 
     def __init__(self, output: str | None, suffix: str, *, one_file: bool) -> None:
-        """Write to `output`: nothing or `-` for standard output, a folder, or a file.
+        """Write to `output`.
 
         Args:
-            output: Where to write; a path that is no folder and has an ending is a file where `one_file` allows, one
-                with a slash at its end is a folder.
-            suffix: Ending of a file a document.
-            one_file: Whether all results may stand in one file.
+            output: None or `-` for standard output; a path with a suffix is a file if `one_file`, unless it is a folder
+                or ends with a slash; other paths are folders.
+            suffix: Suffix of the files in a folder.
+            one_file: Whether one file may hold all results.
         """
         self.suffix = suffix
         self.folder: Path | None = None
@@ -131,15 +127,15 @@ class Writer:
             self.folder = path
 
     def __enter__(self) -> Writer:
-        """Return the writer; its one file, if it writes one, is in its place when the block ends without an error."""
+        """Return the writer; a single output file appears when the block ends without an error."""
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Put the one file in its place, if anything was written to it."""
+        """Rename the single output file into place, if anything was written."""
         self._stack.__exit__(*error)
 
     def write(self, item: Item, text: str) -> None:
-        """Write one result; a file is renamed into place when it is whole."""
+        """Write one result; a file is renamed into place when it is complete."""
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             with replacing(self.folder / self._name(item)) as path:
@@ -166,15 +162,15 @@ def write_summaries(
     output: str | None,
     json: bool,
 ) -> None:
-    """Write the summary of each document as it is made, and end as `Run.finish` does.
+    """Write the summary of each document as soon as it is ready, and end like `Run.finish`.
 
     Args:
-        inputs: Arguments of the command line; a single document is written without its name.
+        inputs: Arguments of the command line; a single document is written without a heading.
         entries: The documents.
         work: Returns the summaries of documents.
         text_of: Returns the text of a summary, for output without `json`.
-        output: A file, a folder, or standard output.
-        json: Whether JSON is asked for.
+        output: As for `Writer`.
+        json: Whether to write JSON.
     """
     single, run = is_single(inputs), Run()
     with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:

@@ -1,9 +1,9 @@
-"""`discsum evaluate`: models against gold trees or reference summaries."""
+"""`discsum evaluate`: scores of models on gold trees or reference summaries."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,10 +17,11 @@ from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
-    from discsum.abstractive.generation import Generation
     from discsum.selection import Policy
 
-# Of `discsum.experiments.report`, which is not to be imported for `--help`.
+app = typer.Typer(add_completion=False)
+
+# As in `discsum.experiments.report`, which `--help` must not import.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
 OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
@@ -28,6 +29,7 @@ OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 
 
+@app.command()
 def evaluate(
     context: typer.Context,
     models_and_data: Annotated[
@@ -43,22 +45,26 @@ def evaluate(
     rst_parseval: Annotated[
         bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
     ] = False,
-    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="What summaries are made of.")] = "sentence",
-    units: Annotated[int | None, typer.Option("--units", "-n", help="Units of a summary. Default: 3 or 6.")] = None,
+    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="Unit of the summaries.")] = "sentence",
+    units: Annotated[
+        int | None, typer.Option("--units", "-n", help="Units per summary. Default: 3 sentences or 6 EDUs.")
+    ] = None,
     text_column: Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")] = None,
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
     block_trigrams: Annotated[
-        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with what is selected.")
+        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
     first: Annotated[int, typer.Option(min=0, help="First row of the data, from 0.")] = 0,
-    last: Annotated[int | None, typer.Option(min=0, help="First row not taken any more.")] = None,
+    last: Annotated[int | None, typer.Option(min=0, help="End of the rows (exclusive).")] = None,
     parser: ParserName = SHIPPED_PARSER,
     head_files: HeadFiles = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(help="Models of the list that the others are compared with. Default: the first.", metavar="MODEL"),
+        typer.Option(
+            help="A listed model to compare the others with; may be repeated. Default: the first.", metavar="MODEL"
+        ),
     ] = None,
     selector: Selector = None,
     r: ReadSentences = None,
@@ -68,27 +74,30 @@ def evaluate(
     truncate: Truncate = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of every document."),
+        typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of each document."),
     ] = None,
     style: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(STYLES), help="How the figures are shown.")
+        str, typer.Option("--format", "-f", metavar="|".join(STYLES), help="Format of the figures.")
     ] = "table",
-    signature: Annotated[bool, typer.Option("--signature", help="The signature of every number.")] = False,
+    signature: Annotated[bool, typer.Option("--signature", help="Print the signature of every figure.")] = False,
     parameters: Annotated[
-        bool, typer.Option("--parameters", help="Parameters of the models, or of every row of the paper's tables.")
+        bool,
+        typer.Option(
+            "--parameters", help="Print the parameter counts of the models, or of every row of the paper's tables."
+        ),
     ] = False,
     table: Annotated[
         int | None,
         typer.Option(
             metavar="2|3",
-            help="Train and measure every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation and "
+            help="Train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation and "
             "DATA/test, folders that discsum preprocess made.",
         ),
     ] = None,
     setting: Annotated[
         str | None, typer.Option(metavar="default|balanced", help="Only the table's rows of this setting.")
     ] = None,
-    runs: Annotated[str, typer.Option(help="Folder of the table's runs; what is there already is used.")] = "runs",
+    runs: Annotated[str, typer.Option(help="Folder of the table's runs; finished runs are reused.")] = "runs",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.")
     ] = None,
@@ -100,13 +109,14 @@ def evaluate(
         ),
     ] = False,
     draws: Annotated[
-        int, typer.Option(min=1, help="Random training sets a row of the table, with --low-resource or --set sample=N.")
+        int,
+        typer.Option(min=1, help="Random training sets per row of the table, with --low-resource or --set sample=N."),
     ] = 1,
 ) -> None:
-    """Measure parsers on gold trees, or summarizers on reference summaries.
+    """Evaluate parsers on gold trees, or summarizers on reference summaries.
 
     Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
-    sequence-to-sequence models as for discsum abstract: --selector to --truncate say how these generate.
+    sequence-to-sequence models as for discsum abstract, which --selector to --truncate apply to.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -138,25 +148,43 @@ def evaluate(
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, style)
         return
-    unused = ("split", "rst_parseval", *OF_TABLES)
-    _check_unused(context, [name for name in context.params if name not in unused], "texts with summaries")
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
 
-    if not any(map(is_sequence_to_sequence, models)):
-        _check_unused(context, [name for name in context.params if name not in OF_GENERATION], "extractive models")
-    _evaluate_summarizers(
-        models,
-        Path(data),
-        (unit, units, block_trigrams, parser),
-        (text_column, summary_column, first, last),
-        (Generation(beams, min_tokens, max_tokens, truncate), selector, r),
-        against or models[:1],
-        (output, style, signature),
+    _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
+    unused = () if any(map(is_sequence_to_sequence, models)) else OF_GENERATION
+    _check_unused(context, context.params.keys() - {*unused}, "extractive models")
+    unknown = [name for name in against or [] if name not in models]
+    if unknown:
+        raise typer.BadParameter(
+            f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
+        )
+    from discsum.cli.progress import counting
+    from discsum.experiments.measuring import MeasuredRows, measure
+    from discsum.experiments.report import comparison_report, write_documents
+    from discsum.experiments.systems import load_system
+    from discsum.parsers.loading import load_parser
+
+    policy, engine, run = _policy(unit, units, block_trigrams), partial(load_parser, parser), Run()
+    generation = Generation(beams, min_tokens, max_tokens, truncate)
+    results = measure(
+        [load_system(name, policy, engine, generation, selector, r) for name in models],
+        MeasuredRows(Path(data), text_column, summary_column, first, last),
+        policy,
+        engine,
+        lambda failure: run.fail(failure.source, failure.reason),
+        lambda documents: counting("evaluated", documents),
     )
+    run.done = len(results[0].selections)
+    others = [result for result in results if result.name in (against or models[:1])]
+    rows = [result.row(others) for result in results]
+    typer.echo(comparison_report(data, run.done, rows, results[0].rouge.signature, style, signature))
+    if output is not None:
+        write_documents(Path(output), results)
+    run.finish()
 
 
-def _check_unused(context: typer.Context, used: Sequence[str], what: str) -> None:
+def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:
     """Raise `BadParameter` for options given on the command line that are not in `used`."""
     options = {"style": "--format", "settings": "--set", "head_files": "--head-file"}
     unused = []
@@ -168,50 +196,8 @@ def _check_unused(context: typer.Context, used: Sequence[str], what: str) -> Non
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 
 
-def _evaluate_summarizers(
-    models: list[str],
-    path: Path,
-    what: tuple[str, int | None, bool, str],
-    rows: tuple[str | None, str | None, int, int | None],
-    generated: tuple[Generation, str | None, int | None],
-    against: list[str],
-    shown: tuple[str | None, str, bool],
-) -> None:
-    from discsum.cli.progress import counting
-    from discsum.experiments.measuring import MeasuredRows, measure
-    from discsum.experiments.report import comparison_report, write_documents
-    from discsum.experiments.systems import load_system
-    from discsum.parsers.loading import load_parser
-
-    unknown = [name for name in against if name not in models]
-    if unknown:
-        raise typer.BadParameter(
-            f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
-        )
-    unit, units, block_trigrams, parser = what
-    output, style, signature = shown
-    policy, run = _policy(unit, units, block_trigrams), Run()
-    engine = partial(load_parser, parser)
-    results = measure(
-        [load_system(name, policy, engine, *generated) for name in models],
-        MeasuredRows(path, *rows),
-        policy,
-        engine,
-        lambda failure: run.fail(failure.source, failure.reason),
-        lambda documents: counting("measured", documents),
-    )
-    run.done = len(results[0].selections)
-    others = [result for result in results if result.name in against]
-    figures = [result.row(others) for result in results]
-    documents = len(results[0].selections)
-    typer.echo(comparison_report(str(path), documents, figures, results[0].rouge.signature, style, signature))
-    if output is not None:
-        write_documents(Path(output), results)
-    run.finish()
-
-
 def _policy(unit: str, units: int | None, block_trigrams: bool) -> Policy:
-    """Return the policy of an evaluation: the usual length of the unit, dependencies between EDUs."""
+    """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import usual_policy
 
     check_choice("--unit", unit, UNITS)

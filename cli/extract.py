@@ -20,35 +20,38 @@ if TYPE_CHECKING:
     from discsum.selection import Budget, Policy
     from discsum.summary import Summary
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def extract(
     inputs: Inputs,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="sentence|edu", help="What a summary is made of. Default: what the model selects."),
+        typer.Option(metavar="sentence|edu", help="Unit of the summary. Default: the unit of the model."),
     ] = None,
     units: Annotated[
         int | None, typer.Option("--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.")
     ] = None,
-    words: Annotated[int | None, typer.Option(help="Words of the summary, at most.")] = None,
-    ratio: Annotated[float | None, typer.Option(help="Words of the summary as a share of the text's.")] = None,
+    words: Annotated[int | None, typer.Option(help="Maximum number of words.")] = None,
+    ratio: Annotated[float | None, typer.Option(help="Maximum number of words as a share of the text's.")] = None,
     dependencies: Annotated[
         bool | None,
         typer.Option(
             "--dependencies/--no-dependencies",
-            help="EDUs bring along the EDUs of their sentence that they depend on. Default: yes, with --unit edu.",
+            help="Select EDUs together with those of their sentence that they depend on. Default with --unit edu.",
         ),
     ] = None,
     block_trigrams: Annotated[
-        bool, typer.Option("--block-trigrams", help="Skip units that repeat three words of the summary.")
+        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
     tidy: Annotated[
         bool,
-        typer.Option("--tidy", help="Capitalise and close what is taken of each sentence, headlines too; with EDUs."),
+        typer.Option("--tidy", help="Capitalise and punctuate the EDUs of each sentence; with --unit edu."),
     ] = False,
     json: Annotated[
         bool,
-        typer.Option("--json", help="JSON with units, offsets and scores; several documents: one a line."),
+        typer.Option("--json", help="Print JSON with units, offsets and scores; several documents: one per line."),
     ] = False,
     model: Annotated[
         str | None,
@@ -60,7 +63,7 @@ def extract(
     text_column: TextColumn = None,
     parser: Annotated[
         str | None,
-        typer.Option(help="A shipped parser or the folder of one, for baselines; a trained model has its own."),
+        typer.Option(help="Name or folder of a parser, for baselines; trained models have their own."),
     ] = None,
     head_files: HeadFiles = None,
 ) -> None:
@@ -88,7 +91,7 @@ def extract(
         ]
 
     def text_of(summary: Summary) -> str:
-        # Sentences one a line: a headline does not run into what follows, and ROUGE-Lsum can read it.
+        # One sentence per line: headlines stay separate, and ROUGE-Lsum expects it.
         return "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
@@ -96,7 +99,7 @@ def extract(
 
 
 def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget | None:
-    """Return the requested length; none for the default of the model."""
+    """Return the requested length; None for the default of the model."""
     from discsum.errors import InputError
     from discsum.selection import Budget
 
@@ -125,7 +128,7 @@ def _policy(
 
 
 def _parser(scorer: UnitScorer, name: str | None) -> Callable[[], Parser]:
-    """Return what gives the parser: the scorer's own, if its scores depend on one, or the one of a name."""
+    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
     from discsum.parsers.loading import load_parser
 
     own = scorer.parser

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
@@ -35,22 +35,23 @@ Output = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="A file, or a folder (any path without an ending) for one file a document. Default: standard output.",
+        help="A file, or a folder (a path without suffix) for one file per document. Default: standard output.",
     ),
 ]
 Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of text files and tables.")]
-TextColumn = Annotated[
-    str | None, typer.Option(help="Column of a table that holds the text. Default: article or text.")
-]
+TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")]
 Sentences = Annotated[
-    str, typer.Option(metavar="|".join(SENTENCES), help="Where sentences come from: the parser, NLTK, or one a line.")
+    str,
+    typer.Option(
+        metavar="|".join(SENTENCES), help="Sentence segmentation: by the parser, by NLTK, or one sentence per line."
+    ),
 ]
-ParserName = Annotated[str, typer.Option("--parser", help="A shipped parser or the folder of one.")]
-# How abstractive summaries are generated.
+ParserName = Annotated[str, typer.Option("--parser", help="Name or folder of a parser.")]
+# Options of generation.
 Selector = Annotated[
     str | None,
     typer.Option(
-        help=f"Which sentences a step reads: all of them, or those of {', '.join(SELECTORS.own)}. "
+        help=f"Selector of the sentences that each step reads: all, {', '.join(SELECTORS.own)}. "
         "Default: as the model was trained, or all."
     ),
 ]
@@ -59,24 +60,24 @@ ReadSentences = Annotated[
     typer.Option(
         "--r",
         min=1,
-        help="How many of them. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read whole, "
-        "because that is faster. Default: as the model was trained, or all.",
+        help="Number of selected sentences. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read "
+        "whole, because that is faster. Default: as the model was trained, or all.",
     ),
 ]
-Beams = Annotated[int, typer.Option(min=1, help="Beams of the search.")]
-MinTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at least.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens of the summary, at most.")]
-Truncate = Annotated[bool, typer.Option("--truncate", help="Cut texts that are longer than what the model reads.")]
+Beams = Annotated[int, typer.Option(min=1, help="Number of beams.")]
+MinTokens = Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of the summary.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.")]
+Truncate = Annotated[bool, typer.Option("--truncate", help="Truncate texts that are longer than the model's input.")]
 
-# What has switches of its own.
+# Set by other command-line options.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
 
 
 def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) -> dict[str, Any]:
-    """Return the options of a selector out of `key=value` entries, the values as YAML has them.
+    """Return the options of a selector from `key=value` entries with YAML values.
 
     Raises:
-        InputError: An entry of another form, or one of those that are `taken`.
+        InputError: An entry of another form, or a key in `taken`.
     """
     import yaml
 

@@ -12,7 +12,7 @@ from discsum.errors import InputError
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:
-    """Print the parameters of trained models, or of every row of both tables beside the paper's."""
+    """Print the parameter counts of trained models, or of every row of both tables with the paper's."""
     from discsum.experiments.table_report import parameter_report
     from discsum.summarizer.loading import load_scorer
 
@@ -37,7 +37,7 @@ def show_table(
     *,
     scarce: bool,
 ) -> None:
-    """Train what is missing of a table's rows, or of those of one setting, and print ours beside the paper's.
+    """Train the missing rows of a table, or of one setting, and print our figures and the paper's.
 
     `scarce` gives the rows the fields of the low-resource recipe; `settings` come after these.
     """

@@ -21,10 +21,13 @@ from discsum.format_registry import dump, suffix, writable
 if TYPE_CHECKING:
     from discsum.document import Document
 
-# What a terminal shows comes first.
+app = typer.Typer(add_completion=False)
+
+# Formats for standard output; several documents may follow each other.
 SHOWN = ("tree", "json")
 
 
+@app.command()
 def parse(
     inputs: Inputs,
     format: Annotated[
@@ -33,14 +36,14 @@ def parse(
             "--format",
             "-f",
             metavar="|".join(writable(installed=False)),
-            help="What to print: tree, an outline, or a file format.",
+            help="Output format; tree is an outline.",
         ),
     ] = "tree",
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON, one object a line.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print JSON, one object per line.")] = False,
     output: Output = None,
     sentences: Sentences = "model",
     edus: Annotated[
-        str, typer.Option(metavar="model|newline", help="Where EDUs come from: the parser, or one a line.")
+        str, typer.Option(metavar="model|newline", help="EDU segmentation: by the parser, or one EDU per line.")
     ] = "model",
     encoding: Encoding = "utf-8",
     text_column: TextColumn = None,

@@ -14,7 +14,10 @@ from discsum.cli.progress import counting, quiet
 from discsum.constants import SHIPPED_PARSER, UNITS
 from discsum.oracles import ORACLES
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def preprocess(
     table: Annotated[
         str,
@@ -28,12 +31,12 @@ def preprocess(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
-        str, typer.Option(metavar="|".join([*ORACLES.own, "none"]), help="Who labels the units, if anyone.")
+        str, typer.Option(metavar="|".join([*ORACLES.own, "none"]), help="Oracle that labels the units.")
     ] = "rouge12-f",
     oracle_units: Annotated[
-        int | None, typer.Option(help="Units that it may take, at most. Default: as its paper.")
+        int | None, typer.Option(help="Maximum number of units that it selects. Default: as in its paper.")
     ] = None,
-    unit: Annotated[str, typer.Option(metavar="sentence|edu|both", help="What is labelled and encoded.")] = "both",
+    unit: Annotated[str, typer.Option(metavar="sentence|edu|both", help="Units to label and encode.")] = "both",
     encoder: Annotated[
         str,
         typer.Option(
@@ -42,20 +45,19 @@ def preprocess(
         ),
     ] = "none",
     tree: Annotated[
-        bool, typer.Option("--tree/--no-tree", help="Discourse trees, or only sentences and EDUs, with --oracle none.")
+        bool, typer.Option("--tree/--no-tree", help="Whether to build discourse trees; --no-tree needs --oracle none.")
     ] = True,
-    workers: Annotated[int, typer.Option(min=1, help="Processes beside each other.")] = 1,
-    device: Annotated[str, typer.Option(help="Where texts are parsed and encoded: cpu, cuda, cuda:1, ...")] = "cpu",
-    shard: Annotated[int, typer.Option(min=1, help="Documents a file.")] = 256,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    device: Annotated[str, typer.Option(help="Device of the parser and the encoder: cpu, cuda, cuda:1, ...")] = "cpu",
+    shard: Annotated[int, typer.Option(min=1, help="Documents per file.")] = 256,
     text_column: TextColumn = None,
     summary_column: Annotated[
-        str | None, typer.Option(help="Column of the summary. Default: references, highlights or summary.")
+        str | None, typer.Option(help="Column of the summaries. Default: references, highlights or summary.")
     ] = None,
 ) -> None:
-    """Parse, label and maybe encode texts with summaries, for training.
+    """Parse, label and encode texts with summaries, for training.
 
-    Started again on the same folder, an interrupted run goes on where it stopped. Documents that fail are listed in
-    OUT/failures.jsonl.
+    Repeat the command to resume an interrupted run. Documents that fail are listed in OUT/failures.jsonl.
 
     Example: discsum preprocess train.jsonl data/cnndm-train --unit both --encoder contextual --workers 2
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Counter:
-    """Shows how many documents are done, their rate, and the time gone or left, on a bar if there is one."""
+    """Shows the number of processed documents, the rate, and the elapsed or remaining time, if there is a bar."""
 
     def __init__(self, bar: Progress | None = None) -> None:
         """Update the first task of `bar`."""
@@ -34,7 +34,7 @@ class Counter:
         self.bar.update(task.id, completed=own, done=done, rate=rate)
 
     def skip(self, found: int) -> None:
-        """Take the number of documents done by an earlier run, which rate and time left exclude."""
+        """Take the number of documents done by an earlier run, which rate and remaining time exclude."""
         self.found = found
         if self.bar is not None and self.total is not None:
             self.bar.update(self.bar.tasks[0].id, total=max(0.0, self.total - found))
@@ -42,10 +42,7 @@ class Counter:
 
 @contextmanager
 def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
-    """Yield a function that takes how many documents are done; it shows them, their rate, and the time gone or left.
-
-    It does nothing where standard error is no terminal.
-    """
+    """Yield a counter of processed documents; it shows nothing unless standard error is a terminal."""
     if not sys.stderr.isatty():
         yield Counter()
         return
@@ -64,7 +61,7 @@ def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
 
 
 def reporter() -> Callable[[str], None]:
-    """Return what prints lines of the log; those that end in a carriage return once a second, on a terminal only."""
+    """Return a printer of log lines; those that end in a carriage return appear once a second, on a terminal only."""
     shown = 0.0
 
     def report(line: str) -> None:
@@ -79,7 +76,7 @@ def reporter() -> Callable[[str], None]:
 
 
 def quiet() -> None:
-    """Keep transformers' bars and reports off standard error; what concerns the user is reported here."""
+    """Turn off the progress bars and log messages of transformers."""
     # For worker processes, which inherit them.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     from transformers.utils import logging

@@ -1,4 +1,4 @@
-"""`discsum train`: a recipe and data to a model."""
+"""`discsum train`: a model from a recipe and data."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typer.core import TyperCommand
 from discsum.cli.progress import quiet, reporter
 from discsum.encoder.heads import HEADS
 
+app = typer.Typer(add_completion=False)
+
 
 def _register(files: list[str] | None) -> list[str] | None:
     if files:
@@ -19,20 +21,20 @@ def _register(files: list[str] | None) -> list[str] | None:
     return files
 
 
-# The files run as soon as the option is read, before any recipe or model asks for their heads.
+# The files run when the option is parsed, before recipes and models need their heads.
 HeadFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--head-file",
         metavar="FILE.py",
         callback=_register,
-        help="Code that makes attention heads known: it calls discsum.encoder.heads.register, and is run as it is.",
+        help="Python code to run that calls discsum.encoder.heads.register to add attention heads.",
     ),
 ]
 
 
 class TrainCommand(TyperCommand):
-    """`discsum train`, whose help ends with the shipped recipes: the first comment line of each."""
+    """`discsum train`; its help ends with the shipped recipes and the first comment line of each."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
@@ -47,11 +49,12 @@ class TrainCommand(TyperCommand):
                 formatter.write(f"  {name:{width}}  {line}\n" if "{" not in name else f"  {name}\n    {line}\n")
 
 
+@app.command(cls=TrainCommand)
 def train(
     recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A shipped recipe (parser-gum, ...) or a YAML file.")],
     settings: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUE", help="Fields of the recipe to change, as seed=2 or data=gum."),
+        typer.Argument(metavar="KEY=VALUE", help="Fields of the recipe to change, for example seed=2 or data=gum."),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
@@ -61,11 +64,11 @@ def train(
         bool, typer.Option("--fields", help="Print every field of the recipe with value, type, range and help.")
     ] = False,
 ) -> None:
-    """Train a model; started again on the same folder, an interrupted run goes on where it stopped.
+    """Train a parser or a summarizer, or resume its training.
 
-    Parsers learn from a folder of GUM, summarizers from tables of texts with summaries or from folders that discsum
-    preprocess made. What runs can share, parsed and encoded texts, is kept in folders beside theirs. On several GPUs:
-    accelerate launch -m discsum.cli train. Every field of a recipe: discsum train RECIPE --fields
+    Repeat the command to resume an interrupted run. Parsers learn from a folder of GUM, summarizers from tables of
+    texts with summaries or from folders that discsum preprocess made. Parsed and encoded texts are cached in sibling
+    folders for other runs. On several GPUs: accelerate launch -m discsum.cli train.
 
     Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """

@@ -74,12 +74,12 @@ def test_console_lines(run, folder):
 def test_lines_that_need_a_corpus_are_well_formed(command):
     """Not run: only that the command, its options and its recipe exist."""
     _, *words = shlex.split(command)
-    group = typer.main.get_command(app)
-    while hasattr(group, "commands"):
-        group = group.commands[words.pop(0)]
-    known = {option for parameter in group.params for option in parameter.opts}
+    found = typer.main.get_command(app)
+    while hasattr(found, "commands"):
+        _, found, words = found.resolve_command(found.make_context("discsum", [], resilient_parsing=True), words)
+    known = {option for parameter in found.params for option in parameter.opts}
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
-    if group.name == "train":
+    if found.name == "train":
         assert words[0] in names()
 
 

@@ -8,6 +8,7 @@ import yaml
 
 import discsum as package
 from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.cli.app import COMMANDS as SUMMARIES
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import names, read_recipe
 from discsum.summarizer.training.recipe import SummarizerRecipe
@@ -29,6 +30,12 @@ def test_help_shows_an_example(discsum, command):
     assert (result.code, result.err) == (0, "")
     assert f"Example: discsum {command}".strip() in " ".join(result.out.split())
     assert discsum(*command.split(), "-h").out == result.out
+
+
+def test_help_lists_the_commands_by_the_first_line_of_their_own_help(discsum):
+    assert [*SUMMARIES] == list(dict.fromkeys(command.split()[0] for command in COMMANDS))
+    for name, summary in SUMMARIES.items():
+        assert f" {summary} " in " ".join(discsum(name, "--help").out.split())
 
 
 def test_help_of_train_lists_the_shipped_recipes(discsum):
