@@ -69,7 +69,7 @@ class PreprocessRecipe(Checked):
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
         problems = []
-        if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") and self.units != ("edu",):
+        if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.units != ("edu",):
             problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
         if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
             problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")

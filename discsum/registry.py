@@ -89,23 +89,13 @@ class Registry(Generic[T]):
         """The names of the package's own entries, in alphabetical order; nothing is imported."""
         return tuple(self._modules)
 
-    def names(self, *, installed: bool = True, having: str = "") -> list[str]:
-        """Return all names.
-
-        Args:
-            installed: Whether to include entry points of other packages, which takes a while.
-            having: Only entries with this fact; all are imported for it.
-        """
-        found = dict.fromkeys((*self.own, *self.registered, *(self._points() if installed else ())))
-        return [name for name in found if not having or self.facts(name).get(having)]
+    def names(self, *, installed: bool = True) -> list[str]:
+        """Return all names; entry points of other packages, which take a while, only if `installed`."""
+        return [*dict.fromkeys((*self.own, *self.registered, *(self._points() if installed else ())))]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over all names."""
         return iter(self.names())
-
-    def __len__(self) -> int:
-        """Return the number of names."""
-        return len(self.names())
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is an entry of that name; nothing is imported."""
@@ -127,14 +117,6 @@ class Registry(Generic[T]):
         if name not in self.registered:
             self._load(name)
         return self.registered[name]
-
-    def facts(self, name: str) -> Mapping[str, Any]:
-        """Return the facts of an entry; errors as in `entry`."""
-        return self.entry(name).facts
-
-    def summary(self, name: str) -> str:
-        """Return the summary line of an entry; errors as in `entry`."""
-        return self.entry(name).summary
 
     def unknown(self, name: object) -> str:
         """Return the message for an unknown name: the choices, the nearest one, and how to add one."""
@@ -171,7 +153,7 @@ class Registry(Generic[T]):
             return lambda given: self.register(name, given, summary=summary, options=options, **facts)
         module = self._modules.get(name)
         if module:
-            # An own name is taken even before its module is imported.
+            # The package's own names are taken even before their modules are imported.
             import_module(module)
         known = self._imported if module else self.registered
         if name in known:

@@ -43,9 +43,9 @@ def as_before(monkeypatch):
 def test_every_entry_registers_itself_under_the_name_of_its_file(registry):
     assert list(registry.own) == NAMES[registry.kind].split()
     for name in registry.own:
-        entry, summary = registry.entry(name), registry.summary(name)
-        assert (entry.name, entry.facts, entry.summary) == (name, registry.facts(name), summary)
-        assert len(summary) > 20
+        entry = registry.entry(name)
+        assert entry.name == name
+        assert len(entry.summary) > 20
         assert registry.origin(name) == ""
 
 
@@ -109,7 +109,7 @@ def test_an_oracle_is_one_file(tmp_path):
     (tmp_path / "first.py").write_text(ORACLE)
     ORACLES.register_file(tmp_path / "first.py")
     assert oracle_labels("first", ["a", "b", "c"], "c").tolist() == [1, 1, 0]
-    assert (ORACLES.summary("first"), ORACLES.origin("first")) == ("The first units.", "first.py:first")
+    assert (ORACLES.entry("first").summary, ORACLES.origin("first")) == ("The first units.", "first.py:first")
     with pytest.raises(InputError, match="expected a new name for an oracle, got 'kedzie', which is kedzie"):
         ORACLES.register("kedzie", print)
     with pytest.raises(InputError, match="other: expected a class or function, got 5"):
@@ -223,7 +223,7 @@ def test_a_registry_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "test_registry", sys.modules[__name__])
     assert list(things) == ["old-one"]
     assert "things.old_one" not in sys.modules
-    assert (things.summary("old-one"), things.facts("old-one")) == ("An old one.", {"worn": True})
+    assert (things.entry("old-one").summary, things.entry("old-one").facts) == ("An old one.", {"worn": True})
     assert things["old-one"]() == 1
-    assert things.register("new", Thing) is Thing and things.summary("new") == "A thing."
-    assert (len(things), things.names(having="worn")) == (2, ["old-one"])
+    assert things.register("new", Thing) is Thing and things.entry("new").summary == "A thing."
+    assert list(things) == ["old-one", "new"]

@@ -47,7 +47,7 @@ def main() -> None:
     gc.freeze()
     totals = [0.0, 0.0]
     for name in ORACLES.own:
-        facts = ORACLES.facts(name)
+        facts = ORACLES.entry(name).facts
         limit, edu_only = facts.get("units"), facts.get("edu_only", False)
         for unit in ("sentence", "edu"):
             if edu_only and unit == "sentence":

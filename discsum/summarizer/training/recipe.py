@@ -67,7 +67,7 @@ class SummarizerRecipe(RunRecipe):
         found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
             found.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
-        if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") and self.unit != "edu":
+        if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
         return found
 

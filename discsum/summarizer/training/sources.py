@@ -54,7 +54,7 @@ class UnitData:
     def made_by(self) -> PreprocessRecipe:
         """Recipe of the dataset folders it needs."""
         # Both units if the oracle can label both: encoding costs most, and another recipe may use the other.
-        units = (self.unit,) if self.oracle in ORACLES and ORACLES.facts(self.oracle).get("edu_only") else UNITS
+        units = (self.unit,) if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") else UNITS
         return PreprocessRecipe(self.parser, self.oracle, self.oracle_units, units, self.vectors or "none")
 
     def examples(self, folder: Path, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:

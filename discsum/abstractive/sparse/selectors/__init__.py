@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 def sentence_encoders() -> list[str]:
     """Return the names of the selectors with a trained sentence encoder, which all layers share."""
-    return SELECTORS.names(having="shared")
+    return [name for name in SELECTORS if SELECTORS.entry(name).facts.get("shared")]
 
 
 def make_selectors(
@@ -55,7 +55,7 @@ def make_selectors(
         return None, None
     shared: Any = None
     selectors: list[Selector]
-    if SELECTORS.facts(name).get("shared"):
+    if SELECTORS.entry(name).facts.get("shared"):
         from discsum.abstractive.sparse.selectors._learned import LearnedSelector
 
         shared = SELECTORS[name](shapes[0].width, **options)
