@@ -226,6 +226,10 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
     assert all(value != 0 for value in learned)
     asked = AbstractiveSummarizer.from_pretrained(str(selecting), beta=2.5)
     assert (betas(asked), asked.selector.selector, asked.selector.r) == ([2.5, 2.5], "gru", 2)
+    with pytest.raises(InputError, match="beta: expected a finite number, got nan"):
+        AbstractiveSummarizer.from_pretrained(str(selecting), beta=float("nan"))
+    with pytest.raises(InputError, match="selector: expected one that selects for beta, got 'all'"):
+        AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), beta=1.0)
     # Around a selector that was trained without one.
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}
     trainer(data, parser_folder, tmp_path / "plain", **settings).run(silent)

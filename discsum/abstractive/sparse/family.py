@@ -79,7 +79,7 @@ class SparseFamily(Family):
             saved, config = None, requested
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, as mean_key, got {ALL}")
-        check_options(config.selector, config.options)
+        check_options(config.selector, config.options if beta is None else {**config.options, "beta": beta})
         if config.selector in sentence_encoders() and not (saved or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
