@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 from typing import Annotated, Any
 
@@ -78,7 +79,7 @@ def sparsity(
     Example: discsum analyze sparsity news.jsonl --model hf:facebook/bart-large-cnn -o analysis
     """
     from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.retained_mass import retained_mass
+    from discsum.abstractive.analysis.sentences_read import retained_mass
     from discsum.parsers.loading import load_parser
 
     pairs = read_table(table, documents)
@@ -127,9 +128,8 @@ def time(
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
+    from discsum.abstractive.analysis.decoding_time import check_lengths, decoder_times, fit_time
     from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.time_model import check_lengths, fit_output_time, fit_time
-    from discsum.abstractive.analysis.timing import decoder_times
 
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
     check_lengths(lengths, tokens)
@@ -145,19 +145,15 @@ def time(
         for sample in decoder_times(summarizer.model, lengths, tokens, repeats, mode):
             samples.append(sample)
             show(len(samples))
-    data: dict[str, Any] = {
+    fitted = fit_time(*([getattr(one, name) for one in samples] for name in ("output", "input", "seconds")))
+    data = {
         "model": model,
         "mode": mode,
         "selector": selector,
         "r": r,
-        "samples": [one.to_dict() for one in samples],
+        "samples": [asdict(one) for one in samples],
+        "fit": fitted.to_dict(),
     }
-    seconds = [one.seconds for one in samples]
-    if len(tokens) > 1:
-        fitted = fit_time([one.output for one in samples], [one.input for one in samples], seconds)
-    else:
-        fitted = fit_output_time(lengths, seconds)
-    data["fit"] = fitted.to_dict()
     path = write_numbers(output, "time", data)
     lines = {f"N = {count}": [one.seconds for one in samples if one.input == count] for count in tokens}
     pictures = curves(lines, lengths, ("output tokens, M", "seconds per pass"), f"{summarizer.name}, {mode}", path)
@@ -194,6 +190,6 @@ def corpus(
     parsed = load_parser(parser).parse_many([pair.text for pair in pairs])
     counted = ((pair, len(document.sentences)) for pair, document in zip(pairs, parsed, strict=True))
     found = corpus_statistics(counted, tokenizer)
-    write_numbers(output, "corpus", {"table": table, "model": model, **found.to_dict()})
+    write_numbers(output, "corpus", {"table": table, "model": model, **asdict(found)})
     figures = {"N": found.tokens, "N1": found.sentences, "M": found.summary_tokens, "N/M": found.ratio}
     typer.echo("  ".join([f"documents {found.documents}", *(f"{name} {value:.1f}" for name, value in figures.items())]))

@@ -42,7 +42,7 @@ def rouge(
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
     from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.rouge_by_r import rouge_at_r
+    from discsum.abstractive.analysis.sentences_read import rouge_at_r
     from discsum.abstractive.generation import Generation
     from discsum.metrics.rouge import signature
     from discsum.parsers.loading import load_parser

@@ -8,8 +8,8 @@ from tiny_bart import Inputs, make_bart
 from transformers import PreTrainedTokenizerFast
 
 from discsum.abstractive.analysis.corpus import corpus_statistics
-from discsum.abstractive.analysis.retained_mass import RetainedMass
-from discsum.abstractive.analysis.time_model import fit_output_time, fit_time
+from discsum.abstractive.analysis.decoding_time import fit_time
+from discsum.abstractive.analysis.sentences_read import RetainedMass
 from discsum.abstractive.sparse import sentences, sparsify
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
@@ -60,16 +60,16 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     inside = 0
     for _ in range(300):
         times = 1.0 + 0.02 * lengths + 1e-4 * lengths**2 + 0.05 * random.standard_normal(len(lengths))
-        model = fit_output_time(lengths, times)
+        model = fit_time(lengths, 1024, times)
         inside += bool(model.low[1] <= 0.02 <= model.high[1])
     assert 0.9 < inside / 300 < 0.99
 
 
 def test_too_few_lengths():
     with pytest.raises(InputError, match="expected times of more than 3 different lengths"):
-        fit_output_time([10, 10, 20, 20, 10], [1, 1, 2, 2, 1])
+        fit_time([10, 10, 20, 20, 10], 1024, [1, 1, 2, 2, 1])
     with pytest.raises(InputError, match="got 4 samples of rank 3 with 3 times"):
-        fit_output_time([1, 2, 3, 4], [1, 2, 3])
+        fit_time([1, 2, 3, 4], 1024, [1, 2, 3])
 
 
 def test_the_mean_of_ratios_is_not_the_ratio_of_means():

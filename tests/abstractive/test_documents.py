@@ -5,7 +5,7 @@ import torch
 from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.sparse import SentenceLayout, costs, sentences, sparsify
-from discsum.abstractive.sparse.documents import LayerDocuments, StateDocuments
+from discsum.abstractive.sparse.cache import LayerDocuments, StateDocuments
 
 KEYLESS = ["random", "mean_key", "gru", "attention_pooling"]
 

@@ -77,7 +77,7 @@ def test_tokens_belong_to_the_sentence_they_begin_in(tokenizer):
             else:
                 span = item.sentences[owner]
                 assert span.start <= offsets[token][0] < span.end
-    assert layout.counts.tolist() == [3, 1]
+    assert layout.mask.sum(dim=1).tolist() == [3, 1]
     assert layout.lengths.sum(dim=1).tolist() == encoding["attention_mask"].sum(dim=1).tolist()
     assert layout.sentences == ((0, 1, 2), (0,))
 
@@ -87,7 +87,7 @@ def test_what_is_cut_off_is_in_no_sentence(tokenizer):
     within = sum(start < DOCUMENTS[0].sentences[1].end for start, _ in offsets[1:-1])
     encoding = encode(tokenizer, DOCUMENTS[:1], truncation=True, max_length=within)
     layout = SentenceLayout.from_documents(DOCUMENTS[:1], encoding)
-    assert layout.counts.tolist() == [2]
+    assert layout.mask.sum(dim=1).tolist() == [2]
     assert layout.sentences == ((0, 1),)
     left = SentenceLayout.from_documents(DOCUMENTS, encode(tokenizer, DOCUMENTS, padding_side="left"))
     assert left.owner[1, 0] == -1

@@ -47,7 +47,7 @@ def test_divergence_of_every_head(temperature):
     total, count = 0.0, 0
     for one in found:
         for document, step in steps.nonzero().tolist():
-            there = int(layout.counts[document])
+            there = int(layout.mask[document].sum())
             for head in range(4):
                 target = one.attention[document, head, step, :there] ** (1 / temperature)
                 target = target / target.sum()

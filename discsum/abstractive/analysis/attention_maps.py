@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discsum.abstractive.sparse.conversion import exactly, sentences
+from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 
@@ -19,7 +19,6 @@ class AttentionMaps:
     """Cross-attention over one document, averaged over heads.
 
     Attributes:
-        summary: The summary.
         written: Tokens of the summary.
         read: Tokens of the document.
         sentences: Texts of the document's sentences that have a token.
@@ -37,19 +36,14 @@ class AttentionMaps:
     @property
     def by_sentence(self) -> NDArray[np.float32]:
         """`(layers, written, sentences)`: attention to each sentence (Eq 4)."""
-        sums = np.zeros((*self.words.shape[:2], len(self.sentences)), dtype=np.float32)
-        for sentence in range(len(self.sentences)):
-            sums[..., sentence] = self.words[..., self.owner == sentence].sum(axis=-1)
-        return sums
+        parts = [self.words[..., self.owner == sentence].sum(axis=-1) for sentence in range(len(self.sentences))]
+        return np.stack(parts, axis=-1)
 
     def to_dict(self, layer: int) -> dict[str, Any]:
         """Return the maps of one layer as a JSON object."""
         return {
             "layer": layer,
-            "summary": self.summary,
-            "written": self.written,
-            "read": self.read,
-            "sentences": self.sentences,
+            **asdict(self),
             "owner": self.owner.tolist(),
             "words": self.words[layer].round(6).tolist(),
             "by_sentence": self.by_sentence[layer].round(6).tolist(),
@@ -58,18 +52,15 @@ class AttentionMaps:
 
 @torch.inference_mode()
 def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **generation: Any) -> AttentionMaps:
-    """Return the attention maps of the model's summary of a document, from a second, teacher-forced pass over it.
+    """Return the attention maps of a sparse model's summary of a document, from a second, teacher-forced pass.
 
-    Args:
-        summarizer: A sparse model; sentences that its selector leaves out get no attention.
-        document: With sentences.
-        generation: Options of `AbstractiveSummarizer.summarize`.
+    Sentences that the selector leaves out get no attention. Options are those of `AbstractiveSummarizer.summarize`.
 
     Raises:
         InputError: A document that is longer than the model's positions.
     """
     model, tokenizer = summarizer.model, summarizer.tokenizer
-    with exactly(model, model.sparse.r):
+    with model.sparse.using(dense_where_faster=False):
         found = summarizer.summarize([document], **generation)[0]
         encoding = tokenizer(
             [document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions

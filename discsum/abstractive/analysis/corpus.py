@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,11 @@ class CorpusStatistics:
     summary_tokens: float
     ratio: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
-        return asdict(self)
-
 
 def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> CorpusStatistics:
-    """Return the statistics of texts with references.
+    """Return the statistics of texts with references, each with its number of sentences.
 
-    Args:
-        pairs: Each text with its references, and its number of sentences.
-        tokenizer: Counts tokens, without special tokens.
+    Special tokens of the tokenizer are not counted.
 
     Raises:
         InputError: No text, or a reference without a token.
@@ -47,5 +41,4 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> Corp
         rows.append((count, sentences, summary, count / summary))
     if not rows:
         raise InputError("expected texts with reference summaries, got none")
-    tokens, sentences_, summaries, ratios = np.mean(rows, axis=0).tolist()
-    return CorpusStatistics(len(rows), tokens, sentences_, summaries, ratios)
+    return CorpusStatistics(len(rows), *np.mean(rows, axis=0).tolist())

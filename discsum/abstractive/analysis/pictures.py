@@ -37,8 +37,7 @@ def _save(figure: Any, path: Path) -> list[Path]:
     return written
 
 
-def shortened(text: str) -> str:
-    """Return a label: the text on one line, cut after `LONGEST` characters."""
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
@@ -50,18 +49,13 @@ def heatmap(
 
     Of more than `MOST_ROWS` rows only those with the largest sums are drawn, in order; the title says so.
     """
+    kept = np.arange(len(rows))
     if len(rows) > MOST_ROWS:
         kept = np.sort(np.argsort(-values.sum(axis=1), kind="stable")[:MOST_ROWS])
         title = f"{title}; the {MOST_ROWS} of {len(rows)} rows with the largest sums"
-        places, values, rows = kept.tolist(), values[kept], [rows[place] for place in kept]
-    else:
-        places = list(range(len(rows)))
-    height, width = 1.6 + 0.2 * len(rows), 4.2 + 0.2 * len(columns)
-    figure, axes = _figure(width, height)
-    image = axes.imshow(values, cmap="Blues", aspect="auto", vmin=0.0, interpolation="nearest")
-    axes.set_yticks(
-        range(len(rows)), [f"{place}  {shortened(row)}" for place, row in zip(places, rows, strict=True)], fontsize=7
-    )
+    figure, axes = _figure(4.2 + 0.2 * len(columns), 1.6 + 0.2 * len(kept))
+    image = axes.imshow(values[kept], cmap="Blues", aspect="auto", vmin=0.0, interpolation="nearest")
+    axes.set_yticks(range(len(kept)), [f"{place}  {_shortened(rows[place])}" for place in kept.tolist()], fontsize=7)
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
     figure.suptitle(title, fontsize=9, wrap=True)
     figure.colorbar(image, ax=axes, shrink=0.8, label="attention")
@@ -76,15 +70,10 @@ def curves(
     path: Path,
     bottom: float | None = 0.0,
 ) -> list[Path]:
-    """Draw lines over shared horizontal values, with a legend; return the files.
+    """Draw lines by name over shared horizontal values, with a legend; return the files.
 
-    Args:
-        lines: By name; distinguished by colour and marker, or by shade if there are many.
-        across: Values on the horizontal axis.
-        labels: Labels of the axes.
-        title: Title of the chart.
-        path: JSON file of the numbers; the chart gets its name.
-        bottom: Start of the vertical axis; none to fit the lines.
+    Lines differ in colour and marker, or in shade if there are many. The vertical axis starts at `bottom`, or fits the
+    lines. The chart gets the name of `path`, the JSON file of the numbers.
     """
     figure, axes = _figure(6.4, 4.2)
     few = len(lines) <= len(MARKS)

@@ -6,20 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discsum.abstractive.sparse.cache import SparseCrossCache
     from discsum.abstractive.sparse.conversion import densify, sentences, sparsify
     from discsum.abstractive.sparse.layout import SentenceLayout
 
 # Imported on first use: names of selectors must not need torch.
 _HOMES = {
-    "SparseCrossCache": "cache",
     "densify": "conversion",
     "sentences": "conversion",
     "sparsify": "conversion",
     "SentenceLayout": "layout",
 }
 
-__all__ = ["SentenceLayout", "SparseCrossCache", "densify", "sentences", "sparsify"]
+__all__ = ["SentenceLayout", "densify", "sentences", "sparsify"]
 
 
 def __getattr__(name: str) -> Any:

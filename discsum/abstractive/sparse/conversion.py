@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from types import MethodType
 from typing import Any
@@ -16,8 +15,7 @@ from discsum.abstractive.sparse.attention import SentenceSparseCrossAttention
 from discsum.abstractive.sparse.cache import SparseCrossCache
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import make_selectors
-from discsum.abstractive.sparse.selectors._discourse_prior import DiscoursePriorSelector
-from discsum.abstractive.sparse.selectors._learned import LearnedSelector
+from discsum.abstractive.sparse.selectors._learned import DiscoursePriorSelector, LearnedSelector
 from discsum.abstractive.sparse.selectors.base import AttentionShape
 from discsum.abstractive.sparse.state import SparseState
 from discsum.errors import InputError
@@ -50,7 +48,7 @@ def sparsify(
         beta: Weight of the discourse prior, which is then added to the selector; it needs a layout with one.
         share_beams: Whether the beams of a document read the same sentences.
         dense_where_faster: Whether single steps of `generate` read all sentences where that costs less than selecting.
-        options: The selector's own.
+        options: Options of the selector.
 
     Raises:
         InputError: Another kind of model, a model that is sparse already, an unknown selector, or `r` below 1.
@@ -64,11 +62,16 @@ def sparsify(
     shapes = [AttentionShape(one.embed_dim, one.num_heads, one.head_dim, layer) for layer, one in enumerate(attentions)]
     selectors, shared = make_selectors(selector, shapes, beta=beta, **options)
     state = SparseState(r, share_beams, dense_where_faster)
-    for place, layer in enumerate(layers):
-        chosen = selectors[place] if selectors is not None else None
-        if chosen is not None:
-            _initialise(chosen, attentions[place])
-        layer.encoder_attn = _sparse(attentions[place], state, chosen)
+    for place, attention in enumerate(attentions):
+        chosen = selectors[place].to(next(attention.parameters())) if selectors is not None else None
+        inner = getattr(chosen, "inner", chosen)
+        if isinstance(inner, LearnedSelector):
+            # From the word-level projections (Manakul and Gales 2021, section 5).
+            inner.query.load_state_dict(attention.q_proj.state_dict())
+            inner.key.load_state_dict(attention.k_proj.state_dict())
+        dense: Any = type(attention)
+        attention.__class__ = _sparse_class(dense)
+        attention.sparse, attention.selector = state, chosen
     if shared is not None:
         setattr(model, SHARED, shared.to(model.device, model.dtype))
     # New modules are in training mode, with dropout.
@@ -89,13 +92,8 @@ def densify(model: Any) -> Any:
         raise InputError("expected a sparse model, got one with its own cross-attention")
     for layer in layers:
         attention = layer.encoder_attn
-        kind: Any = attention.dense_class
-        dense = kind.__new__(kind)
-        nn.Module.__init__(dense)
-        dense.__dict__.update({key: value for key, value in attention.__dict__.items() if key != "sparse"})
-        dense._modules.pop("selector", None)
-        dense.__dict__.pop("selector", None)
-        layer.encoder_attn = dense
+        attention.__class__ = attention.dense_class
+        del attention.sparse, attention.selector
     if hasattr(model, SHARED):
         delattr(model, SHARED)
     del model.sparse, model.generate
@@ -116,31 +114,13 @@ def is_selectors(name: str) -> bool:
     return ".selector." in name or name.startswith(f"{SHARED}.")
 
 
-@contextmanager
-def sentences(model: Any, layout: SentenceLayout | None) -> Iterator[None]:
+def sentences(model: Any, layout: SentenceLayout | None) -> AbstractContextManager[None]:
     """Run a sparse model's forward passes in a block with the sentences of their inputs.
 
     With gradient checkpointing the backward pass must be in the block too: it repeats forward passes.
     """
-    state = model.sparse
-    before = state.layout
-    state.layout, state.memo = layout.to(model.device) if layout is not None else None, (None, {})
-    try:
-        yield
-    finally:
-        state.layout, state.memo = before, (None, {})
-
-
-@contextmanager
-def exactly(model: Any, r: int | None) -> Iterator[None]:
-    """Let the steps of a block read `r` sentences of a sparse model's documents, even where reading all is faster."""
-    state = model.sparse
-    before = state.r, state.dense_where_faster
-    state.r, state.dense_where_faster = r, False
-    try:
-        yield
-    finally:
-        state.r, state.dense_where_faster = before
+    state: SparseState = model.sparse
+    return state.using(layout=None if layout is None else layout.to(model.device), memo=(None, {}))
 
 
 def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None, **options: Any) -> Any:
@@ -149,30 +129,20 @@ def _generate(model: Any, *arguments: Any, layout: SentenceLayout | None = None,
         _check_fit(layout, arguments, options)
     if _uses_default_cache(model, options):
         options["past_key_values"] = SparseCrossCache(model.config)
-    model.sparse.generating = True
-    try:
-        with sentences(model, layout):
-            return type(model).generate(model, *arguments, **options)
-    finally:
-        model.sparse.generating = False
+    with model.sparse.using(generating=True), sentences(model, layout):
+        return type(model).generate(model, *arguments, **options)
 
 
 def _uses_default_cache(model: Any, options: dict[str, Any]) -> bool:
     """Return whether `generate` caches keys and values, in no other cache than its default."""
     settings = options.get("generation_config") or model.generation_config
-
-    def of(name: str) -> Any:
-        return options[name] if name in options else getattr(settings, name, None)
-
-    return of("use_cache") is not False and of("cache_implementation") is None and of("past_key_values") is None
+    names = ("use_cache", "cache_implementation", "past_key_values")
+    used, kind, given = (options.get(name, getattr(settings, name, None)) for name in names)
+    return used is not False and kind is None and given is None
 
 
 def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Check that a layout fits the inputs of `generate`.
-
-    Raises:
-        InputError: It does not.
-    """
+    """Check that a layout fits the inputs of `generate`."""
     ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
     states = options.get("encoder_outputs")
     given = ids if ids is not None else states[0] if states is not None else None
@@ -199,27 +169,6 @@ def _layers(model: Any) -> list[Any]:
                 f"without {', '.join(missing)}"
             )
     return layers
-
-
-def _initialise(selector: Any, attention: Any) -> None:
-    """Initialise a learned selector from the word-level projections (Manakul and Gales 2021, section 5)."""
-    inner = getattr(selector, "inner", selector)
-    if isinstance(inner, LearnedSelector):
-        inner.query.load_state_dict(attention.q_proj.state_dict())
-        inner.key.load_state_dict(attention.k_proj.state_dict())
-
-
-def _sparse(attention: Any, state: SparseState, selector: nn.Module | None) -> Any:
-    dense: Any = type(attention)
-    kind: Any = _sparse_class(dense)
-    made = kind.__new__(kind)
-    nn.Module.__init__(made)
-    # The same parameters under the same names.
-    made.__dict__.update(attention.__dict__)
-    made.__dict__["_modules"] = dict(attention._modules)
-    made.sparse = state
-    made.selector = selector.to(next(attention.parameters())) if selector is not None else None
-    return made
 
 
 @cache

@@ -20,20 +20,10 @@ def whole_below(r: int) -> int:
     return math.ceil((r + SELECTING) * GATHERED)
 
 
-def whole_is_cheaper(sentences: int, r: int) -> bool:
-    """Return whether a step that reads all sentences of a document is faster than one that selects `r`."""
-    return sentences < whole_below(r)
-
-
 def states_are_cheaper(sentences: Sequence[int], read: Sequence[int], head_size: int, beams: int) -> bool:
     """Return whether reading encoder states is cheaper over a summary than projecting them to keys and values first.
 
     Projecting costs `4 width^2` a token; reading states costs `4 width * heads * beams` for each step and token read.
-
-    Args:
-        sentences: Sentences of each document.
-        read: Sentences of each document that a step reads.
-        head_size: Size of an attention head.
-        beams: Queries per step and document.
+    `sentences` are those of each document, `read` those of it that a step reads.
     """
     return sum(sentences) * head_size > STEPS * beams * sum(count + MAPPING for count in read)

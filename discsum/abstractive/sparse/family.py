@@ -13,13 +13,7 @@ from discsum.abstractive.family import Family
 from discsum.abstractive.folder import load_model, load_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
-from discsum.abstractive.sparse.folder import (
-    SelectorConfig,
-    TrainedSelector,
-    load_selector,
-    trained_selector,
-    write_sparse,
-)
+from discsum.abstractive.sparse.folder import SelectorConfig, TrainedSelector, write_sparse
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
 from discsum.document import Document
@@ -70,16 +64,23 @@ class SparseFamily(Family):
             InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
         """
         # First: it also recovers a folder that a killed run left half renamed.
-        saved = trained_selector(name_or_path)
+        saved = TrainedSelector.of(name_or_path)
         tokenizer = load_tokenizer(name_or_path)
-        requested = SelectorConfig(selector or ALL, r, beta, share_beams, options)
+        config = SelectorConfig(selector or ALL, r, beta, share_beams, options)
         if saved is not None and selector in (None, saved.config.selector):
-            config = _as_trained(name_or_path, saved.config, requested)
+            trained = saved.config
+            if options and options != trained.options:
+                raise InputError(
+                    f"{name_or_path}: expected the options that its selector was trained with, {trained.options}, "
+                    f"got {options}"
+                )
+            given: dict[str, Any] = {name: value for name, value in (("r", r), ("beta", beta)) if value is not None}
+            config = replace(trained, share_beams=share_beams, **given)
         else:
-            saved, config = None, requested
+            saved = None
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, as mean_key, got {ALL}")
-        check_options(config.selector, config.options if beta is None else {**config.options, "beta": beta})
+        check_options(config.selector, config.options, beta)
         if config.selector in sentence_encoders() and not (saved or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
@@ -89,7 +90,7 @@ class SparseFamily(Family):
         settings = {"r": config.r, "selector": config.selector, "share_beams": share_beams, **config.options}
         sparsify(model, beta=saved.config.beta if saved else beta, **settings)
         if saved is not None:
-            load_selector(saved.folder, model)
+            saved.load_into(model)
             if beta is not None:
                 set_beta(model, beta)
         return cls(model, tokenizer, name_or_path, config)
@@ -158,20 +159,5 @@ class SparseFamily(Family):
 
 def _saved_of(recipe: AbstractiveRecipe) -> TrainedSelector | None:
     """Return the trained selector of the recipe's model, if it is the recipe's selector."""
-    saved = trained_selector(recipe.model) if recipe.model is not None else None
+    saved = TrainedSelector.of(recipe.model) if recipe.model is not None else None
     return saved if saved is not None and saved.config.selector == recipe.selector else None
-
-
-def _as_trained(name: str, saved: SelectorConfig, requested: SelectorConfig) -> SelectorConfig:
-    """Return the requested settings, completed by those of training.
-
-    Raises:
-        InputError: Options other than those of training.
-    """
-    if requested.options and requested.options != saved.options:
-        raise InputError(
-            f"{name}: expected the options that its selector was trained with, {saved.options}, got {requested.options}"
-        )
-    r = requested.r if requested.r is not None else saved.r
-    beta = requested.beta if requested.beta is not None else saved.beta
-    return replace(saved, r=r, beta=beta, share_beams=requested.share_beams)

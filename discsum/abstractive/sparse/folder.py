@@ -44,39 +44,38 @@ class TrainedSelector:
     folder: Path
     config: SelectorConfig
 
+    @classmethod
+    def of(cls, name_or_path: str) -> TrainedSelector | None:
+        """Return the selector that a model was trained with, from its folder or the hub; none without one.
 
-def write_sparse(folder: Path, model: Any, tokenizer: Any, selector: SelectorConfig) -> None:
-    """Write a sparse model with its tokenizer and selector, all of it or nothing."""
-    from safetensors.torch import save
+        Raises:
+            WeightsError: A damaged file, or a selector of another model.
+        """
+        if name_or_path.startswith(HUB):
+            path = hub_files(name_or_path, WEIGHTS, SELECTOR_WEIGHTS, SELECTOR)[-1]
+        else:
+            replaced(Path(name_or_path))
+            path = Path(name_or_path) / SELECTOR
+        return cls(path.parent, _config(path)) if path is not None and path.is_file() else None
 
-    state = {name: value.detach() for name, value in model.state_dict().items()}
-    with replacing_folder(folder) as new:
-        # Without the selector's weights. Not copied: tied weights are written once.
-        model.save_pretrained(new, state_dict={name: one for name, one in state.items() if not is_selectors(name)})
-        plain_tokenizer(tokenizer).save_pretrained(new)
-        own = {name: value.cpu().contiguous() for name, value in state.items() if is_selectors(name)}
-        (new / SELECTOR_WEIGHTS).write_bytes(save(own))
-        sums = {"model": sha256(new / WEIGHTS), "sha256": sha256(new / SELECTOR_WEIGHTS)}
-        content = json.dumps({"format": FORMAT, **asdict(selector), **sums}, indent=1)
-        (new / SELECTOR).write_text(content + "\n", encoding="utf-8")
+    def load_into(self, model: Any) -> None:
+        """Load the selector's weights into its model, which `sparsify` gave that selector.
 
+        Raises:
+            WeightsError: Weights of other names or sizes.
+        """
+        from safetensors.torch import load_file
 
-def trained_selector(name_or_path: str) -> TrainedSelector | None:
-    """Return the selector that a model was trained with, from its folder or the hub; none without one.
-
-    Raises:
-        WeightsError: A damaged file, or a selector of another model.
-    """
-    if name_or_path.startswith(HUB):
-        path = hub_files(name_or_path, WEIGHTS, SELECTOR_WEIGHTS, SELECTOR)[-1]
-        if path is None:
-            return None
-        folder = path.parent
-    else:
-        folder = Path(name_or_path)
-        replaced(folder)
-    path = folder / SELECTOR
-    return TrainedSelector(folder, _config(path)) if path.is_file() else None
+        path = self.folder / SELECTOR_WEIGHTS
+        tensors = load_file(path)
+        wanted = {(name, value.shape) for name, value in model.state_dict().items() if is_selectors(name)}
+        others = wanted ^ {(name, value.shape) for name, value in tensors.items()}
+        if others:
+            raise WeightsError(
+                f"{path}: expected the weights of this model's selector, got others by name or size: "
+                f"{', '.join(sorted({name for name, _ in others}))}"
+            )
+        model.load_state_dict(tensors, strict=False)
 
 
 def _config(path: Path) -> SelectorConfig:
@@ -97,27 +96,17 @@ def _config(path: Path) -> SelectorConfig:
     return config
 
 
-def load_selector(folder: Path, model: Any) -> None:
-    """Load a folder's selector weights into its model, which `sparsify` gave that selector.
+def write_sparse(folder: Path, model: Any, tokenizer: Any, selector: SelectorConfig) -> None:
+    """Write a sparse model with its tokenizer and selector, all of it or nothing."""
+    from safetensors.torch import save
 
-    Raises:
-        WeightsError: Weights of other names or sizes.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    path = folder / SELECTOR_WEIGHTS
-    try:
-        tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise WeightsError(f"{path}: expected a selector's weights, got {error}") from error
-    wanted = {name for name in model.state_dict() if is_selectors(name)}
-    if wanted != set(tensors):
-        raise WeightsError(
-            f"{path}: expected the weights {', '.join(sorted(wanted)) or 'of no selector'}, "
-            f"got {', '.join(sorted(tensors)) or 'none'}"
-        )
-    try:
-        model.load_state_dict(tensors, strict=False)
-    except RuntimeError as error:
-        raise WeightsError(f"{path}: expected the weights of a selector of this model's size, got {error}") from error
+    state = {name: value.detach() for name, value in model.state_dict().items()}
+    with replacing_folder(folder) as new:
+        # Without the selector's weights. Not copied: tied weights are written once.
+        model.save_pretrained(new, state_dict={name: one for name, one in state.items() if not is_selectors(name)})
+        plain_tokenizer(tokenizer).save_pretrained(new)
+        own = {name: value.cpu().contiguous() for name, value in state.items() if is_selectors(name)}
+        (new / SELECTOR_WEIGHTS).write_bytes(save(own))
+        sums = {"model": sha256(new / WEIGHTS), "sha256": sha256(new / SELECTOR_WEIGHTS)}
+        content = json.dumps({"format": FORMAT, **asdict(selector), **sums}, indent=1)
+        (new / SELECTOR).write_text(content + "\n", encoding="utf-8")

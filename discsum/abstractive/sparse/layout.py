@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,75 +27,67 @@ class SentenceLayout:
 
     Attributes:
         owner: `(documents, tokens)` the sentence of each token, counted from 0 in its document; -1 for padding.
-        counts: `(documents,)` number of sentences of each document.
-        starts: `(documents, sentences)` first token of each sentence, 0 for padding.
-        lengths: `(documents, sentences)` tokens of each sentence, 0 for padding.
         sentences: For each document the indices of these sentences, those with a token, in its `Document`.
         prior: `(documents, sentences)` centrality of each sentence in its document's discourse tree, rows sum to 1;
             see `with_prior`.
     """
 
     owner: Tensor
-    counts: Tensor
-    starts: Tensor
-    lengths: Tensor
     sentences: tuple[tuple[int, ...], ...]
     prior: Tensor | None = None
 
     @property
     def documents(self) -> int:
         """Number of documents."""
-        return len(self.counts)
+        return len(self.owner)
+
+    @cached_property
+    def lengths(self) -> Tensor:
+        """`(documents, sentences)`: tokens of each sentence, 0 for padding."""
+        # The first column counts the padding.
+        counts = self.owner.new_zeros(self.documents, int(self.owner.max()) + 2)
+        return counts.scatter_add(1, self.owner + 1, torch.ones_like(self.owner))[:, 1:]
+
+    @cached_property
+    def mask(self) -> Tensor:
+        """`(documents, sentences)`: true where there is a sentence."""
+        return self.lengths > 0
+
+    @cached_property
+    def starts(self) -> Tensor:
+        """`(documents, sentences)`: first token of each sentence, 0 for padding."""
+        first = (self.owner >= 0).long().argmax(dim=1, keepdim=True)
+        return (first + self.lengths.cumsum(1) - self.lengths) * self.mask
 
     @cached_property
     def spans(self) -> list[list[tuple[int, int]]]:
         """For each document the half-open token range of each sentence, as Python integers."""
-        columns = self.counts.tolist(), self.starts.tolist(), self.lengths.tolist()
-        return [
-            [(start, start + length) for start, length in zip(starts[:count], lengths[:count], strict=True)]
-            for count, starts, lengths in zip(*columns, strict=True)
-        ]
+        rows = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        return [[(start, start + length) for start, length in zip(*row, strict=True) if length] for row in rows]
 
     def tokens(self, document: int, sentences: Sequence[int]) -> Tensor:
         """Return the positions `(tokens,)` of the tokens of some sentences of a document."""
         spans = self.spans[document]
         return torch.cat([torch.arange(*spans[sentence]) for sentence in sentences]).to(self.owner.device)
 
-    @property
-    def mask(self) -> Tensor:
-        """`(documents, sentences)`, true where there is a sentence."""
-        return self.lengths > 0
-
     @classmethod
     def from_owner(cls, owner: Tensor, sentences: Sequence[Sequence[int]] | None = None) -> SentenceLayout:
-        """Return the layout of tokens with known sentences.
-
-        Args:
-            owner: As the attribute.
-            sentences: As the attribute; by default all from 0 on.
+        """Return the layout of tokens with known sentences, from the attributes; by default `sentences` are 0, 1, ...
 
         Raises:
             InputError: Sentences that are not consecutive runs of tokens.
         """
-        rows = owner.tolist()
-        counts = [max(row, default=-1) + 1 for row in rows]
-        for place, (row, count) in enumerate(zip(rows, counts, strict=True)):
-            inside = [sentence for sentence in row if sentence >= 0]
-            first = next((index for index, sentence in enumerate(row) if sentence >= 0), 0)
-            if not count or inside != sorted(inside) or set(inside) != set(range(count)):
-                raise InputError(f"document {place}: expected sentences 0, 1, ... as runs of tokens, got {row}")
-            if row[first : first + len(inside)] != inside:
-                raise InputError(f"document {place}: expected padding before or after the sentences, got {row}")
-        most = max(counts, default=0)
-        starts = owner.new_zeros(len(rows), most)
-        lengths = owner.new_zeros(len(rows), most)
-        for place, count in enumerate(counts):
-            sizes = torch.bincount(owner[place][owner[place] >= 0], minlength=count)
-            first = int((owner[place] >= 0).long().argmax())
-            lengths[place, :count] = sizes
-            starts[place, :count] = first + sizes.cumsum(0) - sizes
-        names = sentences if sentences is not None else [range(count) for count in counts]
-        return cls(owner, torch.tensor(counts, device=owner.device), starts, lengths, tuple(map(tuple, names)))
+        counts = []
+        for place, row in enumerate(owner.tolist()):
+            runs = [sentence for sentence, _ in groupby(row)]
+            inside = runs[runs[:1] == [-1] : len(runs) - (runs[-1:] == [-1])]
+            if not inside or inside != list(range(len(inside))):
+                raise InputError(
+                    f"document {place}: expected sentences 0, 1, ... as runs of tokens, and padding before or after "
+                    f"them, got {row}"
+                )
+            counts.append(len(inside))
+        return cls(owner, tuple(map(tuple, sentences or map(range, counts))))
 
     @classmethod
     def from_documents(cls, documents: Sequence[Document], encoding: BatchEncoding) -> SentenceLayout:
@@ -102,10 +95,6 @@ class SentenceLayout:
 
         A token belongs to the sentence of its first character; a special token before the text to the first sentence,
         any other special token to the sentence before it. Truncated text is in no sentence.
-
-        Args:
-            documents: With their sentences.
-            encoding: Their texts by a fast tokenizer.
 
         Raises:
             InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
@@ -147,11 +136,8 @@ class SentenceLayout:
 
     def to(self, device: torch.device | str) -> SentenceLayout:
         """Return the layout on a device."""
-        owner, counts, starts, lengths = (
-            part.to(device) for part in (self.owner, self.counts, self.starts, self.lengths)
-        )
         prior = None if self.prior is None else self.prior.to(device)
-        return SentenceLayout(owner, counts, starts, lengths, self.sentences, prior)
+        return replace(self, owner=self.owner.to(device), prior=prior)
 
     def sums(self, values: Tensor) -> Tensor:
         """Return `(documents, ..., sentences)`: the sums of `(documents, ..., tokens)` values over each sentence.
@@ -159,17 +145,21 @@ class SentenceLayout:
         Half precision is summed and returned in float32.
         """
         values = values if values.dtype == torch.float64 else values.float()
-        owner = self.owner.clamp_min(0)
-        inside = values * (self.owner >= 0).view(len(owner), *[1] * (values.dim() - 2), -1)
-        index = owner.view(len(owner), *[1] * (values.dim() - 2), -1).expand_as(values)
-        zeros = values.new_zeros(*values.shape[:-1], self.starts.shape[1])
-        return zeros.scatter_add(-1, index, inside)
+        # The last column sums the padding.
+        zeros = values.new_zeros(*values.shape[:-1], self.mask.shape[1] + 1)
+        return zeros.scatter_add(-1, self.columns(values), values)[..., :-1]
 
     def spread(self, values: Tensor) -> Tensor:
-        """Return `(documents, ..., tokens)`: for each token its sentence's value of `(documents, ..., sentences)`."""
-        owner = self.owner.clamp_min(0)
-        index = owner.view(len(owner), *[1] * (values.dim() - 2), -1)
-        return values.gather(-1, index.expand(*values.shape[:-1], owner.shape[1]))
+        """Return `(documents, ..., tokens)`: for each token its sentence's value of `(documents, ..., sentences)`.
+
+        Padding gets 0.
+        """
+        return torch.nn.functional.pad(values, (0, 1)).gather(-1, self.columns(values))
+
+    def columns(self, values: Tensor) -> Tensor:
+        """Return the sentence of each token, after the last one for padding, in the dimensions of the values."""
+        owner = self.owner % (self.mask.shape[1] + 1)
+        return owner.view(self.documents, *[1] * (values.dim() - 2), -1).expand(*values.shape[:-1], -1)
 
 
 def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:

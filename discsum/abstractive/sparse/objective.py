@@ -52,25 +52,17 @@ def step_loss(
 ) -> dict[str, Tensor]:
     """Return the `loss` of a batch and its parts: cross-entropy of `words`, `entropy` of attention or `divergence`.
 
-    Args:
-        model: A sparse model.
-        inputs: Arguments of its forward pass; `labels` are `IGNORED` where nothing is learned.
-        layout: The documents' sentences.
-        objective: The training mode.
-        r: Sentences that integrated training reads.
-        ideal: `(documents,)`, true where integrated training reads the ideal sentences; see `reads_ideal`.
+    `inputs` are arguments of the forward pass of a sparse model; `labels` are `IGNORED` where nothing is learned.
+    Integrated training reads `r` sentences, the ideal ones where `ideal` `(documents,)` is true; see `reads_ideal`.
     """
-    state = model.sparse
     observations: list[Observation] = []
-    before = state.r, state.by_attention, state.observer
-    state.r = r if objective.integrated else None
-    state.by_attention = ideal.to(model.device) if objective.integrated and bool(ideal.any()) else None
-    state.observer = observations.append if objective.mode != "full" else None
-    try:
-        with sentences(model, layout):
-            words: Tensor = model(**inputs).loss
-    finally:
-        state.r, state.by_attention, state.observer = before
+    reading = model.sparse.using(
+        r=r if objective.integrated else None,
+        by_attention=ideal.to(model.device) if objective.integrated and bool(ideal.any()) else None,
+        observer=observations.append if objective.mode != "full" else None,
+    )
+    with reading, sentences(model, layout):
+        words: Tensor = model(**inputs).loss
     if objective.mode == "full":
         return {"loss": words}
     steps = inputs["labels"] != IGNORED
@@ -85,10 +77,7 @@ def step_loss(
 def reads_ideal(objective: Objective, done: float, chances: Tensor) -> Tensor:
     """Return `(documents,)`: which documents of a step are read by their ideal sentences.
 
-    Args:
-        objective: Mixed training does so with probability `1 - done`.
-        done: Share of the first epoch that is done, from 0 to 1.
-        chances: `(documents,)` uniform random numbers.
+    In mixed training, with probability 1 minus the share `done` of the first epoch; `chances` are uniform.
     """
     if objective.mode == "int-mix":
         return chances >= done
@@ -116,11 +105,8 @@ def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parame
 def sparsity_loss(observations: Sequence[Observation], steps: Tensor) -> Tensor:
     """Return `L_sparse`: the mean entropy of attention over sentences, in nats (Eq 5).
 
-    The entropy is computed for each head, then averaged over heads, steps and layers (appendix A.4).
-
-    Args:
-        observations: One per layer.
-        steps: `(documents, queries)`, true for steps whose label is not padding.
+    The entropy is computed for each head, then averaged over heads, layers and `steps` (appendix A.4), which are
+    `(documents, queries)`, true where the label is not padding.
     """
     entropies = [-(one.attention * one.attention.clamp_min(TINY).log()).sum(dim=-1) for one in observations]
     return _mean(entropies, steps)
@@ -131,13 +117,8 @@ def divergence_loss(
 ) -> Tensor:
     """Return `L_KL`: divergence of the selectors from the attention they predict, in nats (Eq 11).
 
-    The target is detached: its gradient would pull attention towards the prediction.
-
-    Args:
-        observations: One per layer, with predictions.
-        layout: The documents' sentences.
-        steps: As in `sparsity_loss`.
-        temperature: The target is `alpha^(1/T)`, renormalised: sharper below 1, squared at 0.5.
+    The target is `alpha^(1/T)`, renormalised: sharper below a temperature of 1, squared at 0.5. It is detached: its
+    gradient would pull attention towards the prediction. Means are those of `sparsity_loss`.
 
     Raises:
         InputError: Layers without a selector.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
 
-from discsum.abstractive.sparse.costs import whole_is_cheaper
+from discsum.abstractive.sparse.costs import whole_below
 from discsum.abstractive.sparse.layout import SentenceLayout
 
 
@@ -52,11 +54,21 @@ class SparseState:
     generating: bool = False
     memo: tuple[Tensor | None, dict[Hashable, Tensor]] = field(default_factory=lambda: (None, {}))
 
+    @contextmanager
+    def using(self, **changes: Any) -> Iterator[None]:
+        """Change attributes within a block."""
+        before = {name: getattr(self, name) for name in changes}
+        vars(self).update(changes)
+        try:
+            yield
+        finally:
+            vars(self).update(before)
+
     def read(self, sentences: int) -> int:
         """Return the number of a document's sentences that one step of `generate` reads."""
-        if self.r is None or self.r >= sentences or (self.dense_where_faster and whole_is_cheaper(sentences, self.r)):
+        if self.r is None or (self.dense_where_faster and sentences < whole_below(self.r)):
             return sentences
-        return self.r
+        return min(self.r, sentences)
 
     def shared(self, states: Tensor, *, first: bool) -> dict[Hashable, Tensor]:
         """Return the values shared by layers with the same encoder states; empty for the `first` layer of a pass."""

@@ -40,53 +40,44 @@ def make_selectors(
 ) -> tuple[list[Selector] | None, nn.Module | None]:
     """Return a selector for each layer, and the shared sentence encoder if there is one; none for `all`.
 
-    Args:
-        name: One of `names()`.
-        shapes: Sizes of each layer's attention.
-        beta: Weight of the discourse prior, which is then added to the selector.
-        options: The selector's own.
+    With a `beta` the discourse prior is added to the selector, with that weight.
 
     Raises:
-        InputError: An unknown name; the message lists the selectors. An option that the selector does not have, or a
-            `beta` or option of `all`.
+        InputError: An unknown name or option, of which the message lists the known ones; a `beta` or option of `all`;
+            or a `beta` that is not a finite number.
     """
-    check_options(name, options if beta is None else {**options, "beta": beta})
+    check_options(name, options, beta)
     if name == ALL:
         return None, None
+    # Imported here: names of selectors must not need torch.
+    from discsum.abstractive.sparse.selectors import _learned
+
     shared: Any = None
     selectors: list[Selector]
     if SELECTORS.entry(name).facts.get("shared"):
-        from discsum.abstractive.sparse.selectors._learned import LearnedSelector
-
         shared = SELECTORS[name](shapes[0].width, **options)
-        selectors = [LearnedSelector(shape, shared) for shape in shapes]
+        selectors = [_learned.LearnedSelector(shape, shared) for shape in shapes]
     else:
         selectors = [SELECTORS[name](shape, **options) for shape in shapes]
     if beta is not None:
-        from discsum.abstractive.sparse.selectors._discourse_prior import DiscoursePriorSelector
-
-        selectors = [DiscoursePriorSelector(selector, beta) for selector in selectors]
+        selectors = [_learned.DiscoursePriorSelector(selector, beta) for selector in selectors]
     return selectors, shared
 
 
-def check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Check the name and options of a selector; all selectors but `all` have the option `beta`.
-
-    Raises:
-        InputError: An unknown name or option; the message lists the known ones.
-    """
+def check_options(name: str, options: Mapping[str, Any], beta: float | None = None) -> None:
+    """Check the name and options of a selector, and the weight of the prior; errors as in `make_selectors`."""
     if name == ALL:
-        if options:
-            raise InputError(f"selector: expected one that selects for {', '.join(options)}, got {ALL!r}")
+        given = [*options, *(["beta"] if beta is not None else [])]
+        if given:
+            raise InputError(f"selector: expected one that selects for {', '.join(given)}, got {ALL!r}")
         return
     if name not in SELECTORS:
         raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
-    beta = options.get("beta", 0.0)
-    if not (isinstance(beta, int | float) and math.isfinite(beta)):
+    if beta is not None and not (isinstance(beta, int | float) and math.isfinite(beta)):
         raise InputError(f"beta: expected a finite number, got {beta!r}")
     # The first is the shape or the width.
     known = list(signature(SELECTORS[name]).parameters)[1:]
-    unknown = [option for option in options if option not in (*known, "beta")]
+    unknown = [option for option in options if option not in known]
     if unknown:
         raise InputError(
             f"selector {name}: expected options among {', '.join(known) or 'none'}, got {', '.join(unknown)}"

@@ -1,26 +1,38 @@
-"""Sentences by projections that are learned to predict attention (Manakul and Gales 2021, Eq 7-10)."""
+"""Selectors that training learns: projections that predict attention, and the weight of the discourse prior."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 import torch
 from torch import Tensor, nn
 
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
+from discsum.errors import InputError
 
 
 class SentenceEncoder(nn.Module):
     """Makes a vector of every sentence from encoder states, shared by all layers of a model."""
 
-    def vectors(self, source: EncodedTokens) -> Tensor:
-        """Return `(documents, sentences, width)`, computed once for all layers of a forward pass."""
-        if self not in source.memo:
-            source.memo[self] = self(source.states, source.layout)
-        return source.memo[self]
+    @abstractmethod
+    def encoded(self, rows: Tensor, lengths: Tensor) -> Tensor:
+        """Return `(sentences, width)` vectors of padded `(sentences, tokens, width)` states with their lengths."""
+
+    def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
+        """Return `(documents, sentences, width)` of `(documents, tokens, width)` states."""
+        document, sentence = layout.mask.nonzero(as_tuple=True)
+        lengths = layout.lengths[document, sentence]
+        place = torch.arange(int(lengths.max()), device=states.device)[None, :]
+        token = (layout.starts[document, sentence][:, None] + place).clamp_max(states.shape[1] - 1)
+        vectors = self.encoded(states[document[:, None], token], lengths)
+        filled = vectors.new_zeros(*layout.mask.shape, vectors.shape[-1])
+        filled[layout.mask] = vectors
+        return filled
 
 
 class LearnedSelector(Selector):
-    """Scores sentence vectors by learned queries and keys, `f1(q) . f2(k)` in every head."""
+    """Scores sentence vectors by learned `f1(q) . f2(k)` in every head (Manakul and Gales 2021, Eq 7-10)."""
 
     def __init__(self, shape: AttentionShape, encoder: SentenceEncoder) -> None:
         """Build the projections, which `sparsify` initialises from the layer's attention."""
@@ -31,8 +43,11 @@ class LearnedSelector(Selector):
         self._encoder = [encoder]
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
-        """Return `(documents, heads, sentences, head_size)` keys of sentences."""
-        return (self._split_heads(self.key(self._encoder[0].vectors(source))),)
+        """Return `(documents, heads, sentences, head_size)` keys of sentences, whose vectors layers share."""
+        encoder = self._encoder[0]
+        if encoder not in source.memo:
+            source.memo[encoder] = encoder(source.states, source.layout)
+        return (self._split_heads(self.key(source.memo[encoder])),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""
@@ -44,21 +59,23 @@ class LearnedSelector(Selector):
         return torch.unflatten(states, -1, (self.shape.heads, self.shape.head_size)).transpose(1, 2)
 
 
-def by_sentence(states: Tensor, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
-    """Return the states of all sentences, one padded row per sentence, and their lengths.
+class DiscoursePriorSelector(Selector):
+    """Adds `beta log p` to another selector's log probabilities, `p` the layout's prior."""
 
-    Returns:
-        `(sentences of all documents, tokens, width)` and `(sentences of all documents,)`.
-    """
-    document, sentence = layout.mask.nonzero(as_tuple=True)
-    lengths = layout.lengths[document, sentence]
-    place = torch.arange(int(lengths.max()), device=states.device)[None, :]
-    token = (layout.starts[document, sentence][:, None] + place).clamp_max(states.shape[1] - 1)
-    return states[document[:, None], token], lengths
+    def __init__(self, inner: Selector, beta: float = 0.0) -> None:
+        """Wrap a selector; `beta` is the initial weight, which training learns."""
+        super().__init__(inner.shape)
+        self.inner = inner
+        self.beta = nn.Parameter(torch.tensor(float(beta)))
 
+    def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
+        """Return the summary of the other selector."""
+        return self.inner.summarise(source)
 
-def in_documents(vectors: Tensor, layout: SentenceLayout) -> Tensor:
-    """Return `(documents, sentences, width)` of one vector per sentence, in the order of `by_sentence`."""
-    filled = vectors.new_zeros(*layout.mask.shape, vectors.shape[-1])
-    filled[layout.mask] = vectors
-    return filled
+    def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
+        """Return the sums."""
+        if layout.prior is None:
+            raise InputError("expected a layout with a prior; make it by layout.with_prior(documents)")
+        # In float32: in half precision 1e-9 is 0.
+        prior = layout.prior.float().clamp_min(1e-9).log().to(queries.projected.dtype)
+        return self.inner.log_probabilities(queries, summary, layout) + self.beta * prior[:, None, None, :]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import SELECTORS
-from discsum.abstractive.sparse.selectors._learned import SentenceEncoder, by_sentence, in_documents
+from discsum.abstractive.sparse.selectors._learned import SentenceEncoder
 
 
 @SELECTORS.register("attention_pooling", shared=True)
@@ -21,10 +20,10 @@ class AttentionPoolingSentences(SentenceEncoder):
         self.weight = nn.Linear(width, 1, bias=False)
         self.output = nn.Linear(width, width)
 
-    def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
-        """Return `(documents, sentences, width)`."""
-        rows, lengths = by_sentence(states, layout)
+    def encoded(self, rows: Tensor, lengths: Tensor) -> Tensor:
+        """Return the vectors of sentences."""
         scores = self.weight(torch.tanh(self.inner(rows))).squeeze(-1)
         inside = torch.arange(rows.shape[1], device=rows.device)[None, :] < lengths[:, None]
         weights = torch.softmax(scores.masked_fill(~inside, float("-inf")), dim=-1)
-        return in_documents(self.output((weights[..., None] * rows).sum(dim=1)), layout)
+        vectors: Tensor = self.output((weights[..., None] * rows).sum(dim=1))
+        return vectors

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import SELECTORS
-from discsum.abstractive.sparse.selectors._learned import SentenceEncoder, by_sentence, in_documents
+from discsum.abstractive.sparse.selectors._learned import SentenceEncoder
 
 
 @SELECTORS.register("gru", shared=True)
@@ -29,13 +28,12 @@ class GRUSentences(SentenceEncoder):
             else:
                 nn.init.zeros_(parameter)
 
-    def forward(self, states: Tensor, layout: SentenceLayout) -> Tensor:
-        """Return `(documents, sentences, width)`."""
-        rows, lengths = by_sentence(states, layout)
+    def encoded(self, rows: Tensor, lengths: Tensor) -> Tensor:
+        """Return the vectors of sentences."""
         # Autocast would run the GRU in float16 whatever its dtype, and its gradients would underflow.
         with torch.autocast(rows.device.type, enabled=False):
             rows = rows.to(self.output.weight.dtype)
             packed = pack_padded_sequence(rows, lengths.cpu(), batch_first=True, enforce_sorted=False)
             _, last = self.gru(packed)
-            vectors = self.output(torch.cat([last[-2], last[-1]], dim=-1))
-        return in_documents(vectors, layout)
+            vectors: Tensor = self.output(torch.cat([last[-2], last[-1]], dim=-1))
+        return vectors

@@ -11,13 +11,6 @@ from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Se
 MEANS = "means of states"
 
 
-def mean_keys(source: EncodedTokens) -> Tensor:
-    """Return `(documents, heads, sentences, head_size)`: a sentence's mean key is its mean state's key."""
-    if MEANS not in source.memo:
-        source.memo[MEANS] = means(source.states[:, None], source.layout)[:, 0].to(source.states.dtype)
-    return source.key(source.memo[MEANS])
-
-
 def means(values: Tensor, layout: SentenceLayout) -> Tensor:
     """Return `(documents, heads, sentences, size)` means of `(documents, heads, tokens, size)` values, in float32."""
     sums = layout.sums(values.transpose(-1, -2)).transpose(-1, -2)
@@ -29,8 +22,10 @@ class MeanKeySelector(Selector):
     """Scores a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if all its keys were equal."""
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
-        """Return the mean keys."""
-        return (mean_keys(source),)
+        """Return the mean keys `(documents, heads, sentences, head_size)`: the keys of the mean states."""
+        if MEANS not in source.memo:
+            source.memo[MEANS] = means(source.states[:, None], source.layout)[:, 0].to(source.states.dtype)
+        return (source.key(source.memo[MEANS]),)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""

@@ -28,11 +28,11 @@ class RandomSelector(Selector):
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return zeros: all sentences are equally likely."""
-        return queries.hidden.new_zeros(layout.documents, 1, queries.hidden.shape[1], layout.starts.shape[1])
+        return queries.hidden.new_zeros(layout.documents, 1, queries.hidden.shape[1], layout.mask.shape[1])
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return random numbers."""
-        shape = (layout.documents, queries.hidden.shape[1], layout.starts.shape[1])
+        shape = (layout.documents, queries.hidden.shape[1], layout.mask.shape[1])
         # In training by the seed of the run, whose state checkpoints keep.
         own = None if self.training else self.generator
         return torch.rand(shape, generator=own).to(queries.hidden)

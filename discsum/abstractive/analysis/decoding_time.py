@@ -1,0 +1,155 @@
+"""Decoding time as a function of input and output length (Manakul and Gales 2021, Eq 1 and appendix B)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from torch import Tensor
+from transformers.modeling_outputs import BaseModelOutput
+
+from discsum.abstractive.sparse.conversion import sentences
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.errors import InputError
+
+# Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
+MODES = ("forward", "backward", "generate")
+# Tokens of a sentence.
+SENTENCE = 25
+
+
+@dataclass(frozen=True)
+class TimeSample:
+    """One sample: output length M, input length N, both in tokens, and mean seconds of a pass."""
+
+    output: int
+    input: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TimeModel:
+    """A linear model of decoding time, fitted by least squares.
+
+    Attributes:
+        terms: Names of its terms.
+        coefficients: `(terms,)` seconds per unit of a term.
+        low: `(terms,)` lower ends of the coefficients' 95% confidence intervals.
+        high: `(terms,)` upper ends.
+        r_squared: Share of variance explained.
+    """
+
+    terms: tuple[str, ...]
+    coefficients: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    r_squared: float
+
+    @property
+    def relative(self) -> dict[str, float]:
+        """Each coefficient divided by that of the constant term, as the paper prints them."""
+        return dict(zip(self.terms, (self.coefficients / self.coefficients[0]).tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a JSON object."""
+        rows = zip(self.terms, self.coefficients.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        return {
+            "r_squared": self.r_squared,
+            "terms": [{"term": term, "seconds": value, "low": low, "high": high} for term, value, low, high in rows],
+            "relative": self.relative,
+        }
+
+
+def check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
+    """Check that the lengths suffice to fit a model.
+
+    Raises:
+        InputError: They do not; the message says what is missing.
+    """
+    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
+        raise InputError(
+            "expected at least four --length M with one --tokens N, or three and more of each, "
+            f"got {len(set(outputs))} and {len(set(inputs))}"
+        )
+
+
+def fit_time(outputs: ArrayLike, inputs: ArrayLike, seconds: ArrayLike) -> TimeModel:
+    """Return `time = c1 + c2 M + c3 N + c4 MN + c5 M^2 + c6 N^2` for samples `(samples,)` of M and N (appendix B).
+
+    With a single input length N it is `time = c1 + c2 M + c3 M^2` (Eq 1).
+
+    Raises:
+        InputError: Too few different lengths, or another number of times.
+    """
+    m, n = np.broadcast_arrays(np.asarray(outputs, dtype=np.float64), np.asarray(inputs, dtype=np.float64))
+    columns = {"1": np.ones_like(m), "M": m, "N": n, "MN": m * n, "M^2": m**2, "N^2": n**2}
+    terms = tuple(columns) if len(np.unique(n)) > 1 else ("1", "M", "M^2")
+    values = np.stack([columns[term] for term in terms], axis=1)
+    # Columns differ by many orders of magnitude: scaled, the least squares keep their digits.
+    scale = np.abs(values).max(axis=0)
+    scaled, times = values / scale, np.asarray(seconds, dtype=np.float64)
+    freedom, rank = len(m) - len(terms), np.linalg.matrix_rank(scaled)
+    if times.shape != m.shape or rank < len(terms) or freedom < 1:
+        raise InputError(
+            f"expected times of more than {len(terms)} different lengths for the terms {', '.join(terms)}, "
+            f"got {len(m)} samples of rank {rank} with {times.size} times"
+        )
+    found, _, _, _ = np.linalg.lstsq(scaled, times, rcond=None)
+    rest = times - scaled @ found
+    covariance = np.linalg.inv(scaled.T @ scaled) * float(rest @ rest) / freedom
+    margin = float(stats.t.ppf(0.975, freedom)) * np.sqrt(np.diag(covariance))
+    spread = times - times.mean()
+    explained = 1.0 - float(rest @ rest) / max(float(spread @ spread), 1e-300)
+    return TimeModel(terms, found / scale, (found - margin) / scale, (found + margin) / scale, explained)
+
+
+def decoder_times(
+    model: Any, outputs: Sequence[int], inputs: Sequence[int], repeats: int, mode: str = "forward"
+) -> Iterator[TimeSample]:
+    """Yield times of passes of a sparse model's decoder over one document, for every length N with every length M.
+
+    Random states stand for the encoder's. Each sample is the mean of `repeats` passes, after one to warm up.
+
+    Raises:
+        InputError: Another mode; or a model that selects sentences with another mode than `generate`, the only one in
+            which selection saves time.
+    """
+    if mode not in MODES:
+        raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")
+    if model.sparse.r is not None and mode != "generate":
+        raise InputError(f"--mode: expected generate for a model that reads {model.sparse.r} sentences, got {mode}")
+    generator = torch.Generator().manual_seed(0)
+    for tokens in inputs:
+        states = torch.randn(1, tokens, model.config.d_model, generator=generator).to(model.device, model.dtype)
+        layout = SentenceLayout.from_owner((torch.arange(tokens) // SENTENCE)[None])
+        for length in outputs:
+            written = torch.randint(4, 50, (1, length), generator=generator).to(model.device)
+            seconds = []
+            for _ in range(repeats + 1):
+                started = time.perf_counter()
+                _pass(model, BaseModelOutput(last_hidden_state=states), layout, written, mode)
+                if model.device.type == "cuda":
+                    torch.cuda.synchronize()
+                seconds.append(time.perf_counter() - started)
+            yield TimeSample(length, tokens, float(np.mean(seconds[1:])))
+
+
+def _pass(model: Any, states: BaseModelOutput, layout: SentenceLayout, written: Tensor, mode: str) -> None:
+    length = written.shape[1]
+    if mode == "generate":
+        with torch.inference_mode():
+            options = {"min_new_tokens": length, "max_new_tokens": length, "num_beams": 1, "do_sample": False}
+            mask = torch.ones(layout.owner.shape, dtype=torch.long, device=model.device)
+            model.generate(encoder_outputs=states, attention_mask=mask, layout=layout, **options)
+        return
+    with torch.set_grad_enabled(mode == "backward"), sentences(model, layout):
+        loss = model(encoder_outputs=states, labels=written).loss
+        if mode == "backward":
+            loss.backward()
+            model.zero_grad()

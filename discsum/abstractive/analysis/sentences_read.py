@@ -1,0 +1,144 @@
+"""Attention and ROUGE by `r`, the sentences read at each step (Manakul and Gales 2021, figures 1, 2 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from discsum.abstractive.sparse.conversion import sentences
+from discsum.abstractive.sparse.state import Observation
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
+from discsum.batches import batches
+from discsum.document import Document
+from discsum.metrics.rouge import METRICS, RougeScores, rouge
+
+BATCH = 8
+UNLIMITED = 1 << 30
+
+
+class RetainedMass:
+    """Means, over documents and steps, of the attention to the r sentences with most attention.
+
+    Attention is averaged over heads first (appendix A.4).
+
+    Attributes:
+        sums: `(layers, r)` sums over steps.
+        steps: Number of steps added.
+    """
+
+    def __init__(self, layers: int, most: int) -> None:
+        """Start without steps, for r from 1 to `most`."""
+        self.sums = np.zeros((layers, most))
+        self.steps = 0
+
+    def add(self, observations: Sequence[Observation], steps: Tensor) -> None:
+        """Add one forward pass; `steps` `(documents, queries)` is true for the steps that count."""
+        most = self.sums.shape[1]
+        for one in observations:
+            heads = one.attention.detach().float().mean(dim=1)[steps.bool()]
+            best = torch.sort(heads, dim=-1, descending=True).values[:, :most].cumsum(dim=-1)
+            # A document of fewer than `most` sentences retains everything from there on.
+            reached = torch.nn.functional.pad(best, (0, most - best.shape[1]), mode="replicate")
+            self.sums[one.layer] += reached.sum(dim=0).cpu().numpy()
+        self.steps += int(steps.bool().sum())
+
+    @property
+    def curves(self) -> NDArray[np.float64]:
+        """`(layers, r)`: mean share of attention on the top 1, 2, ... sentences."""
+        return self.sums / max(1, self.steps)
+
+
+def retained_mass(
+    summarizer: AbstractiveSummarizer,
+    documents: Iterable[tuple[Document, str]],
+    most: int,
+    report: Callable[[int], None] = lambda done: None,
+) -> RetainedMass:
+    """Return the attention of a sparse model that r sentences retain, from 1 to `most`, forced to the references.
+
+    Documents have sentences, and are cut at the model's positions; `report` receives the number of documents done.
+    """
+    mass = RetainedMass(len(summarizer.model.get_decoder().layers), most)
+    for done, (document, reference) in enumerate(documents, start=1):
+        found = record_attention(summarizer, document, reference)
+        mass.add(found, torch.ones(found[0].kept.shape[:2], dtype=torch.bool))
+        report(done)
+    return mass
+
+
+@torch.inference_mode()
+def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
+    """Return each layer's cross-attention of a sparse model under teacher forcing with a reference.
+
+    The document has sentences, and a tree where the selector needs one; it is cut at the model's positions.
+    """
+    model: Any = summarizer.model
+    source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
+    batch = encode(summarizer.family, [document], [reference], source, target).to(model.device)
+    found: list[Observation] = []
+    with model.sparse.using(observer=found.append), sentences(model, batch.extra["layout"]):
+        model(**batch.inputs)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class RougeAtR:
+    """Figures of a system that reads `r` sentences at each step.
+
+    Attributes:
+        r: Sentences read at each step; none for all.
+        rouge: ROUGE of its summaries.
+        mass: Share of attention on the selected sentences under teacher forcing: mean over heads, steps and layers,
+            each document with the same weight.
+    """
+
+    r: int | None
+    rouge: RougeScores
+    mass: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures, ROUGE in percent."""
+        return {
+            "r": self.r,
+            **{metric: 100 * self.rouge.mean[metric] for metric in METRICS},
+            "mass": self.mass,
+            "documents": {metric: self.rouge.metric(metric).tolist() for metric in METRICS},
+        }
+
+
+def rouge_at_r(
+    summarizer: AbstractiveSummarizer,
+    documents: Sequence[Document],
+    references: Sequence[Sequence[str]],
+    r: int | None,
+    split: Callable[[Sequence[str]], list[str]],
+    report: Callable[[int], None] = lambda done: None,
+    **generation: Any,
+) -> RougeAtR:
+    """Return the figures of a system when it reads `r` sentences at each step.
+
+    Documents have sentences, and trees where the selector needs them; they are cut at the model's positions. `split`
+    splits summaries into one sentence per line, for ROUGE-Lsum; `report` receives the number of documents done.
+    """
+    written: list[str] = []
+    with summarizer.model.sparse.using(r=r, dense_where_faster=False):
+        for block in batches(documents, BATCH):
+            written += [one.text for one in summarizer.summarize(block, **generation)]
+            report(len(written))
+        masses = [_mass(summarizer, document, own[0]) for document, own in zip(documents, references, strict=True)]
+    return RougeAtR(r, rouge(split(written), references), float(np.mean(masses)))
+
+
+def _mass(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> float:
+    layers: list[NDArray[np.float32]] = [
+        (one.attention * one.kept[:, None]).sum(dim=-1).mean(dim=(0, 1)).float().cpu().numpy()
+        for one in record_attention(summarizer, document, " ".join(reference.split()))
+    ]
+    return float(np.mean(layers))
