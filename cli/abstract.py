@@ -65,8 +65,9 @@ def abstract(
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """
+    from discsum.abstractive.folder import KNOWN
     from discsum.abstractive.generation import Generation
-    from discsum.abstractive.summarizer import KNOWN, AbstractiveSummarizer
+    from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.parsers.loading import load_parser
     from discsum.parsers.parsing import ensure_parsed
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from discsum.abstractive.family import Family
-from discsum.abstractive.folder import KNOWN
 from discsum.abstractive.sparse.family import SparseFamily
 from discsum.document import Document
 from discsum.errors import InputError
@@ -18,12 +17,7 @@ from discsum.errors import InputError
 if TYPE_CHECKING:
     from transformers import BatchEncoding
 
-__all__ = ["FAMILIES", "KNOWN", "AbstractiveSummarizer", "AbstractiveSummary"]
-
 FAMILIES: dict[str, type[Family]] = {"sparse": SparseFamily}
-# Configurations name the positions of encoder and decoder differently.
-POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
-TARGET_POSITIONS = ("max_decoder_position_embeddings", "max_position_embeddings")
 
 
 @dataclass(frozen=True)
@@ -31,24 +25,24 @@ class AbstractiveSummary:
     """A generated summary.
 
     Attributes:
-        r: Sentences that the selector selects at each step; none for all.
-        sentences: Sentences of the document within the model's positions.
-        read: Sentences that each step read: all of them where that is faster than selecting.
         tokens: Tokens of the document within the model's positions.
         cut: Whether the document has more tokens.
         ids: Tokens of the summary, with its start and end tokens.
+        r: Sentences that the selector selects at each step; none for all.
+        sentences: Sentences of the document within the model's positions.
+        read: Sentences that each step read: all of them where that is faster than selecting.
     """
 
     document: Document
     text: str
     model: str
+    tokens: int
+    cut: bool
+    ids: tuple[int, ...]
     selector: str
     r: int | None
     sentences: int
     read: int
-    tokens: int
-    cut: bool
-    ids: tuple[int, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
@@ -68,13 +62,9 @@ class AbstractiveSummarizer:
     def from_pretrained(
         cls, name_or_path: str, *, family: str = "sparse", device: str = "cpu", **options: Any
     ) -> AbstractiveSummarizer:
-        """Return the summarizer of a Hugging Face model in a folder, or `hf:NAME` from the hub.
+        """Return the summarizer of a sequence-to-sequence model with its tokenizer: a folder, or `hf:NAME` of the hub.
 
-        Args:
-            name_or_path: A sequence-to-sequence model with its tokenizer.
-            family: One of `FAMILIES`.
-            device: Where it runs.
-            options: The family's own, see its `load`: `selector`, `r`, `beta`, ... of `SparseFamily`.
+        Options are those of `load` of the family, one of `FAMILIES`: `selector`, `r`, `beta`, ... of `SparseFamily`.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
@@ -96,22 +86,25 @@ class AbstractiveSummarizer:
     @property
     def positions(self) -> int | None:
         """Maximum number of input tokens; none where the model's configuration sets no limit."""
-        return _first(self.model.config, POSITIONS)
+        return self._positions("encoder")
 
     @property
     def target_positions(self) -> int | None:
         """Maximum number of output tokens; none where the model's configuration sets no limit."""
-        return _first(self.model.config, TARGET_POSITIONS)
+        return self._positions("decoder")
+
+    def _positions(self, side: str) -> int | None:
+        config = self.model.config
+        # LED has other names than BART.
+        names = (f"max_{side}_position_embeddings", "max_position_embeddings")
+        return next((int(getattr(config, name)) for name in names if hasattr(config, name)), None)
 
     def summarize(
         self, documents: Sequence[Document], *, truncate: bool = False, **generation: Any
     ) -> list[AbstractiveSummary]:
-        """Return the documents' summaries, generated together.
+        """Return the summaries of documents, generated together with options of `generate`, as `num_beams`.
 
-        Args:
-            documents: With sentences, and with trees where there is a `beta`.
-            truncate: Whether a document is cut where the model's positions end.
-            generation: Options of `transformers`' `generate`, as `num_beams`.
+        With `truncate` a document is cut where the model's positions end. With a `beta` documents have trees.
 
         Raises:
             InputError: A document without sentences or without the tree that is needed, or one that is too long.
@@ -140,20 +133,11 @@ class AbstractiveSummarizer:
             tuple(row[: max(place for place, token in enumerate(row) if place < 1 or token != pad) + 1])
             for row in generated.tolist()
         ]
-        columns = (documents, written, lengths, encoding["attention_mask"].sum(dim=1).tolist(), ids)
+        read = encoding["attention_mask"].sum(dim=1).tolist()
+        columns = zip(documents, written, lengths, read, ids, self.family.summary_fields(extra), strict=True)
         return [
-            AbstractiveSummary(
-                document=document,
-                text=text.strip(),
-                model=self.name,
-                tokens=tokens,
-                cut=length > tokens,
-                ids=own,
-                **fields,
-            )
-            for document, text, length, tokens, own, fields in zip(
-                *columns, self.family.summary_fields(extra), strict=True
-            )
+            AbstractiveSummary(document, text.strip(), self.name, tokens, length > tokens, own, **fields)
+            for document, text, length, tokens, own, fields in columns
         ]
 
     def _check_lengths(self, generation: dict[str, Any]) -> None:
@@ -173,7 +157,3 @@ class AbstractiveSummarizer:
             )
         if most is not None and least is not None and least > most:
             raise InputError(f"--min-tokens: expected at most --max-tokens {most}, got {least}")
-
-
-def _first(config: Any, names: Sequence[str]) -> int | None:
-    return next((int(getattr(config, name)) for name in names if hasattr(config, name)), None)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from discsum.abstractive.training.noise import noised
+from discsum.abstractive.training.encoding import noised
 from discsum.abstractive.training.scratch import Scratch, make_model, make_tokenizer
 from discsum.document import Document, Span
 

@@ -1,4 +1,4 @@
-"""Encoding of documents and summaries as a training batch."""
+"""Encoding of documents and summaries as a training batch, and the noise of denoising pretraining."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from discsum.abstractive.family import IGNORED, Family
-from discsum.document import Document
+from discsum.document import Document, Span
+
+# Noise as BART's: share of masked words, and mean words of a span (Lewis et al. 2020, section 2.2).
+MASKED, SPAN = 0.3, 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +39,7 @@ class TextBatch:
 def encode(
     family: Family, documents: Sequence[Document], targets: Sequence[str], source: int, target: int
 ) -> TextBatch:
-    """Return a batch.
-
-    Args:
-        family: The model, with a fast tokenizer.
-        documents: With sentences, and with trees where the family needs them.
-        targets: The text to be written of each.
-        source: Maximum tokens of a document.
-        target: Maximum tokens of a summary.
+    """Return a batch of documents, cut after `source` tokens, and their summaries, cut after `target` tokens.
 
     Raises:
         InputError: A slow tokenizer, a document without sentences, or without the tree that is needed.
@@ -56,11 +53,41 @@ def encode(
     inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):
         if encoded.overflowing:
-            _open_end(labels, encoded.special_tokens_mask)
+            # The special tokens that end a cut summary would teach the model to stop in the middle.
+            text = [position for position, special in enumerate(encoded.special_tokens_mask) if not special]
+            labels[text[-1] + 1 if text else 0 :] = IGNORED
     return TextBatch(inputs, family.inputs(documents, encoding))
 
 
-def _open_end(labels: Tensor, special: Sequence[int]) -> None:
-    """Ignore the special tokens that end a cut summary: they would teach the model to stop in the middle."""
-    text = [position for position, mark in enumerate(special) if not mark]
-    labels[text[-1] + 1 if text else 0 :] = IGNORED
+def noised(
+    document: Document, words: int, mask: str, random: np.random.Generator, *, shuffle: bool
+) -> tuple[Document, str]:
+    """Return a document of consecutive sentences, masked and perhaps shuffled, and their original text.
+
+    At least one sentence of the document is taken, and about as many as have that number of words.
+    """
+    texts = [" ".join(text.split()) for text in document.sentence_texts]
+    lengths = np.array([len(text.split()) for text in texts])
+    # The first sentence is any that is followed by enough words.
+    enough = np.flatnonzero(np.cumsum(lengths[::-1])[::-1] >= words)
+    first = int(random.integers(len(enough))) if len(enough) else 0
+    taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words, side="right"))
+    chosen = texts[first : first + taken]
+    order = random.permutation(len(chosen)) if shuffle else range(len(chosen))
+    parts = [_masked(chosen[place], mask, random) for place in order]
+    ends = np.cumsum([len(part) + 1 for part in parts])
+    sentences = tuple(Span(int(end) - 1 - len(part), int(end) - 1) for part, end in zip(parts, ends, strict=True))
+    return Document(" ".join(parts), sentences, id=document.id), " ".join(chosen)
+
+
+def _masked(text: str, mask: str, random: np.random.Generator) -> str:
+    """Return a sentence with random spans of words replaced by one mask each."""
+    words: list[str] = []
+    rest = text.split()
+    while rest:
+        if random.random() < MASKED / SPAN:
+            words.append(mask)
+            rest = rest[int(random.poisson(SPAN)) :]
+        if rest:
+            words.append(rest.pop(0))
+    return " ".join(words)

@@ -40,9 +40,7 @@ class PairExamples:
     """The documents of a dataset folder with their references, read from disk on access.
 
     Attributes:
-        source_lengths: `(examples,)` tokens of each text.
-        target_lengths: `(examples,)` tokens of its first reference.
-        lengths: `(examples,)` tokens of both within the limits; a batch groups similar lengths.
+        lengths: `(examples,)` tokens of text and first reference within the limits; a batch groups similar lengths.
         digest: Identity of their content.
     """
 
@@ -51,10 +49,9 @@ class PairExamples:
         rows = load(folder)
         chosen = range(len(rows))[first:last]
         self.rows = rows.select(chosen if len(chosen) else [])
-        self.source_lengths = needs.count(self.rows["text"])
-        self.target_lengths = needs.count([references[0] for references in self.rows["references"]])
-        self.lengths = self.source_lengths.clip(max=needs.source_tokens)
-        self.lengths += self.target_lengths.clip(max=needs.target_tokens)
+        firsts = [references[0] for references in self.rows["references"]]
+        self.lengths = needs.count(self.rows["text"]).clip(max=needs.source_tokens)
+        self.lengths += needs.count(firsts).clip(max=needs.target_tokens)
         files = [shard.sha256 for shard in Manifest.read(folder).shards]
         content = repr([files, chosen, self.lengths.tolist()])
         self.digest = hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -75,14 +72,9 @@ class PairExamples:
 
 @dataclass(frozen=True, eq=False)
 class PairData:
-    """The part of its documents that a training run reads.
+    """The part of its documents that a training run reads, with trees if `tree`, up to the limits in tokens.
 
-    Attributes:
-        parser: Parser of the sentences and trees.
-        tree: Whether documents have trees.
-        tokenizer: Counts tokens; without one, words are counted, since the tokenizer is not trained yet.
-        source_tokens: Maximum tokens of a document.
-        target_tokens: Maximum tokens of a summary.
+    Without a tokenizer words are counted, since it is not trained yet.
     """
 
     parser: str
@@ -112,11 +104,7 @@ class PairData:
         return PairExamples(folder, self, first, last)
 
     def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
-        """Check that a dataset folder has the sentences, and the trees if wanted, of the parser.
-
-        Raises:
-            InputError: It was made by another parser, or without trees.
-        """
+        """Raise `InputError` for a dataset folder of another parser, or without the trees that are needed."""
         wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
         if found != wanted:
             raise InputError(

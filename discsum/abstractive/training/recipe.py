@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
@@ -25,6 +25,8 @@ SHORTEST = 8
 class AbstractiveRecipe(RunRecipe):
     """Settings of a training run of an abstractive summarizer; those of the selector are of the sparse family."""
 
+    # The family of the model.
+    family: ClassVar[type[Family]] = SparseFamily
     epochs: int = 1
     batch: int = 2
     rate: float = 1.41e-5
@@ -60,11 +62,6 @@ class AbstractiveRecipe(RunRecipe):
         Annotated[int, Meta(ge=SHORTEST)],
         about("Tokens of a summary that are learned, at most, or of a text that is restored: its beginning."),
     ] = 200
-
-    @property
-    def family(self) -> type[Family]:
-        """The family of the model."""
-        return SparseFamily
 
     def problems(self) -> list[str]:
         """Return what is wrong with the fields."""

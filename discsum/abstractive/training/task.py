@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from discsum.abstractive.family import IGNORED, Family
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.card import abstractive_card
-from discsum.abstractive.training.encoding import TextBatch, encode
-from discsum.abstractive.training.noise import noised
+from discsum.abstractive.training.encoding import TextBatch, encode, noised
 from discsum.abstractive.training.pairs import PairExample
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.scratch import make_model, make_tokenizer
 from discsum.data.examples import Collection
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -69,15 +69,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         notes: str = "",
         report: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Load or make the model.
-
-        Args:
-            recipe: All settings.
-            train: Training documents, of which the recipe's sample is drawn.
-            validation: Validation documents.
-            name: The model's name.
-            notes: Text for its card.
-            report: Receives lines of progress.
+        """Load or make the model; `name` and `notes` are for its card, `report` receives lines of progress.
 
         Raises:
             InputError: Validation documents among the training documents, or a model that the recipe does not fit.
@@ -86,9 +78,19 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
         self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
-        family = self._initial(report if self.accelerator.is_main_process else lambda line: None)
+        scratch = None
+        if recipe.model is None:
+            texts = (self.train[index].document.text for index in range(len(self.train)))
+            tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
+            scratch = make_model(recipe.scratch, tokenizer), tokenizer
+        say = report if self.accelerator.is_main_process else lambda line: None
+        family = recipe.family.for_training(recipe, str(self.accelerator.device), scratch, say)
         self.summarizer = AbstractiveSummarizer(family)
-        self._check_positions()
+        limits = {"source_tokens": self.summarizer.positions, "target_tokens": self.summarizer.target_positions}
+        for option, limit in limits.items():
+            value = getattr(recipe, option)
+            if limit is not None and value > limit:
+                raise InputError(f"{option}: expected at most {limit}, the positions of {recipe.model}, got {value}")
         self._parameters = family.trained_parameters(recipe)
         self.network = self.step = ObjectiveStep(family, recipe)
 
@@ -153,39 +155,15 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """Return the model card."""
         return abstractive_card(self.name, self.recipe, log, best, self.notes)
 
-    def _initial(self, report: Callable[[str], None]) -> Family:
-        """Return the model that the run starts from."""
-        recipe, scratch = self.recipe, None
-        if recipe.model is None:
-            texts = (self.train[index].document.text for index in range(len(self.train)))
-            tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
-            scratch = make_model(recipe.scratch, tokenizer), tokenizer
-        return recipe.family.for_training(recipe, str(self.accelerator.device), scratch, report)
-
-    def _check_positions(self) -> None:
-        for option, limit in (
-            ("source_tokens", self.summarizer.positions),
-            ("target_tokens", self.summarizer.target_positions),
-        ):
-            value = getattr(self.recipe, option)
-            if limit is not None and value > limit:
-                raise InputError(
-                    f"{option}: expected at most {limit}, the positions of {self.recipe.model}, got {value}"
-                )
-
     def _batch(self, examples: Sequence[PairExample], random: Sequence[np.random.Generator]) -> TextBatch:
-        recipe, family = self.recipe, self.summarizer.family
-        if recipe.task != "summarize":
-            words = int(recipe.source_tokens / TOKENS_A_WORD)
-            mask, shuffle = family.tokenizer.mask_token, recipe.task == "denoise"
-            pairs = [
-                noised(example.document, words, mask, generator, shuffle=shuffle)
-                for example, generator in zip(examples, random, strict=True)
-            ]
-        else:
-            pairs = [
-                (example.document, " ".join(example.references[generator.integers(len(example.references))].split()))
-                for example, generator in zip(examples, random, strict=True)
-            ]
-        documents, targets = zip(*pairs, strict=True)
-        return encode(family, documents, targets, recipe.source_tokens, recipe.target_tokens)
+        documents, targets = zip(*map(self._pair, examples, random), strict=True)
+        limits = self.recipe.source_tokens, self.recipe.target_tokens
+        return encode(self.summarizer.family, documents, targets, *limits)
+
+    def _pair(self, example: PairExample, random: np.random.Generator) -> tuple[Document, str]:
+        """Return the document that is read and the text that is learned."""
+        if self.recipe.task == "summarize":
+            reference = example.references[random.integers(len(example.references))]
+            return example.document, " ".join(reference.split())
+        words, shuffle = int(self.recipe.source_tokens / TOKENS_A_WORD), self.recipe.task == "denoise"
+        return noised(example.document, words, self.summarizer.tokenizer.mask_token, random, shuffle=shuffle)
