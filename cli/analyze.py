@@ -90,11 +90,11 @@ def sparsity(
         summarizer = load_model(name, device=device)
         with counting(f"read by {name}", len(pairs)) as show:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, show)
-        for number, curve in enumerate(mass.curves, start=1):
+        for number, curve in enumerate(mass, start=1):
             if number in (layer or [number]):
                 lines[f"{f'{name}, ' if len(model) > 1 else ''}layer {number}"] = curve.tolist()
     if not lines:
-        raise InputError(f"--layer: expected one of 1 to {len(mass.curves)}, got {', '.join(map(str, layer or []))}")
+        raise InputError(f"--layer: expected one of 1 to {len(mass)}, got {', '.join(map(str, layer or []))}")
     path = write_numbers(output, "sparsity", {"models": model, "documents": len(pairs), "curves": lines})
     labels = ("sentences read, r", "share of attention retained")
     title = f"{', '.join(model)}: {len(pairs)} documents"

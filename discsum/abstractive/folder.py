@@ -34,16 +34,9 @@ def load_tokenizer(name_or_path: str) -> Any:
     """
     from transformers import AutoTokenizer
 
-    location = _location(name_or_path)
-    if location["local_files_only"]:
+    if not name_or_path.startswith(HUB):
         replaced(Path(name_or_path))
-        if not Path(name_or_path).is_dir():
-            raise _no_model(name_or_path, "found no such folder")
-    loader: Any = AutoTokenizer
-    try:
-        return loader.from_pretrained(**location)
-    except (OSError, ValueError) as error:
-        raise _no_model(name_or_path, str(error).splitlines()[0]) from error
+    return _loaded(AutoTokenizer, name_or_path)
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:
@@ -53,13 +46,9 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
         WeightsError: No such model, or a model without safetensors weights.
         InputError: An unknown device.
     """
-    from safetensors import SafetensorError
     from transformers import AutoModelForSeq2SeqLM
 
-    try:
-        model = AutoModelForSeq2SeqLM.from_pretrained(**_location(name_or_path), use_safetensors=True)
-    except (OSError, ValueError, SafetensorError) as error:
-        raise _no_model(name_or_path, str(error).splitlines()[0]) from error
+    model = _loaded(AutoModelForSeq2SeqLM, name_or_path, use_safetensors=True)
     try:
         # The device `meta` has no memory to compute in: rejected as an unknown device is.
         return model.to("none" if device == "meta" else device)
@@ -104,14 +93,17 @@ def plain_tokenizer(tokenizer: Any) -> Any:
     return plain
 
 
-def _location(name_or_path: str) -> dict[str, Any]:
-    """Return the arguments by which transformers finds a model; only names with `hf:` are looked up on the hub."""
+def _loaded(kind: Any, name_or_path: str, **options: Any) -> Any:
+    """Return what a class of transformers loads; only names with `hf:` are looked up on the hub."""
+    from safetensors import SafetensorError
+
     hub = name_or_path.startswith(HUB)
-    return {"pretrained_model_name_or_path": name_or_path.removeprefix(HUB), "local_files_only": not hub}
-
-
-def _no_model(name: str, reason: str) -> WeightsError:
-    return WeightsError(
-        f"{name}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the "
-        f"hub, as {', '.join(HUB + known for known in KNOWN)}; {reason}"
-    )
+    try:
+        if not hub and not Path(name_or_path).is_dir():
+            raise OSError("found no such folder")
+        return kind.from_pretrained(name_or_path.removeprefix(HUB), local_files_only=not hub, **options)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise WeightsError(
+            f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of "
+            f"one on the hub, as {', '.join(HUB + known for known in KNOWN)}; {str(error).splitlines()[0]}"
+        ) from error

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.sparse.state import Observation
@@ -23,54 +22,39 @@ BATCH = 8
 UNLIMITED = 1 << 30
 
 
-class RetainedMass:
-    """Means, over documents and steps, of the attention to the r sentences with most attention.
-
-    Attention is averaged over heads first (appendix A.4).
-
-    Attributes:
-        sums: `(layers, r)` sums over steps.
-        steps: Number of steps added.
-    """
-
-    def __init__(self, layers: int, most: int) -> None:
-        """Start without steps, for r from 1 to `most`."""
-        self.sums = np.zeros((layers, most))
-        self.steps = 0
-
-    def add(self, observations: Sequence[Observation], steps: Tensor) -> None:
-        """Add one forward pass; `steps` `(documents, queries)` is true for the steps that count."""
-        most = self.sums.shape[1]
-        for one in observations:
-            heads = one.attention.detach().float().mean(dim=1)[steps.bool()]
-            best = torch.sort(heads, dim=-1, descending=True).values[:, :most].cumsum(dim=-1)
-            # A document of fewer than `most` sentences retains everything from there on.
-            reached = torch.nn.functional.pad(best, (0, most - best.shape[1]), mode="replicate")
-            self.sums[one.layer] += reached.sum(dim=0).cpu().numpy()
-        self.steps += int(steps.bool().sum())
-
-    @property
-    def curves(self) -> NDArray[np.float64]:
-        """`(layers, r)`: mean share of attention on the top 1, 2, ... sentences."""
-        return self.sums / max(1, self.steps)
-
-
 def retained_mass(
     summarizer: AbstractiveSummarizer,
     documents: Iterable[tuple[Document, str]],
     most: int,
     report: Callable[[int], None] = lambda done: None,
-) -> RetainedMass:
-    """Return the attention of a sparse model that r sentences retain, from 1 to `most`, forced to the references.
+) -> NDArray[np.float64]:
+    """Return `(layers, r)`: the mean share of attention, forced to the references, on the top 1, 2, ... sentences.
 
     Documents have sentences, and are cut at the model's positions; `report` receives the number of documents done.
     """
-    mass = RetainedMass(len(summarizer.model.get_decoder().layers), most)
+    sums, steps = np.zeros((len(summarizer.model.get_decoder().layers), most)), 0
     for done, (document, reference) in enumerate(documents, start=1):
         found = record_attention(summarizer, document, reference)
-        mass.add(found, torch.ones(found[0].kept.shape[:2], dtype=torch.bool))
+        sums += retained(found, most)
+        steps += found[0].kept.shape[1]
         report(done)
-    return mass
+    return sums / max(1, steps)
+
+
+def retained(observations: Sequence[Observation], most: int) -> NDArray[np.float64]:
+    """Return `(layers, r)`: shares of attention on the top 1, 2, ... sentences, summed over the steps of a pass.
+
+    Attention is averaged over heads first (appendix A.4).
+    """
+    sums = np.zeros((len(observations), most))
+    for one in observations:
+        # (documents, heads, queries, sentences) -> (documents * queries, sentences)
+        heads = one.attention.detach().float().mean(dim=1).flatten(0, 1)
+        best = torch.sort(heads, dim=-1, descending=True).values[:, :most].cumsum(dim=-1)
+        # A document of fewer than `most` sentences retains everything from there on.
+        reached = torch.nn.functional.pad(best, (0, most - best.shape[1]), mode="replicate")
+        sums[one.layer] = reached.sum(dim=0).cpu().numpy()
+    return sums
 
 
 @torch.inference_mode()
