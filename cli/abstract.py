@@ -24,7 +24,6 @@ from discsum.cli.options import (
     Truncate,
     selector_options,
 )
-from discsum.cli.progress import quiet
 from discsum.constants import BEAMS, HUB, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -77,7 +76,6 @@ def abstract(
             "--model: expected a folder of a model, or hf:NAME of one on the hub, as "
             f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped"
         )
-    quiet()
     summarizer = AbstractiveSummarizer.from_pretrained(
         model,
         selector=selector,

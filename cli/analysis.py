@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discsum.cli.progress import quiet
 from discsum.errors import InputError
 from discsum.files import replacing
 
@@ -31,7 +30,6 @@ def load_model(
     """Return a model with a selector; None keeps the selector that it was trained with."""
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
-    quiet()
     return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, device=device, **options)
 
 

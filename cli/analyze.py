@@ -11,7 +11,7 @@ import typer
 from discsum.cli.analysis import Device, Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.options import ParserName
-from discsum.cli.progress import counting, quiet
+from discsum.cli.progress import counting
 from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.errors import InputError, WeightsError
 
@@ -181,7 +181,6 @@ def corpus(
     from discsum.parsers.loading import load_parser
 
     pairs = read_table(table, documents)
-    quiet()
     place, local = model.removeprefix(HUB), not model.startswith(HUB)
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=local)

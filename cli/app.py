@@ -64,6 +64,8 @@ def _options(
 
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
+    # Progress bars and warnings of transformers; workers inherit this.
+    os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     try:
         app()
     except DiscsumError as error:

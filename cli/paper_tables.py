@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from discsum.cli.progress import quiet
 from discsum.errors import InputError
 
 
@@ -46,7 +45,6 @@ def show_table(
     from discsum.experiments.table_report import table_report
     from discsum.experiments.tables import run_table
 
-    quiet()
     rows = table_rows(table, [setting] if setting else SETTINGS)
     settings = [*(low_resource(table) if scarce else []), *settings]
     results = run_table(rows, data, runs, settings, draws, lambda line: typer.echo(line, err=True))

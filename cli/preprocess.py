@@ -10,7 +10,7 @@ import typer
 
 from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
 from discsum.cli.options import ParserName, TextColumn
-from discsum.cli.progress import counting, quiet
+from discsum.cli.progress import counting
 from discsum.constants import SHIPPED_PARSER, UNITS
 from discsum.oracles import ORACLES
 
@@ -65,7 +65,6 @@ def preprocess(
     from discsum.data.preprocess import preprocess as make
     from discsum.data.sources import PairSource
 
-    quiet()
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -73,13 +72,3 @@ def reporter() -> Callable[[str], None]:
             typer.echo("\x1b[2K" + line, err=True, nl=False)
 
     return report
-
-
-def quiet() -> None:
-    """Turn off the progress bars and log messages of transformers."""
-    # For worker processes, which inherit them.
-    os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]

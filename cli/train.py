@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from discsum.cli.progress import quiet, reporter
+from discsum.cli.progress import reporter
 from discsum.encoder.heads import HEADS
 
 app = typer.Typer(add_completion=False)
@@ -82,5 +82,4 @@ def train(
 
         typer.echo(field_report(content))
         return
-    quiet()
     training_runs.train(content, Path(output or f"runs/{Path(recipe).stem}"), reporter())

@@ -7,8 +7,13 @@ import tiny
 import torch
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from discsum.cli import main
+
+# As `main` sets it for processes of its own; in this one the tests have imported transformers before.
+logging.disable_progress_bar()
+logging.set_verbosity_error()
 
 
 @dataclass(frozen=True)
