@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
-
 from discsum.baselines import BASELINES
 from discsum.document import Document
 from discsum.promotion import promotion_scores
-from discsum.scoring import UnitScorer
+from discsum.scoring import Scores, UnitScorer
 
 
 @BASELINES.register("marcu")
-@dataclass(frozen=True)
 class Marcu(UnitScorer):
     """Promotion sets (Marcu 1999, *Discourse Trees are Good Indicators of Importance in Text*)."""
 
-    name: ClassVar[str] = "marcu"
-    needs_tree: ClassVar[bool] = True
+    name = "marcu"
+    needs_tree = True
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+    def score(self, document: Document, unit: str) -> Scores:
         """Return `promotion_scores` of the document's units `(units,)`."""
         return promotion_scores(document, unit, self.name)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discsum.baselines import BASELINES
 from discsum.document import Document
-from discsum.scoring import UnitScorer
+from discsum.scoring import Scores, UnitScorer
 from discsum.selection import unit_texts
 
 
@@ -23,7 +22,7 @@ class Random(UnitScorer):
     seed: int = 0
     name: ClassVar[str] = "random"
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+    def score(self, document: Document, unit: str) -> Scores:
         """Return scores `(units,)` drawn evenly from [0, 1)."""
         # The text goes into the seed lest equally long documents all get the same positions.
         generator = np.random.default_rng([self.seed, zlib.crc32(document.text.encode("utf-8", "surrogatepass"))])

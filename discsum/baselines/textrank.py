@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
-from numpy.typing import NDArray
 
 from discsum.baselines import BASELINES
 from discsum.document import Document
-from discsum.scoring import UnitScorer
+from discsum.scoring import Scores, UnitScorer
 from discsum.selection import unit_texts
 
 
 @BASELINES.register("textrank")
-@dataclass(frozen=True)
 class TextRank(UnitScorer):
     """PageRank over the units (Mihalcea and Tarau 2004), linked by the cosine of their tf-idf vectors.
 
@@ -23,10 +18,9 @@ class TextRank(UnitScorer):
     others keep what the random jump gives them.
     """
 
-    damping: float = 0.85
-    name: ClassVar[str] = "textrank"
+    name = "textrank"
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+    def score(self, document: Document, unit: str) -> Scores:
         """Return the PageRank of every unit `(units,)`; they sum to 1."""
         import networkx
         from scipy.sparse import triu
@@ -40,5 +34,5 @@ class TextRank(UnitScorer):
         vectors = vectorizer.fit_transform(texts)
         # One half without the diagonal: the graph is undirected, and a unit does not vote for itself.
         graph = networkx.from_scipy_sparse_array(triu(vectors @ vectors.T, k=1, format="csr"))
-        ranks = networkx.pagerank(graph, alpha=self.damping, max_iter=1000)
+        ranks = networkx.pagerank(graph, alpha=0.85, max_iter=1000)
         return np.array([ranks[index] for index in range(len(texts))])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +11,11 @@ from discsum.baselines import BASELINES
 from discsum.dependency import depths, edu_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.scoring import UnitScorer
+from discsum.scoring import Scores, UnitScorer
 from discsum.selection import Policy, unit_texts
 
 
 @BASELINES.register("tree-knapsack")
-@dataclass(frozen=True)
 class TreeKnapsack(UnitScorer):
     """Trim the dependency tree to the budget, exactly.
 
@@ -31,21 +28,21 @@ class TreeKnapsack(UnitScorer):
     out, since no list of them is given. Sentences hang together as their root EDUs do (`sentence_heads`).
     """
 
-    name: ClassVar[str] = "tree-knapsack"
-    needs_tree: ClassVar[bool] = True
-    own_selection: ClassVar[bool] = True
+    name = "tree-knapsack"
+    needs_tree = True
+    own_selection = True
 
-    def score(self, document: Document, unit: str) -> NDArray[np.float64]:
+    def score(self, document: Document, unit: str) -> Scores:
         """Return `W(u) / Depth(u)` for every unit `(units,)`."""
         return term_weights(unit_texts(document, unit)) / (1.0 + depths(_heads(document, unit)))
 
-    def select(self, document: Document, scores: NDArray[np.float64], policy: Policy) -> list[int]:
-        """Return the best rooted subtree; the root alone where even that goes over the budget.
+    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
+        """Return the best rooted subtree, or the root alone if it exceeds the budget.
 
         Every ancestor of a selected unit is selected by construction, so `policy.dependencies` holds.
 
         Raises:
-            InputError: Trigram blocking, which is no part of the problem solved here.
+            InputError: Trigram blocking, which this problem does not include.
         """
         if policy.block_trigrams:
             raise InputError(
@@ -66,7 +63,7 @@ def best_rooted_subtree(
         best(i, c) = max(weight(i) + best(i + 1, c - cost(i)), best(i + size(i), c))
 
     in O(units x capacity). (Hirao et al. 2013 call an integer program solver; the optimum is the same, but
-    HiGHS, the one in SciPy, now and then prints to the standard output, which belongs to the summaries.)
+    HiGHS, the one in SciPy, sometimes prints to standard output, which is for the summaries.)
 
     Args:
         heads: `(units,)`, the root pointing at itself; the root is always selected, even over the budget.

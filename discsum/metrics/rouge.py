@@ -40,8 +40,13 @@ class RougeScores:
 
 
 def signature(measure: str = "f") -> Signature:
-    """Return the signature of ROUGE scores: everything that changes them."""
-    _check_measure(measure)
+    """Return the signature of ROUGE scores: everything that changes them.
+
+    Raises:
+        InputError: An unknown measure; the message lists the choices.
+    """
+    if measure not in MEASURES:
+        raise InputError(f"expected a measure out of {', '.join(MEASURES)}, got {measure!r}")
     used = scorer()[0].replace(" ", "-")
     return Signature.of(metrics=METRICS, measure=measure, stem="porter", split="newline", refs="max", scorer=used)
 
@@ -50,17 +55,14 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
     Texts have one sentence per line: ROUGE-Lsum (Lin 2004, section 3.2) matches line by line. Words are stemmed
-    (Porter). With several references, each metric uses the one with the best F1; there is no jackknifing.
-
-    Args:
-        predictions: The summaries.
-        references: One reference, or a sequence of several, for every summary.
-        measure: `f`, `p` or `r`: F1, precision or recall.
+    (Porter). With several references for a summary, each metric uses the one with the best F1; there is no jackknifing.
+    The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
-        InputError: No document, different numbers of references and summaries, or a document without a reference.
+        InputError: An unknown measure, no document, different numbers of references and summaries, or a document
+            without a reference.
     """
-    _check_measure(measure)
+    signed = signature(measure)
     if isinstance(predictions, str) or isinstance(references, str):
         raise InputError("expected a list of summaries and a list of references, got a single text; put it in a list")
     if not predictions or len(predictions) != len(references):
@@ -73,9 +75,4 @@ def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]],
             raise InputError(f"document {row}: expected at least one reference, got none")
         scores = computes.score_multi(texts, prediction)
         values[row] = [getattr(scores[metric], MEASURES[measure]) for metric in METRICS]
-    return RougeScores(values, signature(measure))
-
-
-def _check_measure(measure: str) -> None:
-    if measure not in MEASURES:
-        raise InputError(f"expected a measure out of {', '.join(MEASURES)}, got {measure!r}")
+    return RougeScores(values, signed)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 
-from discsum.metrics.rouge_words import StemmedWords
+from discsum.metrics.rouge_words import stemmed_words
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 # Pairs with several lines, stems, repeated words, digits, letters beyond ASCII, no common word, no word.
@@ -29,7 +30,8 @@ def scorer() -> tuple[str, Any]:
     """
     from rouge_score.rouge_scorer import RougeScorer
 
-    name, reference = f"rouge-score {version('rouge-score')}", RougeScorer(list(METRICS), tokenizer=StemmedWords())
+    name = f"rouge-score {version('rouge-score')}"
+    reference = RougeScorer(list(METRICS), tokenizer=SimpleNamespace(tokenize=stemmed_words))
     try:
         import rouge_score_rs
     except ImportError:

@@ -32,11 +32,3 @@ def _stemmer() -> Any:
     from nltk.stem.porter import PorterStemmer
 
     return PorterStemmer()
-
-
-class StemmedWords:
-    """`stemmed_words` as the tokenizer of a `rouge_score.rouge_scorer.RougeScorer`."""
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return the stems of a text's words."""
-        return stemmed_words(text)

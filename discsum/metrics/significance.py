@@ -61,20 +61,14 @@ def paired_bootstrap(
 ) -> Comparison:
     """Return the difference `mean(system) - mean(baseline)` with interval and two-sided p-value.
 
-    Both systems are measured on the same documents, which are drawn together (Koehn 2004). With d the
-    observed difference and d_b that of the b-th of B draws, the null hypothesis that the true difference is 0
-    shifts the bootstrap distribution to 0 (Riezler and Maxwell 2005):
+    Documents are drawn for both systems together (Koehn 2004). With d the observed difference and d_b that of the
+    b-th of B draws, the null hypothesis that the true difference is 0 shifts the bootstrap distribution to 0 (Riezler
+    and Maxwell 2005):
 
         p = (1 + |{b : |d_b - d| >= |d|}|) / (B + 1)
 
-    so p is never below `1 / (B + 1)`, and is 1 for equal systems.
-
-    Args:
-        system: `(documents,)` scores.
-        baseline: `(documents,)` scores of the other system on the same documents.
-        confidence: Share of the bootstrap differences in the percentile interval, in (0, 1).
-        samples: Number of draws of all documents, with replacement: B.
-        seed: Seed of the draws.
+    so p is never below `1 / (B + 1)`, and is 1 for equal systems. `system` and `baseline` are `(documents,)` scores;
+    the options are those of `bootstrap_interval`.
 
     Raises:
         InputError: Scores of different lengths, no score, one that is not finite, or an option out of range.
@@ -86,7 +80,7 @@ def paired_bootstrap(
     difference = float(differences.mean())
     means = _resampled_means(differences, samples, seed)
     low, high = _percentiles(means, confidence)
-    # Means equal to the bound up to rounding count as reaching it.
+    # Means that differ from the bound by rounding reach it.
     margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
     extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
     record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))

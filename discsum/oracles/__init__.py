@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# `(units' texts, references, limit)` to the selected units, with `(edus,)` heads after them for one that is `edu_only`.
+# From units' texts, references and limit, and `(edus,)` heads if `edu_only`, to the selected units.
 # Facts: `units`, the default maximum number of units, as in its paper; `edu_only`, whether it needs EDUs.
 ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracles", "discsum.oracles", dashes=True)
 register, register_file = ORACLES.register, ORACLES.register_file
@@ -32,11 +32,10 @@ def oracle_labels(
         units: The units' texts.
         references: The reference summary, or several.
         k: Maximum number of units; by default as in the oracle's paper.
-        heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; an oracle that is `edu_only` needs
-            them.
+        heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; for an oracle that is `edu_only`.
 
     Raises:
-        InputError: An unknown name (the message lists the choices), no reference, or no heads where they are needed.
+        InputError: An unknown name (the message lists the choices), no reference, or missing heads.
     """
     import numpy as np
 

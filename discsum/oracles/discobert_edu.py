@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.oracles import ORACLES
-from discsum.oracles._ngram_sets import greedy
+from discsum.oracles.bertsum import select_groups
 
 
 @ORACLES.register("discobert-edu", units=5, edu_only=True)
@@ -18,13 +18,8 @@ def discobert_edu(
     """Return the EDUs found greedily as `bertsum` does, each with the EDU of its sentence that it depends on.
 
     The labels of Xu et al. 2020 (DiscoBERT): a candidate is an EDU and its direct dependency within the sentence,
-    scored and taken together; `k` counts candidates, so there may be up to twice as many labels.
-
-    Args:
-        units: The EDUs' texts.
-        references: The reference summaries; several are read as one text.
-        k: Maximum number of candidates; None for no limit.
-        heads: `(edus,)` the EDU each depends on in its sentence, -1 for none (`in_sentence_heads`).
+    scored and taken together; `k` counts candidates, so there may be up to twice as many labels. `heads` `(edus,)` has
+    the EDU each depends on in its sentence, -1 for none (`in_sentence_heads`).
     """
     groups = [[index] if head < 0 else [index, head] for index, head in enumerate(heads.tolist())]
-    return greedy(units, references, groups, k)
+    return select_groups(units, references, groups, k)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.metrics.rouge_words import plain_words, stem
 from discsum.oracles import ORACLES
-from discsum.oracles.base import TOLERANCE
+from discsum.oracles.base import greedy
 
 WORDS = 100
 
@@ -24,11 +23,7 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
     (ties: the first) out of those with which the summary stays within `WORDS` white-space separated words; it
     stops when none raises it. Words are those of rouge-score with its stemmer, without scikit-learn's English stop
     words, which stand in for the list of the ROUGE-1.5.5 script. With several references recall is the best over them.
-
-    Args:
-        units: The units' texts.
-        references: The reference summaries.
-        k: Maximum number of units; no limit but the words by default.
+    `k` is the maximum number of units, by default only limited by the words.
     """
     goals = [Counter(content_words(text)) for text in references]
     words = [Counter(content_words(unit)) for unit in units]
@@ -39,37 +34,24 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
         for goal in goals
     ]
     limits = [np.array(list(goal.values()), dtype=np.int64) for goal in goals]
-    totals = [max(1, int(limit.sum())) for limit in limits]
-    covered = [np.zeros(len(goal), dtype=np.int64) for goal in goals]
-    selected: list[int] = []
-    best = 0.0
-    while len(selected) < (len(units) if k is None else min(k, len(units))):
-        recalls: NDArray[np.float64] = np.max(
+
+    def recalls(selected: list[int]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.max(
             [
-                np.minimum(have + own, limit).sum(axis=1) / total
-                for have, own, limit, total in zip(covered, counts, limits, totals, strict=True)
+                np.minimum(own[selected].sum(axis=0) + own, limit).sum(axis=1) / max(1, int(limit.sum()))
+                for own, limit in zip(counts, limits, strict=True)
             ],
             axis=0,
         )
-        recalls[selected] = -1.0
-        recalls[lengths + lengths[selected].sum() > WORDS] = -1.0
-        if recalls.max() <= best + TOLERANCE:
-            break
-        best = float(recalls.max())
-        choice = int(np.flatnonzero(recalls >= best - TOLERANCE)[0])
-        covered = [have + own[choice] for have, own in zip(covered, counts, strict=True)]
-        selected.append(choice)
-    return sorted(selected)
+        found[lengths + lengths[selected].sum() > WORDS] = -1.0
+        return found
+
+    return sorted(greedy(len(units), k, recalls))
 
 
 def content_words(text: str) -> list[str]:
     """Return the stemmed words of a text without stop words."""
-    stop_words = _stop_words()
-    return [stem(word) for word in plain_words(text) if word not in stop_words]
-
-
-@cache
-def _stop_words() -> frozenset[str]:
+    # Late: scikit-learn takes a while to import.
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return frozenset(ENGLISH_STOP_WORDS)
+    return [stem(word) for word in plain_words(text) if word not in ENGLISH_STOP_WORDS]
