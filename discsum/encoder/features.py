@@ -1,4 +1,4 @@
-"""What a unit's place and form say of it, besides its words."""
+"""Layout features of units: position, length and form."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ COUNT = 10 + FIRST_PLACES
 
 
 def unit_features(document: Document, unit: str) -> NDArray[np.float32]:
-    """Return `(units, COUNT)` features, each of the order of 1.
+    """Return `(units, COUNT)` features with values around 1.
 
-    Position from the start (logarithm) and as a share of the document, the document's length, one
-    column for each of the first places, the unit's length in words, whether it begins a paragraph, holds
-    a quotation mark, a digit or a question mark, its share of capitalised words, its Marcu score, and
-    whether it is promoted to the root.
+    Position (logarithm, and relative), document length, one column for each of the first positions, words, whether
+    the unit starts a paragraph, has a quotation mark or has a digit, share of capitalised words, Marcu score, and
+    whether the unit is promoted to the root.
     """
     spans = document.units(unit)
     count = len(spans)

@@ -1,4 +1,4 @@
-"""What the document encoder reads of a parsed document: vectors, features and a head's prior, alone and in batches."""
+"""Inputs of the document encoder: unit vectors, layout features and a head's prior, single and in batches."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from discsum.tree import RSTTree
 
 @dataclass(frozen=True)
 class UnitInputs:
-    """What the network reads of one section of a document.
+    """Inputs of the network for one section of a document.
 
     Attributes:
         first: Position of the section's first unit in the document.
         vectors: `(units, width)` unit vectors.
         features: `(units, features)` layout features.
-        prior: What the head reads of the section's tree.
+        prior: Arrays that the head reads from the section's tree.
     """
 
     first: int
@@ -35,16 +35,10 @@ class UnitInputs:
 
 
 def unit_inputs(document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig) -> Iterator[UnitInputs]:
-    """Yield the inputs of each section of a parsed document, in order; of a document without a tree none.
+    """Yield the inputs of each section of a parsed document, in order; nothing for a document without a tree.
 
-    A section has at most `max_units` units, and its prior comes from the tree that its own EDUs have
-    among themselves, so memory is linear in the document's length.
-
-    Args:
-        document: The parsed document.
-        unit: `sentence` or `edu`.
-        vectors: `(units, width)` of its units, at least of those whose sections are asked for.
-        network: Head and sizes.
+    A section has at most `max_units` units, and its prior comes from the tree over its own EDUs, so memory is linear
+    in the document's length. `vectors` `(units, width)` may end after the sections that are used.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
@@ -63,14 +57,14 @@ def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
         return UnitTree(document.tree.section(first, after - 1), document.edu_to_sentence[first:after])
     edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
     if not len(edus):
-        # One EDU runs through all of them. A tree of one EDU in the first says the same: each is alone.
+        # One EDU covers all of them, so each attends to itself, as with a tree of one EDU in the first.
         return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first)
     section = document.tree.section(int(edus[0]), int(edus[-1]))
     return UnitTree(section, document.edu_to_sentence[edus] - first, after - first)
 
 
 def batched(inputs: Sequence[UnitInputs]) -> InputBatch:
-    """Return inputs as one padded batch."""
+    """Return the inputs as one padded batch."""
     lengths = torch.tensor([len(item.vectors) for item in inputs])
     return InputBatch(
         padded([item.vectors for item in inputs]),
@@ -81,7 +75,7 @@ def batched(inputs: Sequence[UnitInputs]) -> InputBatch:
 
 
 def padded(arrays: Sequence[Tensor]) -> Tensor:
-    """Return tensors of as many dimensions as one, `(batch, ...)`, filled up with 0, or -1 where they are integers."""
+    """Return tensors with equal numbers of dimensions as `(batch, ...)`, padded with 0, or with -1 if integers."""
     sizes = [max(array.shape[place] for array in arrays) for place in range(arrays[0].dim())]
     filled = arrays[0].new_full((len(arrays), *sizes), 0 if arrays[0].is_floating_point() else -1)
     for row, array in enumerate(arrays):

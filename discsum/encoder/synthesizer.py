@@ -26,9 +26,7 @@ class SynthesizerConfig(Checked):
 
     head: Annotated[str, about("Name of the attention head.")] = "c_tree_nuc"
     width: Annotated[Count, about("Size `d` of a unit vector.")] = 384
-    features: Annotated[
-        Natural, about("Number of layout features a unit, added through one linear map; 0 as in the paper.")
-    ] = 0
+    features: Annotated[Natural, about("Layout features per unit, added through a linear map; 0 in the paper.")] = 0
     layers: Annotated[Count, about("Transformer layers.")] = 2
     heads: Annotated[Count, about("Attention heads.")] = 1
     key_size: Annotated[Count, about("Size `d_k` of keys and queries, where the head has them.")] = 64
@@ -39,21 +37,21 @@ class SynthesizerConfig(Checked):
     max_units: Annotated[
         Count,
         about(
-            "Most units that attend to each other: longer documents are read section by section, so that memory is "
-            "linear in their length. Heads whose parameters are as large know no more; for the others it may be any."
+            "Maximum units that attend to each other; longer documents are read in sections, so memory is linear in "
+            "their length. Heads whose parameters depend on it take no more units at once."
         ),
     ] = 512
     dense_inner: Annotated[Count, about("Inner size of the dense head.")] = 512
-    mixture: Annotated[tuple[str, ...], about("Names of the heads that a `mixed` head is made of.")] = ()
+    mixture: Annotated[tuple[str, ...], about("Names of the heads in a `mixed` head.")] = ()
     head_options: Annotated[dict[str, Any], about("Options of other heads, by name.")] = field(default_factory=dict)
 
     def for_head(self) -> HeadConfig:
-        """Return what concerns the attention heads."""
+        """Return the sizes and options of the attention heads."""
         options = {"dense_inner": self.dense_inner, "mixture": self.mixture, **self.head_options}
         return HeadConfig(self.width, self.key_size, self.heads, self.dropout, self.max_units, options)
 
     def head_problems(self) -> list[str]:
-        """Return what is wrong with the head's name and options, which is known when heads of one's own are."""
+        """Return what is wrong with the head's name and options; heads of one's own must be registered before."""
         names, kinds, found = (self.head, *self.mixture), [], []
         for name in names:
             try:
@@ -72,12 +70,12 @@ class SynthesizerConfig(Checked):
 
 @dataclass(frozen=True)
 class InputBatch:
-    """What the network reads of some documents.
+    """Padded inputs of several documents.
 
     Attributes:
-        vectors: `(batch, units, width)` unit vectors, anything where padded.
+        vectors: `(batch, units, width)` unit vectors; padding has no effect.
         features: `(batch, units, features)` layout features.
-        prior: What the head reads of each document's tree, padded.
+        prior: Arrays that the head reads from each document's tree.
         mask: `(batch, units)`, true where there is a unit.
     """
 
@@ -94,7 +92,7 @@ class InputBatch:
 
 @dataclass(frozen=True)
 class ParameterCount:
-    """Parameters of a network: those of its attention (heads, values, output), and all. Fixed matrices are none."""
+    """Parameters of the attention (heads, values, output) and of the whole network, without fixed matrices."""
 
     attention: int
     whole: int
@@ -104,7 +102,6 @@ class SynthesizerLayer(nn.Module):
     """`X_out = A . G(X)` and a feed-forward layer, each added to its input and normalised."""
 
     def __init__(self, config: SynthesizerConfig) -> None:
-        """Build one layer."""
         super().__init__()
         self.heads, self.value_size = config.heads, config.value_size
         self.attention = HEADS[config.head](config.for_head())
@@ -119,11 +116,6 @@ class SynthesizerLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.width)
         self.feed_forward_norm = nn.LayerNorm(config.width)
         self.dropout = nn.Dropout(config.dropout)
-
-    @property
-    def attention_parts(self) -> nn.ModuleList:
-        """What the paper counts as attention: head, values and output."""
-        return nn.ModuleList([self.attention, self.value, self.output])
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return `(batch, units, width)`; arguments as in `Head.forward`."""
@@ -141,7 +133,6 @@ class Synthesizer(nn.Module):
     """Scores the units of documents from their vectors and prior matrices."""
 
     def __init__(self, config: SynthesizerConfig) -> None:
-        """Build the encoder and the scorer."""
         super().__init__()
         self.config = config
         self.features = nn.Linear(config.features, config.width) if config.features else None
@@ -153,15 +144,13 @@ class Synthesizer(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """Device of the weights."""
         return next(self.parameters()).device
 
     def forward(self, inputs: InputBatch, first: int = 0) -> Tensor:
-        """Return `(batch, units)` logits: the sigmoid of each is the unit's confidence.
+        """Return `(batch, units)` logits, the sigmoid of which is a unit's confidence.
 
-        Args:
-            inputs: The documents.
-            first: Position of the first unit in its document.
+        `first` is the position of the first unit in its document.
         """
         states = inputs.vectors * math.sqrt(self.config.width)
         if self.features is not None:
@@ -173,13 +162,10 @@ class Synthesizer(nn.Module):
         return logits
 
     def parameter_count(self) -> ParameterCount:
-        """Return how many parameters there are, as the paper's tables 2 and 3 count them."""
-        attention = sum(_size(layer.attention_parts) for layer in self.layers if isinstance(layer, SynthesizerLayer))
-        return ParameterCount(attention, _size(self))
-
-
-def _size(module: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in module.parameters())
+        """Return the number of parameters, counted as in the paper's tables 2 and 3."""
+        parts = [getattr(layer, name) for layer in self.layers for name in ("attention", "value", "output")]
+        attention = sum(parameter.numel() for part in parts for parameter in part.parameters())
+        return ParameterCount(attention, sum(parameter.numel() for parameter in self.parameters()))
 
 
 def sinusoids(first: int, units: int, width: int, device: torch.device) -> Tensor:

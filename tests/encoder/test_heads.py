@@ -16,6 +16,7 @@ from discsum.tree import relation_class
 DEFAULT = {"key_size": 64, "value_size": 64, "inner": 3072}
 BALANCED = {"key_size": 512, "value_size": 512, "inner": 512}
 TREES = ("d_tree", "c_tree", "c_tree_nuc")
+LIMITED = ("dense", "learned_random", "fixed_random")
 MIXTURE = ("dot_product", "c_tree_nuc", "dense", "c_tree_relation")
 # Xiao et al. 2020, tables 2 and 3: millions of parameters, attention and whole model, BERT left out. The paper
 # rounds its largest model to a whole number.
@@ -117,14 +118,14 @@ def test_dot_products_are_the_formula(heads):
         torch.testing.assert_close(found[0, index], torch.softmax(query @ key.T / 2, dim=-1))
 
 
-@pytest.mark.parametrize("name", ["dense", "learned_random", "fixed_random"])
+@pytest.mark.parametrize("name", LIMITED)
 def test_heads_with_a_limit_say_so(name):
     head = HEADS[name](config(name).for_head())
     with pytest.raises(InputError, match="at most max_units=20 units, got 21"):
         attend(head, batched([inputs(name, 21, 0)]))
 
 
-@pytest.mark.parametrize("name", [name for name in HEADS if not HEADS[name].limited and name != "mixed"])
+@pytest.mark.parametrize("name", [name for name in HEADS if name not in (*LIMITED, "mixed")])
 def test_other_heads_have_none(name):
     head = HEADS[name](config(name).for_head())
     assert attend(head, batched([inputs(name, 700, 0)])).shape[-1] == 700

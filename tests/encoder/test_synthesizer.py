@@ -8,7 +8,7 @@ from small_trees import random_tree
 from discsum.document import Span
 from discsum.encoder.heads import HEADS, HeadConfig, UnitTree
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig, sinusoids
-from discsum.encoder.units import pool
+from discsum.parsers.unit_encoders import pool
 
 
 def inputs(seed, units):

@@ -1,4 +1,4 @@
-"""Attention heads: where the matrix `A` of `A . G(X)` comes from. One small file each."""
+"""Attention heads, which give the matrix `A` of `A . G(X)`. One file per head."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ register, register_file = HEADS.register, HEADS.register_file
 
 
 def __getattr__(name: str) -> Any:
-    """Import what heads are made of on first use: the names of the heads are known without torch."""
+    """Import the base classes on first use, so that the names of the heads are known without torch."""
     if name not in ("Head", "HeadConfig", "Prior", "UnitTree"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from discsum.encoder.heads import base

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
 from discsum.priors import project_to_sentences
-from discsum.tree import RSTTree
 
 
 class TreeHead(Head):
@@ -19,18 +18,13 @@ class TreeHead(Head):
 
     @staticmethod
     @abstractmethod
-    def matrix(tree: RSTTree) -> NDArray[np.float32]:
-        """Return the `(edus, edus)` matrix of a tree; its rows sum to 1."""
-
-    @classmethod
-    def unit_matrix(cls, units: UnitTree) -> NDArray[np.float32]:
-        """Return the `(edus, edus)` matrix of the units' tree."""
-        return cls.matrix(units.tree)
+    def matrix(units: UnitTree) -> NDArray[np.float32]:
+        """Return the `(edus, edus)` matrix of the units' tree; its rows sum to 1."""
 
     @classmethod
     def prior(cls, units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
         """Return the matrix over the units."""
-        matrix = cls.unit_matrix(units)
+        matrix = cls.matrix(units)
         if units.sentences is not None:
             matrix = project_to_sentences(matrix, units.edu_to_sentence, units.sentences)
         return {"matrix": matrix}

@@ -1,11 +1,11 @@
-"""What every attention head is."""
+"""The base class of attention heads, its sizes and its inputs."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from discsum.errors import InputError
 from discsum.tree import RSTTree
 
-# What a head reads of a tree, by name: arrays whose padding is 0 for floats and -1 for integers.
+# Arrays that a head reads from a tree, by name; padding is 0 for floats and -1 for integers.
 Prior = Mapping[str, Tensor]
 Options = TypeVar("Options")
 
@@ -29,8 +29,8 @@ class HeadConfig:
         key_size: Size `d_k` of keys and queries.
         heads: Number of heads.
         dropout: Dropout on the attention matrix.
-        max_units: Most units of a document, for heads whose parameters are as large.
-        options: Heads' own options by name; each head reads those of its dataclass and leaves the others.
+        max_units: Maximum units of a document, for heads whose parameters depend on it.
+        options: Options of single heads by name; each head reads those of its dataclass.
     """
 
     width: int
@@ -41,19 +41,19 @@ class HeadConfig:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, kind: type[Options]) -> Options:
-        """Return a head's options, `kind` the dataclass of them; those that are not given have its defaults."""
+        """Return a head's options as its dataclass `kind`; options that are not set have its defaults."""
         names: list[str] = [field.name for field in fields(kind)]  # type: ignore[arg-type]
         return kind(**{name: self.options[name] for name in names if name in self.options})
 
 
 @dataclass(frozen=True)
 class UnitTree:
-    """A discourse tree and what its units are, which is all that a prior may depend on.
+    """A discourse tree and its units, the input of a prior.
 
     Attributes:
         tree: The tree over the EDUs.
-        edu_to_sentence: `(edus,)` the sentence in which each EDU starts.
-        sentences: Number of sentences where units are sentences; none where they are EDUs.
+        edu_to_sentence: `(edus,)` sentence in which each EDU starts.
+        sentences: Number of sentences if units are sentences; none if they are EDUs.
     """
 
     tree: RSTTree
@@ -62,32 +62,25 @@ class UnitTree:
 
 
 class Head(nn.Module):
-    """Gives the attention matrix of a layer; see `discsum.encoder.heads` for those there are and for how to add one.
-
-    Attributes:
-        limited: Whether it knows only `HeadConfig.max_units` units.
-    """
-
-    limited: ClassVar[bool] = False
+    """Gives the attention matrix of a layer; `discsum.encoder.heads` has all heads, and `register` to add one."""
 
     def __init__(self, config: HeadConfig) -> None:
-        """Build the head's parameters."""
         super().__init__()
         self.config = config
         self.dropout = nn.Dropout(config.dropout)
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
-        """Return the arrays that the head reads of a tree; most heads read none."""
+        """Return the arrays that the head reads from a tree; by default none."""
         return {}
 
     @abstractmethod
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return `(batch, heads or 1, units, units)` attention; each row of a unit sums to 1, and is 0 at padding.
+        """Return `(batch, heads or 1, units, units)` attention; rows of units sum to 1 and are 0 at padding.
 
         Args:
             states: `(batch, units, width)`.
-            prior: What `prior` gives for each document, padded, with a batch dimension before the others.
+            prior: Padded results of `prior`, with a batch dimension first.
             mask: `(batch, units)`, true where there is a unit.
         """
 
@@ -98,15 +91,11 @@ class Head(nn.Module):
 
 
 def masked_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return the softmax over the last dimension of `(batch, heads, units, units)`, padding left out."""
+    """Return the softmax of `(batch, heads, units, units)` over the last dimension, without padding."""
     return torch.softmax(logits.masked_fill(~mask[:, None, None, :], float("-inf")), dim=-1)
 
 
 def check_units(units: int, limit: int) -> None:
-    """Check that a head that knows `limit` units is given no more.
-
-    Raises:
-        InputError: More units than that.
-    """
+    """Raise `InputError` if a document has more units than a head's limit."""
     if units > limit:
         raise InputError(f"expected at most max_units={limit} units, got {units}; name a head without a limit")

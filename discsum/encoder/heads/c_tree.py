@@ -11,4 +11,4 @@ from discsum.priors import c_tree
 class CTreeHead(TreeHead):
     """Attends by the number of constituents that cover both units."""
 
-    matrix = staticmethod(c_tree)
+    matrix = staticmethod(lambda units: c_tree(units.tree))

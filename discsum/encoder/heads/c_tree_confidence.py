@@ -1,4 +1,4 @@
-"""C-Tree w/Nuc with the parser's confidence in place of the hard 2 to 1 (future work of Xiao et al. 2020)."""
+"""C-Tree w/Nuc with the parser's confidence instead of weights 2 and 1 (future work of Xiao et al. 2020)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from discsum.priors import c_tree_confidence
 
 @HEADS.register("c_tree_confidence")
 class CTreeConfidenceHead(TreeHead):
-    """Attends by the constituents that cover both units, each counting what is expected of it."""
+    """Attends by the constituents that cover both units, each weighted by its expected count."""
 
-    matrix = staticmethod(c_tree_confidence)
+    matrix = staticmethod(lambda units: c_tree_confidence(units.tree))

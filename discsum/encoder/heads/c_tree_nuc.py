@@ -11,4 +11,4 @@ from discsum.priors import c_tree_nuc
 class CTreeNucHead(TreeHead):
     """Attends by the constituents that cover both units, nuclei counting twice."""
 
-    matrix = staticmethod(c_tree_nuc)
+    matrix = staticmethod(lambda units: c_tree_nuc(units.tree))

@@ -1,4 +1,4 @@
-"""C-Tree whose constituents count as much as is learned for their relation (future work of Xiao et al. 2020)."""
+"""C-Tree with a learned weight for each relation (future work of Xiao et al. 2020)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLASSES = (
     "topic",
     "other",
 )
-# Nuclei of each class, satellites of each class, and the root, which stands in no relation.
+# Nuclei of each class, satellites of each class, and the root, which has no relation.
 ROLES = 2 * len(CLASSES) + 1
 
 
@@ -45,7 +45,6 @@ class CTreeRelationHead(Head):
     """
 
     def __init__(self, config: HeadConfig) -> None:
-        """Build the weights."""
         super().__init__(config)
         start = torch.ones(ROLES)
         start[: len(CLASSES)] = 2.0

@@ -1,4 +1,4 @@
-"""Attention predicted from each unit alone, without looking at the others (Tay et al. 2020; Xiao et al. 2020, 3.2)."""
+"""Attention predicted from each unit alone, without the others (Tay et al. 2020; Xiao et al. 2020, 3.2)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from discsum.encoder.heads.base import Head, HeadConfig, Prior, check_units, mas
 
 @dataclass(frozen=True)
 class DenseOptions:
-    """Options of the dense head.
-
-    Attributes:
-        dense_inner: Inner size.
-    """
+    """Options of the dense head: its inner size."""
 
     dense_inner: int = 512
 
@@ -25,10 +21,7 @@ class DenseOptions:
 class DenseHead(Head):
     """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, a row of `max_units` logits a unit and head."""
 
-    limited = True
-
     def __init__(self, config: HeadConfig) -> None:
-        """Build both maps."""
         super().__init__(config)
         inner = config.read(DenseOptions).dense_inner
         self.logits = nn.Sequential(

@@ -14,7 +14,6 @@ class DotProductHead(Head):
     """Attends by `softmax(Q(X) K(X)^T / sqrt(d_k))`, any number of heads, any number of units."""
 
     def __init__(self, config: HeadConfig) -> None:
-        """Build keys and queries."""
         super().__init__(config)
         self.query = nn.Linear(config.width, config.heads * config.key_size)
         self.key = nn.Linear(config.width, config.heads * config.key_size)
@@ -25,7 +24,7 @@ class DotProductHead(Head):
         return masked_softmax(query @ key.transpose(2, 3) * self.config.key_size**-0.5, mask)
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return what `forward` would give, by torch's kernel that holds no matrix."""
+        """Return what `forward` would give, by torch's kernel, which stores no matrix."""
         return torch.nn.functional.scaled_dot_product_attention(
             self._parted(self.query(states)),
             self._parted(self.key(states)),

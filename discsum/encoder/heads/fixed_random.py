@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from discsum.encoder.heads import HEADS
-from discsum.encoder.heads._random_matrix import RandomHead
-from discsum.encoder.heads.base import HeadConfig
+from discsum.encoder.heads.learned_random import LearnedRandomHead
 
 
 @HEADS.register("fixed_random")
-class FixedRandomHead(RandomHead):
-    """A matrix that stays as it was drawn: no parameter, yet part of a saved model."""
+class FixedRandomHead(LearnedRandomHead):
+    """Attends by a random matrix that stays as drawn: no parameter, but saved with the model."""
 
-    def __init__(self, config: HeadConfig) -> None:
-        """Draw `R`."""
-        super().__init__(config)
-        self.register_buffer("logits", self.drawn())
+    learned = False

@@ -1,19 +1,33 @@
-"""Learned random attention (Tay et al. 2020, Random Synthesizer)."""
+"""Learned random attention: one matrix for all documents (Tay et al. 2020; Xiao et al. 2020, section 3.2)."""
 
 from __future__ import annotations
 
-from torch import nn
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
 
 from discsum.encoder.heads import HEADS
-from discsum.encoder.heads._random_matrix import RandomHead
-from discsum.encoder.heads.base import HeadConfig
+from discsum.encoder.heads.base import Head, HeadConfig, Prior, check_units, masked_softmax
 
 
 @HEADS.register("learned_random")
-class LearnedRandomHead(RandomHead):
-    """A matrix that starts at random and is learned."""
+class LearnedRandomHead(Head):
+    """Attends by `softmax(R)` with a matrix `R` per head that starts at random and is learned."""
+
+    learned: ClassVar[bool] = True
+    logits: Tensor
 
     def __init__(self, config: HeadConfig) -> None:
-        """Draw `R`."""
         super().__init__(config)
-        self.logits = nn.Parameter(self.drawn())
+        matrix = nn.init.xavier_uniform_(torch.empty(config.heads, config.max_units, config.max_units))
+        if self.learned:
+            self.logits = nn.Parameter(matrix)
+        else:
+            self.register_buffer("logits", matrix)
+
+    def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
+        """Return the upper left corner of `R`, the same for every document."""
+        units = states.shape[1]
+        check_units(units, self.config.max_units)
+        return masked_softmax(self.logits[None, :, :units, :units], mask)

@@ -1,4 +1,4 @@
-"""Heads of several kinds side by side, some learned and some fixed (future work of Xiao et al. 2020)."""
+"""Heads of several kinds in one layer, some learned and some fixed (future work of Xiao et al. 2020)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,20 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class MixedOptions:
-    """Options of the mixed head.
-
-    Attributes:
-        mixture: Names of the heads that it is made of.
-    """
+    """Options of the mixed head: the names of its heads."""
 
     mixture: tuple[str, ...] = ()
 
 
 @HEADS.register("mixed", options=MixedOptions)
 class MixedHead(Head):
-    """One head of each kind that `MixedOptions.mixture` names, in its order; each finds its own options beside it."""
+    """One head per name in `MixedOptions.mixture`, in that order; each reads its own options.
+
+    Raises:
+        InputError: `mixture` is empty, has another number of names than `heads`, or contains a mixture.
+    """
 
     def __init__(self, config: HeadConfig) -> None:
-        """Build the heads.
-
-        Raises:
-            InputError: A mixture of no head, of another number of heads than `heads`, or with a mixture in it.
-        """
         super().__init__(config)
         self.mixture = config.read(MixedOptions).mixture
         if len(self.mixture) != config.heads or "mixed" in self.mixture:
@@ -44,7 +39,7 @@ class MixedHead(Head):
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
-        """Return what each kind reads, under the kind's name."""
+        """Return the arrays of each kind, prefixed with its name."""
         return {
             f"{name}.{key}": value
             for name in dict.fromkeys(config.read(MixedOptions).mixture)

@@ -1,4 +1,4 @@
-"""No attention at all: `A = I`, each unit sees itself (Xiao et al. 2020, section 4.3)."""
+"""No attention: `A = I`, each unit attends to itself (Xiao et al. 2020, section 4.3)."""
 
 from __future__ import annotations
 
