@@ -1,1 +1,1 @@
-"""The training loop and what every run shares; it knows no task."""
+"""The training loop and what every run shares, whatever the task."""

@@ -1,4 +1,4 @@
-"""Checkpoints of a training run: safetensors and JSON, whole or absent."""
+"""Checkpoints of a training run: one safetensors file with JSON metadata."""
 
 from __future__ import annotations
 
@@ -27,15 +27,10 @@ def save_checkpoint(
     state: dict[str, Any],
     task: Mapping[str, Any],
 ) -> None:
-    """Write everything that training goes on from to one file in a run's folder.
+    """Write all that a run resumes from to one file in its folder.
 
-    Args:
-        folder: The run's.
-        network: What is learned.
-        average: The running average of its weights.
-        optimizer: With its moments.
-        state: What JSON can hold.
-        task: What the task keeps: tensors, and what JSON can hold.
+    `average` is the running average of the network's weights; `state` and `task` have values for JSON, `task` also
+    tensors.
     """
     tensors = {f"network.{key}": value for key, value in network.state_dict().items()}
     tensors |= {f"average.{key}": value for key, value in average.items()}
@@ -52,11 +47,11 @@ def save_checkpoint(
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the `state` of the run in the folder, with the task's values as `task`; none where there is no run yet.
+    """Return the `state` of the run in the folder, with the task's values as `task`; none if there is no run yet.
 
     Raises:
-        InputError: The folder holds a run of another recipe; the message names the fields that differ.
-        WeightsError: A file that is no checkpoint.
+        InputError: The folder has a run of another recipe; the message names the fields that differ.
+        WeightsError: The file is not a checkpoint.
     """
     path = folder / LAST
     if not path.is_file():
@@ -75,34 +70,20 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
     return state
 
 
-def check_data(folder: Path, state: dict[str, Any], data: str) -> None:
-    """Check that a run goes on with the data that it began with, told by a digest.
-
-    Raises:
-        InputError: With other data.
-    """
-    if state["data"] != data:
-        raise InputError(
-            f"{folder}: expected the data that the run began with (documents, their parses, what teachers say), found "
-            "other data; choose another folder"
-        )
-
-
 def load_checkpoint(
     folder: Path, network: nn.Module, average: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> dict[str, Tensor]:
-    """Put the values of a run's checkpoint in place; return the task's own tensors.
+    """Restore network, average and optimizer from a run's checkpoint; return the task's tensors.
 
     Raises:
         WeightsError: A checkpoint of another network.
     """
     path = folder / LAST
     with safe_open(path, framework="pt") as file:
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
-    parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
-    for key, value in tensors.items():
-        part, name = key.split(".", 1)
-        parts[part][name] = value
+        parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
+        for key in file.keys():  # noqa: SIM118 (not a mapping)
+            part, name = key.split(".", 1)
+            parts[part][name] = file.get_tensor(key)
     try:
         network.load_state_dict(parts["network"])
     except RuntimeError as error:

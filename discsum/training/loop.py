@@ -1,4 +1,4 @@
-"""The training loop, whatever is learned: on any number of processes, resumable after every validation."""
+"""The training loop of every task: on any number of processes, resumable after every validation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import torch
 from discsum.errors import DiscsumError, InputError
 from discsum.files import replaced, replacing, replacing_folder
 from discsum.persistence import CARD, CONFIG
-from discsum.training.checkpoint import LAST, check_data, earlier_state, load_checkpoint, save_checkpoint
+from discsum.training.checkpoint import LAST, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
-from discsum.training.schedule import rate_factor, update_average
+from discsum.training.schedule import plateau_factor, rate_factor, update_average
 from discsum.training.task import LogEntry, Step, TrainingTask
 from discsum.training.tensorboard_log import TensorBoardLog
 
@@ -30,29 +30,21 @@ LOSS = "loss"
 
 
 class TrainingLoop:
-    """Trains a task in a folder; the weights that score best at a validation are in the folder `best` there.
+    """Trains a task in a folder and keeps the weights of the best validation in its folder `best`.
 
     Attributes:
-        task: What is learned.
-        recipe: The task's settings.
-        folder: Where the run is kept.
         batches: The documents of each step.
         steps: Steps over which the learning rate rises and falls.
-        end: Step after which the run ends at the latest.
+        end: Last step of the run, unless its patience ends before.
         log: The validations so far.
-        average: The running average of the weights, as `state_dict` gives them; empty without one.
+        average: The running average of the weights, as in `state_dict`; empty without one.
     """
 
     def __init__(self, task: TrainingTask[Any, Any], folder: Path, report: Report = lambda line: None) -> None:
-        """Prepare a run in `folder`, or the rest of one that was interrupted there.
-
-        Args:
-            task: What is learned.
-            folder: Where the run is kept.
-            report: Takes lines of progress.
+        """Prepare a run in `folder`, or resume the one there; `report` receives lines of progress.
 
         Raises:
-            InputError: The folder holds a run of another recipe, on other documents, or without its best weights.
+            InputError: The folder has a run of another recipe or on other documents, or one without its best weights.
             WeightsError: A damaged checkpoint.
         """
         self.task, self.recipe, self.folder = task, task.recipe, folder
@@ -68,18 +60,22 @@ class TrainingLoop:
         state = earlier_state(folder, recipe.to_dict())
         if state is None:
             task.start(report)
-        # Without a decay the average is the weights themselves, which need no copy.
+        # Without a decay the average equals the weights, which need no copy.
         averaged = network.state_dict() if recipe.average else {}
         self.average = {key: value.detach().clone() for key, value in averaged.items()}
         if state is not None:
-            check_data(folder, state, task.digest)
+            if state["data"] != task.digest:
+                raise InputError(
+                    f"{folder}: expected the data that the run began with (documents, their parses, what teachers "
+                    "say), found other data; choose another folder"
+                )
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
-        # Before `prepare`, in which processes wait for each other.
+        # Before `prepare`, where processes wait for each other.
         self._check_together()
         if state is not None and not (folder / BEST / CONFIG).is_file():
-            # Only a validation that is better would write them again.
+            # Only a better validation would write them again.
             raise InputError(
                 f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
                 f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
@@ -93,18 +89,20 @@ class TrainingLoop:
 
     @property
     def best(self) -> LogEntry:
-        """The validation whose weights are kept, the first of equals."""
+        """The best validation, the first of equals."""
         return max(self.log, key=self.task.selection_score)
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to train."""
+        """Whether the run is at its end."""
         patience = self.recipe.patience
         late = len(self.log) - 1 - self.log.index(self.best) if self.log else 0
         return self._done() >= self.end or (patience is not None and late >= patience)
 
     def run(self, report: Report) -> LogEntry:
-        """Train to the end; return the best validation, whose weights are in `folder / 'best'`."""
+        """Train to the end; return the best validation."""
+        from accelerate.utils import broadcast_object_list
+
         main = self.accelerator.is_main_process
         board = None
         if main and not self.finished:
@@ -113,7 +111,11 @@ class TrainingLoop:
             first, started = self._done(), time.monotonic()
             after = min(self.end, first + (self.recipe.validate_every or self.batches.steps))
             means = self._train(first, after, report)
-            entry = self._shared(self._validate(after, means) if main else None)
+            entries = [self._validate(after, means)] if main else [None]
+            # From the first process to all.
+            broadcast_object_list(entries)
+            entry = entries[0]
+            assert entry is not None, "the first process made it"
             self.log.append(entry)
             if main:
                 self._save()
@@ -126,21 +128,8 @@ class TrainingLoop:
                 board.add(curves | {"train/rate": self.optimizer.param_groups[0]["lr"]}, after)
         return self.best
 
-    def _shared(self, entry: LogEntry | None) -> LogEntry:
-        """Return the first process's entry, in all processes."""
-        from accelerate.utils import broadcast_object_list
-
-        entries = [entry]
-        broadcast_object_list(entries)
-        assert entries[0] is not None, "the first process made it"
-        return entries[0]
-
     def _check_together(self) -> None:
-        """Check that all processes go on from the same step.
-
-        Raises:
-            InputError: They do not, since some do not see the run's folder.
-        """
+        """Raise `InputError` if processes resume from different steps, because some do not see the run's folder."""
         steps = torch.tensor([self._done()], device=self.accelerator.device)
         found = sorted(set(self.accelerator.gather(steps).tolist()))
         if len(found) > 1:
@@ -153,14 +142,14 @@ class TrainingLoop:
         return self.log[-1].steps if self.log else 0
 
     def _train(self, first: int, after: int, report: Report) -> dict[str, float]:
-        """Take the steps from `first` to before `after`; return their mean losses by name."""
+        """Take the steps from `first` to `after`, exclusive; return their mean losses by name."""
         recipe = self.recipe
-        # Seeded anew after each validation: an interrupted run goes on exactly as an undisturbed one.
+        # Seeded after each validation, so that a resumed run equals an uninterrupted one.
         seed = (recipe.seed * 1_000_003 + first) * 1_009 + self.accelerator.process_index
         torch.manual_seed(seed)
         random.seed(seed)
         self._wrapped.train()
-        lowered = self.task.rate_factor(self.log)
+        lowered = plateau_factor([self.task.selection_score(entry) for entry in self.log], recipe.plateau)
         started, totals = time.monotonic(), dict[str, float]()
         for number in range(first, after):
             done = number / self.steps
@@ -180,11 +169,7 @@ class TrainingLoop:
         return {name: round(total / (after - first), 4) for name, total in totals.items()}
 
     def _gradients(self, step: Step) -> dict[str, float]:
-        """Add up the gradients of a step's parts; return the step's losses by name.
-
-        Raises:
-            DiscsumError: A loss that is no finite number.
-        """
+        """Add up the gradients of a step's parts; return the step's losses by name."""
         processes, count = self.accelerator, self.recipe.accumulate
         chosen: list[int] = self.batches[step.number].tolist()
         whole = [chosen[part::count] for part in range(count)]
@@ -206,7 +191,7 @@ class TrainingLoop:
         return losses
 
     def _validate(self, steps: int, means: dict[str, float]) -> LogEntry:
-        """Validate after that many steps; keep the weights if they are the best."""
+        """Validate after `steps` steps; keep the weights if they are the best."""
         task = self.task
         with self._averaged():
             task.network.eval()

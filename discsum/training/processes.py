@@ -1,4 +1,4 @@
-"""Training on several processes beside each other, as `accelerate launch` and `torchrun` start them."""
+"""Training in several processes, started by `accelerate launch` or `torchrun`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def local_main_first() -> Iterator[bool]:
-    """Run the block in each machine's first process and then in its others; yield whether this is the very first.
+    """Run the block in each machine's first process and then in its others; yield whether this is the first of all.
 
-    What the first one leaves on the disk, the others find there.
+    The others find the files that the first process writes.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
     with needs("accelerate"):
         from accelerate import PartialState
-    _import_what_takes_the_group()
+    _import_before_group()
     # Parsing a corpus, and validating, take one process hours while the others wait.
     state = PartialState(cpu=_cpu(), timeout=timedelta(days=2))
     with state.local_main_process_first():
@@ -35,45 +35,44 @@ def local_main_first() -> Iterator[bool]:
 
 
 def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
-    """Return what spreads a network over the processes and devices there are.
+    """Return the accelerator that distributes a network over processes and devices.
 
-    Args:
-        bf16: Whether to compute in bfloat16 where a GPU can, whatever the launcher says.
-        unused_parameters: Whether some parameters get no gradient in some steps.
+    `bf16` selects bfloat16 on a GPU that supports it, whatever the launcher says; with `unused_parameters` some
+    parameters have no gradient in some steps.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
     with needs("accelerate"):
         from accelerate import Accelerator, DistributedDataParallelKwargs
-    _import_what_takes_the_group()
+    _import_before_group()
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    # Otherwise as `accelerate launch --mixed_precision` says, which some CPUs profit from too.
+    # None: as in `accelerate launch --mixed_precision`, which helps some CPUs too.
     handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)
     return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None, kwargs_handlers=[handler])
 
 
 def leave_group() -> None:
-    """End the group of processes, if there is one; nothing in this process can train in it again.
+    """End the group of processes, if there is one; this process cannot train in it again.
 
-    Left to the interpreter's end, its threads outlive what they stand on, and now and then abort the process. They end
-    with the last that holds the group.
+    Otherwise its threads may outlive the interpreter and abort the process. They end with the last reference to the
+    group.
     """
     if torch.distributed.is_available() and torch.distributed.is_initialized():
-        # Networks spread over the group that are held by circles of references.
+        # Distributed networks in reference cycles still refer to the group.
         gc.collect()
         torch.distributed.destroy_process_group()
 
 
-def _import_what_takes_the_group() -> None:
-    """Import, while there is no group yet, the module whose functions have the group of then as their default.
+def _import_before_group() -> None:
+    """Import, before there is a group, the module whose functions have the current group as their default.
 
-    Imported later, as `accelerate` does in time, it would hold the group for good.
+    Imported later, as `accelerate` does, it would refer to the group for good.
     """
     if torch.distributed.is_available():
         from torch.distributed import nn  # noqa: F401
 
 
 def _cpu() -> bool:
-    # Unless told, accelerate takes several processes without a GPU for one each.
+    # Otherwise accelerate takes several processes without a GPU for separate runs.
     return not torch.accelerator.is_available()

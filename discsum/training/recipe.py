@@ -1,4 +1,4 @@
-"""What every training run says, whatever is learned; and what every run of a summarizer says."""
+"""Recipe fields of every training run, and of every run of a summarizer."""
 
 from __future__ import annotations
 
@@ -13,38 +13,29 @@ from discsum.training.schedule import SCHEDULES
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRecipe(Checked):
-    """Length, optimiser and chance of a run of `discsum.training.loop`."""
+    """Length, optimiser and seed of a run of `discsum.training.loop`."""
 
-    epochs: Annotated[Count, about("Passes over as many documents as there are to learn from.")] = 12
+    epochs: Annotated[Count, about("Passes over the training documents.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
-    stop: Annotated[
-        Natural, about("Epochs after which the run ends, before its rates have fallen; 0 for all of them.")
-    ] = 0
+    stop: Annotated[Natural, about("Epochs after which the run ends early; 0 for all of them.")] = 0
     validate_every: Annotated[Count | None, about("Steps between validations; by default those of one pass.")] = None
     patience: Annotated[
-        Count | None,
-        about("Validations without a better one after which the run ends; by default it goes on to its last step."),
+        Count | None, about("Validations without improvement after which the run ends; by default at its last step.")
     ] = None
-    batch: Annotated[Count, about("Documents a step, over all processes.")] = 32
-    accumulate: Annotated[
-        Count, about("Parts of a step's documents that are learned from one after another, for less memory.")
-    ] = 1
+    batch: Annotated[Count, about("Documents per step, over all processes.")] = 32
+    accumulate: Annotated[Count, about("Parts of a step that are processed one after another, to save memory.")] = 1
     rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
-    schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it rose.")] = "cosine"
+    schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it has risen.")] = "cosine"
     warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
-    plateau: Annotated[
-        Share, about("What the rate is multiplied by at every validation that is no better than the best before it.")
-    ] = 1.0
+    plateau: Annotated[Share, about("Factor of the rate for each validation that is no better than the best.")] = 1.0
     decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
-    average: Annotated[Share, about("Decay of the running average of the weights, which is what is kept.")] = 0.98
-    clip: Annotated[
-        NotNegative, about("Largest norm of the gradients; longer ones are shortened to it. 0 for any.")
-    ] = 1.0
-    bf16: Annotated[bool, about("Whether the network computes in bfloat16 on a GPU that can.")] = True
-    seed: Annotated[Natural, about("Seed of everything random.")] = 1
+    average: Annotated[Share, about("Decay of the running average of the weights, which is saved.")] = 0.98
+    clip: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
+    bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True
+    seed: Annotated[Natural, about("Seed of the run.")] = 1
 
     def problems(self) -> list[str]:
-        """Return what is wrong with fields that do not fit together."""
+        """Return what is wrong with the combination of fields."""
         found = super().problems()
         if self.stop > self.epochs:
             found.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
@@ -55,16 +46,15 @@ class TrainingRecipe(Checked):
 
 @dataclass(frozen=True)
 class RunRecipe(TrainingRecipe):
-    """A training run of a summarizer: what is said of every run, and its documents."""
+    """Fields of every training run of a summarizer: those of `TrainingRecipe` and its documents."""
 
-    train: Annotated[Sources, about("Documents to learn from: dataset folders, or tables of texts with summaries.")]
-    validation: Annotated[Sources, about("Documents to choose by; none of them may be in `train`.")]
+    train: Annotated[Sources, about("Training documents: dataset folders, or tables of texts with summaries.")]
+    validation: Annotated[Sources, about("Validation documents; none of them may be in `train`.")]
     sample: Annotated[
-        Count | None,
-        about("How many documents are drawn from all of `train`, once and for good, as in a low-resource study."),
+        Count | None, about("Number of documents drawn from `train` once, before training, as in a low-resource study.")
     ] = None
-    draw: Annotated[Natural, about("Seed of that drawing.")] = 1
-    parser: Annotated[str, about("Parser that finds sentences and EDUs and makes the trees.")] = SHIPPED_PARSER
+    draw: Annotated[Natural, about("Seed of the sample.")] = 1
+    parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
     def to_dict(self) -> dict[str, Any]:

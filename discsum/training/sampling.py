@@ -1,4 +1,4 @@
-"""Which documents a training step takes: passes over all of them, each as often as its weight says."""
+"""Documents of each training step: passes over all documents, sampled by weight."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ GROUP = 16
 
 
 class Batches:
-    """The batches of a run, step by step: passes without an end, each in an order of its own.
-
-    Attributes:
-        steps: Steps a pass.
-    """
+    """The batches of a run: endless passes of `steps` steps, each in its own order."""
 
     def __init__(self, lengths: NDArray[np.int64], weights: NDArray[np.float64], batch: int, seed: int) -> None:
-        """Draw batches of `batch` documents of `lengths` units, each document as often as its weight says."""
+        """Draw batches of `batch` documents with `lengths` units, each document as often as its weight says."""
         self.lengths, self.weights, self.batch, self.seed = lengths, weights, batch, seed
         self.steps = -(-len(lengths) // batch)
         self._pass: tuple[int, list[NDArray[np.int64]]] = (-1, [])
@@ -33,18 +29,18 @@ class Batches:
         drawn = random.permutation(systematic(self.weights, self.steps * self.batch, random))
         batches: list[NDArray[np.int64]] = []
         for group in np.split(drawn, range(GROUP * self.batch, len(drawn), GROUP * self.batch)):
-            # Documents of like length together: less of a batch is padding.
+            # Documents of similar length together: less padding.
             ordered = group[np.argsort(self.lengths[group], kind="stable")]
             batches += np.split(ordered, len(ordered) // self.batch)
         return [batches[index] for index in random.permutation(len(batches))]
 
 
 def systematic(weights: NDArray[np.float64], count: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return `count` indices, each as often as its share of the weights says, rounded up or down at random.
+    """Return `count` indices, each as often as its share of the weights, rounded up or down at random.
 
-    With equal weights and `count` of them each comes once (systematic resampling, Kitagawa 1996).
+    With `count` equal weights each comes once (systematic resampling, Kitagawa 1996).
     """
     bounds = np.cumsum(weights / weights.sum()) * count
-    # The last bound is the count but for rounding.
+    # Except for rounding, the last bound is the count.
     bounds[-1] = count
     return np.searchsorted(bounds, random.random() + np.arange(count), side="right").astype(np.int64)

@@ -1,4 +1,4 @@
-"""What changes from step to step of a training run: the learning rate, and the running average of the weights."""
+"""The learning rate of each step, and the running average of the weights."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ SCHEDULES = ("cosine", "noam")
 
 
 def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine") -> float:
-    """Return the share of the peak learning rate after a share `done` of the run.
+    """Return the share of the peak learning rate after a share `done` of a run of so many steps.
 
-    The rate rises linearly; then it falls to 0 along a cosine, or with the inverse square root of the step (`noam`,
-    Vaswani et al. 2017, section 5.3).
-
-    Args:
-        done: Share of the run's steps that are past, from 0 to 1.
-        warmup: Share of the steps in which the rate rises.
-        steps: Steps of the whole run.
-        schedule: One of `SCHEDULES`.
+    The rate rises linearly over the share `warmup`; then it falls to 0 along a cosine, or with the inverse square root
+    of the step (`noam`, Vaswani et al. 2017, section 5.3).
     """
     if done < warmup:
         return (done + 1 / steps) / warmup
@@ -31,20 +25,15 @@ def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine"
 
 
 def plateau_factor(scores: Sequence[float], factor: float) -> float:
-    """Return `factor` to the power of how many validations were no better than the best before them.
-
-    Args:
-        scores: Of the validations so far; more is better.
-        factor: What one of them multiplies the learning rate by, as 0.5.
-    """
+    """Return `factor` to the power of the number of validation scores that are no higher than the best before them."""
     missed = sum(score <= max(scores[:place]) for place, score in enumerate(scores) if place)
     return factor**missed
 
 
 @torch.no_grad()
 def update_average(average: dict[str, Tensor], network: nn.Module, step: int, decay: float) -> None:
-    """Move the running average, of the network's `state_dict`, towards its weights after the run's `step`."""
-    # A young average forgets faster, so that the first steps do not weigh it down.
+    """Move the running average, keyed as the network's `state_dict`, towards its weights after a step."""
+    # An average of few steps forgets faster, so that the first steps weigh little.
     decay = min(decay, (1 + step) / (10 + step))
     for key, value in network.state_dict().items():
         if value.is_floating_point():

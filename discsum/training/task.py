@@ -1,4 +1,4 @@
-"""What a training run learns: the contract between the training loop and a task."""
+"""The interface between the training loop and a task."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from torch import Tensor, nn
 from discsum.errors import InputError
 from discsum.training.processes import accelerator
 from discsum.training.recipe import TrainingRecipe
-from discsum.training.schedule import plateau_factor
 
 
 class TrainingExamples(Protocol):
-    """What a run learns from, as much as the loop needs to know of it.
+    """Training examples, as the loop needs them.
 
     Attributes:
-        lengths: `(examples,)` by which examples are sorted, so that those of a batch are alike.
-        weights: `(examples,)` how often each is drawn, relative to others.
+        lengths: `(examples,)`; a batch has examples of similar length.
+        weights: `(examples,)` sampling weights.
     """
 
     lengths: NDArray[np.int64]
@@ -31,27 +30,21 @@ class TrainingExamples(Protocol):
 
     @property
     def digest(self) -> str:
-        """A name for all that is to be learned."""
+        """Identity of the examples and weights."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of examples."""
 
     def texts(self) -> list[str]:
-        """Return a digest of each one's text."""
+        """Return a digest of each example's text."""
 
     def ids(self, examples: Sequence[int]) -> list[str]:
-        """Return the names of some of them, for messages."""
+        """Return the names of some examples, for messages."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a run.
-
-    Attributes:
-        number: From 0.
-        passes: Passes over the examples until then, as 1.5.
-        done: Share of the run until then.
-    """
+    """A step: its number from 0, the passes over the examples before it (as 1.5), and the share of the run."""
 
     number: int
     passes: float
@@ -60,13 +53,13 @@ class Step:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """What came out of the steps up to a validation.
+    """A validation.
 
     Attributes:
-        steps: Steps of the run until then.
-        loss: Mean training loss since the validation before.
-        validation: The validation's figures, by name.
-        parts: Means of what else the task's `loss` returns, by name.
+        steps: Steps of the run before it.
+        loss: Mean training loss since the previous validation.
+        validation: Its figures by name.
+        parts: Means of the other values of the task's `loss`, by name.
     """
 
     steps: int
@@ -80,24 +73,22 @@ Examples = TypeVar("Examples", bound=TrainingExamples)
 
 
 class TrainingTask(ABC, Generic[Recipe, Examples]):
-    """What is learned; `discsum.training.loop.TrainingLoop` trains it.
+    """A network with its examples, loss and validation; `discsum.training.loop.TrainingLoop` trains it.
 
     Attributes:
-        recipe: All settings.
-        train: What is learned from.
-        accelerator: The processes of the run and this one's device.
-        network: What is learned, a module whose forward pass gives what `loss` needs; subclasses set it.
-        unused_parameters: Whether some parameters get no gradient in some steps, which several processes must know.
+        accelerator: The processes of the run and the device of this one.
+        network: The trained module, whose forward pass gives what `loss` needs; subclasses set it.
+        unused_parameters: Whether some parameters have no gradient in some steps; several processes must know.
     """
 
     network: nn.Module
     unused_parameters = False
 
     def __init__(self, recipe: Recipe, train: Examples, validation: TrainingExamples | None = None) -> None:
-        """Keep what is learned from, and check what needs no network.
+        """Check the examples and start the processes.
 
         Raises:
-            InputError: Examples to choose by among those to learn from, or fewer documents a step than processes.
+            InputError: A validation document among the training documents, or fewer documents a step than processes.
             MissingExtraError: The library accelerate is not installed.
         """
         self.recipe, self.train = recipe, train
@@ -115,53 +106,44 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     @abstractmethod
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the groups that the optimiser takes: `params`, peak rate `lr`, and `weight_decay` if not the recipe's.
+        """Return the parameter groups of AdamW (Loshchilov and Hutter 2019).
 
-        The optimiser is AdamW (Loshchilov and Hutter 2019).
+        Each has `params`, the peak rate `lr`, and `weight_decay` if it differs from the recipe's.
         """
 
     def start(self, report: Any) -> None:
-        """Give the network what a new run begins with; not called in a run that goes on."""
+        """Initialise the network of a new run; not called in a resumed run."""
 
     def prepare(self, report: Any) -> None:
-        """Get ready for training, after `start` or `load_state`; not called in a run that is finished."""
+        """Prepare for training, after `start` or `load_state`; not called in a finished run."""
 
     @abstractmethod
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> Sequence[Any]:
-        """Return what `loss` takes of each part of a step.
-
-        Args:
-            parts: The documents that this process learns from, part by part, their numbers.
-            step: The step.
-        """
+        """Return the batch of each part of a step; `parts` are the indices of this process's documents."""
 
     @abstractmethod
     def loss(self, network: nn.Module, batch: Any) -> dict[str, Tensor]:
-        """Return the scalar `loss` that is minimised, and others by their names to be logged.
+        """Return the scalar `loss` that is minimised, and by their names others that are logged.
 
-        Gradients of a step's parts are added up, those of processes averaged. To learn from a whole step at once, a
-        batch's loss is therefore its part of the mean over the whole step, times the number of processes.
+        Gradients are added up over the parts of a step and averaged over processes, so a batch's loss is its part of
+        the mean over the whole step, times the number of processes.
 
         Args:
-            network: The task's, to be called as a module: gradients meet those of other processes there.
+            network: The task's network; calling it as a module exchanges gradients with other processes.
             batch: One of `batches`.
         """
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
-        """Return the validation's figures; the network has the averaged weights and no dropout."""
+        """Return the figures of a validation; the network has the averaged weights and no dropout."""
 
     @abstractmethod
     def selection_score(self, entry: LogEntry) -> float:
-        """Return the number by which the best weights are chosen; more is better."""
+        """Return the number that selects the best weights; higher is better."""
 
     def shown(self, validation: dict[str, float]) -> str:
         """Return a validation's figures in one line."""
         return str(validation)
-
-    def rate_factor(self, log: Sequence[LogEntry]) -> float:
-        """Return what learning rates are multiplied by after these validations; the same after a run was resumed."""
-        return plateau_factor([self.selection_score(entry) for entry in log], self.recipe.plateau)
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -172,8 +154,8 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
         """Return the model card."""
 
     def state(self) -> dict[str, Any]:
-        """Return what else a run goes on from, as a moving baseline: tensors, and values that JSON can hold."""
+        """Return what else a resumed run needs, such as a moving baseline: tensors, and values for JSON."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take what `state` returned at the validation that a run goes on from."""
+        """Restore what `state` returned at the last validation of a resumed run."""

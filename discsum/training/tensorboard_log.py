@@ -1,4 +1,4 @@
-"""TensorBoard's log of a run."""
+"""The TensorBoard log of a run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 
 class TensorBoardLog:
-    """TensorBoard's log of a run, written as it comes; a log that cannot be written ends, and the run goes on.
+    """The TensorBoard log of a run; if it cannot be written, the log ends and the run goes on.
 
-    Not torch's `SummaryWriter`: its thread ends in a traceback, and the run with it, where the disk is full.
+    Not torch's `SummaryWriter`, whose thread ends the run with a traceback if the disk is full.
     """
 
     def __init__(self, folder: Path, done: int, report: Callable[[str], None]) -> None:
-        """Write to a new file in `folder`, on from step `done`; to none where TensorBoard is not installed."""
+        """Write to a new file in `folder`, from step `done` on; to none if TensorBoard is not installed."""
         self._folder, self._report = folder, report
         self._path: Path | None = None
         try:
@@ -28,7 +28,7 @@ class TensorBoardLog:
         except ImportError:
             return
         self._path = folder / f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        # What a killed run wrote of later steps counts no more.
+        # Discards what a killed run wrote of later steps.
         start = self._events.SessionLog(status=self._events.SessionLog.START)
         self._write({"file_version": "brain.Event:2"}, {"session_log": start}, step=done + 1)
 
