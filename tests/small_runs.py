@@ -5,7 +5,7 @@ from small_news import write_table
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.recipes.sources import Source
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.sources import UnitData, collection
+from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import TrainingLoop
 
@@ -39,7 +39,6 @@ def trainer(data, parser_folder, folder, **changes):
     made = recipe(parser_folder, **changes)
     silent = lambda line: None  # noqa: E731
     train, validation = (
-        collection(sources, data, UnitData.of(made), data / "datasets", silent)
-        for sources in (made.train, made.validation)
+        collection(sources, data, made, data / "datasets", silent) for sources in (made.train, made.validation)
     )
     return TrainingLoop(ExtractiveTask(made, train, validation, "tiny-news", "A note."), folder)

@@ -14,7 +14,7 @@ from discsum.errors import InputError
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Rows
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.sources import UnitData, collection
+from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.processes import leave_group, local_main_first
@@ -30,8 +30,8 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
     Args:
         content: Fields of the recipe; its `kind` is one of `KINDS`.
-        folder: Folder of the run; caches that runs share are its siblings.
-        report: Receives lines of progress, of the first process only.
+        folder: Folder of the run; the caches beside it are shared between runs.
+        report: Receives lines of progress, only from the first process.
 
     Raises:
         DiscsumError: Invalid recipe or data, or a folder that another run uses.
@@ -44,20 +44,13 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 
 def check_kind(content: dict[str, Any]) -> None:
-    """Check the kind of a recipe.
-
-    Raises:
-        InputError: Its `kind` is not in `KINDS`.
-    """
+    """Raise `InputError` if the `kind` of a recipe is not in `KINDS`."""
     if content.get("kind") not in KINDS:
         raise InputError(f"expected kind to be one of {', '.join(KINDS)}, got {content.get('kind')!r}")
 
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `parser`; pseudo-labelled texts are cached in the sibling folder `silver`.
-
-    Arguments and errors are those of `train`.
-    """
+    """Train as `train` a recipe of the kind `parser`; pseudo-labelled texts are cached in the folder `silver`."""
     from discsum.parsers.training.model_soup import train_seeds
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.task import ParserTask
@@ -68,34 +61,26 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     train, dev = read_gum(data, "train"), read_gum(data, "dev")
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     with _locked(folder, report) as say:
-        if recipe.seeds:
-            train_seeds(recipe, train, dev, folder, name, notes, texts, say)
-        else:
-            cache = folder.parent / "silver"
-            task = ParserTask(recipe, train, dev, name, notes, texts=texts, cache=cache)
-            TrainingLoop(task, folder, say).run(say)
-        kept = "the mean of the runs' best weights" if recipe.seeds else "the weights of the best validation"
-        say(f"{folder / BEST}: {kept}; use them with --parser {folder / BEST}")
-    return folder / BEST
+        if not recipe.seeds:
+            task = ParserTask(recipe, train, dev, name, notes, texts=texts, cache=folder.parent / "silver")
+            return _run(task, folder, say, "--parser")
+        train_seeds(recipe, train, dev, folder, name, notes, texts, say)
+        best = folder / BEST
+        say(f"{best}: the mean of the runs' best weights; use them with --parser {best}")
+        return best
 
 
 def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `extractive`; preprocessed tables are cached in the sibling folder `datasets`.
-
-    Arguments and errors are those of `train`.
-    """
+    """Train as `train` a recipe of the kind `extractive`; preprocessed tables are cached in the folder `datasets`."""
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
-    needs = UnitData.of(recipe)
-
     with _locked(folder, report) as say:
-        read = partial(collection, data=data, needs=needs, report=say)
-        train, validation = _documents(read, recipe, folder)
+        train, validation = _documents(partial(collection, data=data, recipe=recipe, report=say), recipe, folder)
         return _run(ExtractiveTask(recipe, train, validation, name, notes), folder, say, "--model")
 
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train a recipe of the kind `abstractive`, as `train_summarizer` one of the kind `extractive`."""
+    """Train as `train_summarizer` a recipe of the kind `abstractive`."""
     from discsum.abstractive.training.pairs import PairData, pair_collection
     from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
@@ -105,8 +90,7 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     needs = PairData.of(recipe)
 
     with _locked(folder, report) as say:
-        read = partial(pair_collection, data=data, needs=needs, report=say)
-        train, validation = _documents(read, recipe, folder)
+        train, validation = _documents(partial(pair_collection, data=data, needs=needs, report=say), recipe, folder)
         task = AbstractiveTask(recipe, train, validation, name, notes, say)
         return _run(task, folder, say, "discsum abstract --model")
 

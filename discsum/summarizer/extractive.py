@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,17 +18,16 @@ from discsum.constants import HUB
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import ParameterCount, Synthesizer
-from discsum.errors import InputError
-from discsum.parsers.parser import Encoded
+from discsum.errors import InputError, WeightsError
+from discsum.parsers.loading import load_parser
+from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.parsing import with_vectors
+from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.persistence import CARD, read_model
 from discsum.scoring import ParsedDocument, Scores, UnitScorer, extract
 from discsum.selection import Policy, usual_policy
-from discsum.summarizer.folder import SummarizerConfig, SummarizerParts, load_encoder, read_summarizer, write_summarizer
+from discsum.summarizer.folder import ENCODER, KIND, SummarizerConfig, read_network, write_summarizer
 from discsum.summary import Summary
-
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Parser
-    from discsum.parsers.unit_encoders import UnitEncoder
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
@@ -51,16 +50,27 @@ class ExtractiveSummarizer(
         """Wrap a network and the parser of its inputs; `trained` holds the trained layers of its encoder by name."""
         self.network = network.eval()
         self.config, self.parser, self.card = config, parser, card
-        self._trained = trained or {}
+        self.trained = trained or {}
 
     @cached_property
     def encoder(self) -> UnitEncoder:
         """The encoder of units, loaded on first use: documents of a dataset folder have vectors already.
 
         Raises:
-            WeightsError: The encoder differs from that of training.
+            WeightsError: The encoder differs from that of training, or has other layers.
         """
-        return load_encoder(self.config, self.parser, self._trained)
+        config = self.config
+        encoder = UnitEncoder.load(config.vectors, self.parser, layers=config.encoder_layers, revision=config.revision)
+        if encoder.fingerprint != config.encoder:
+            raise WeightsError(
+                f"{self.name}: expected the encoder {config.vectors} with digest {config.encoder or 'none'}, which the "
+                f"model was trained on, got {encoder.fingerprint or 'none'}; train the model again"
+            )
+        try:
+            encoder.trained.load_state_dict(dict(self.trained))
+        except RuntimeError as error:
+            raise WeightsError(f"{self.name}: expected the last layers of {config.vectors}, got {error}") from error
+        return encoder
 
     @property
     def name(self) -> str:
@@ -77,7 +87,7 @@ class ExtractiveSummarizer(
         return self.config.units
 
     def parameter_count(self) -> ParameterCount:
-        """Return the number of parameters of the network."""
+        """Return the parameters of the network."""
         return self.network.parameter_count()
 
     @classmethod
@@ -89,8 +99,8 @@ class ExtractiveSummarizer(
         Args:
             name_or_path: By default the shipped summarizer.
             unit: Unit of the shipped summarizer.
-            device: Where the model and its parser run.
-            hub: Options of `ModelHubMixin.from_pretrained` for models of the hub, as `revision`.
+            device: Device of the model and its parser.
+            hub: Options of `ModelHubMixin.from_pretrained` for models on the hub, such as `revision`.
 
         Raises:
             InputError: Another unit than `sentence` or `edu`.
@@ -99,12 +109,15 @@ class ExtractiveSummarizer(
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
-            found: ExtractiveSummarizer = super().from_pretrained(
-                str(name_or_path).removeprefix(HUB), device=device, **hub
-            )
+            name = str(name_or_path).removeprefix(HUB)
+            found: ExtractiveSummarizer = super().from_pretrained(name, device=device, **hub)
             return found
-        parts = read_summarizer(name_or_path if name_or_path is not None else SHIPPED[unit], device)
-        return cls(parts.network.to(device), parts.config, parts.parser, parts.trained, parts.card)
+        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
+        network, config = read_network(model)
+        trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+        card = model.path / CARD
+        text = card.read_text(encoding="utf-8") if card.is_file() else ""
+        return cls(network.to(device), config, load_parser(config.parser, device), trained, text)
 
     @classmethod
     def _from_pretrained(cls, *, model_id: str, device: str = "cpu", **options: Any) -> ExtractiveSummarizer:
@@ -119,8 +132,7 @@ class ExtractiveSummarizer(
 
         Further options, which `push_to_hub` passes, are ignored.
         """
-        text = self.card if card is None else card
-        write_summarizer(SummarizerParts(self.network, self.config, self.parser, self._trained, text), Path(folder))
+        write_summarizer(self, Path(folder), self.card if card is None else card)
 
     def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
         """Return the summary of a text; `policy` sets everything, `units` only the length."""

@@ -20,7 +20,7 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
     Args:
         name: By default the shipped summarizer for the unit.
         unit: `sentence` or `edu`; by default the unit that the model scores.
-        device: Where a trained model runs.
+        device: Device of a trained model.
 
     Raises:
         WeightsError: No such model, or a model of the other unit.

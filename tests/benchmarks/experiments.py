@@ -37,9 +37,8 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.scoring import extract
 from discsum.selection import Budget, Policy
-from discsum.summarizer.training.examples import Batch, collate
-from discsum.summarizer.training.scorer import ScoringNetwork
-from discsum.summarizer.training.unit_examples import UnitExamples
+from discsum.summarizer.training.examples import Batch, UnitExamples, collate
+from discsum.summarizer.training.task import ScoringNetwork
 
 WORDS = (
     *("river", "mill", "wheel", "stone", "water", "town", "baker", "flour"),

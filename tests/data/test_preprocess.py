@@ -22,8 +22,7 @@ from discsum.errors import InputError
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
-from discsum.summarizer.training.examples import collate
-from discsum.summarizer.training.unit_examples import UnitExamples
+from discsum.summarizer.training.examples import UnitExamples, collate
 
 SENTENCES = [
     "The river rose.",

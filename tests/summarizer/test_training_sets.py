@@ -13,9 +13,9 @@ from discsum.data.sources import PairSource
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
+from discsum.summarizer.training.examples import UnitExamples
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.sources import UnitData, collection
-from discsum.summarizer.training.unit_examples import UnitExamples
+from discsum.summarizer.training.sources import collection
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def recipe(parser_folder, **changes):
 
 def collect(data, parser_folder, *sources, lines=None, **changes):
     report = (lines if lines is not None else []).append
-    return collection(sources, data, UnitData.of(recipe(parser_folder, **changes)), data / "cache", report)
+    return collection(sources, data, recipe(parser_folder, **changes), data / "cache", report)
 
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
@@ -77,7 +77,7 @@ def test_a_table_is_parsed_once(data, parser_folder):
 
 def test_a_shard_without_its_checksum_is_made_anew_and_told(data, parser_folder, tmp_path):
     def read(lines):
-        settings = UnitData.of(recipe(parser_folder))
+        settings = recipe(parser_folder)
         return collection([Source("news.jsonl", 0, 3)], data, settings, tmp_path, lines.append).digest
 
     lines = []
@@ -121,7 +121,7 @@ def test_a_sample_keeps_the_weights(data, parser_folder):
 def test_a_dataset_folder_made_otherwise_is_refused(data, parser_folder, changes, message):
     other = replace(recipe(parser_folder), **changes)
     with pytest.raises(InputError, match=message):
-        collection((Source("news"),), data, UnitData.of(other), data / "cache", lambda line: None)
+        collection((Source("news"),), data, other, data / "cache", lambda line: None)
 
 
 def test_sources_that_are_none(data, parser_folder):

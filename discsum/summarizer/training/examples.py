@@ -1,24 +1,26 @@
-"""Training examples of extractive summarizers, their collections and batches."""
+"""Training examples of extractive summarizers, of dataset folders and collections of them, and their batches."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from discsum.data.dataset import load
 from discsum.data.examples import Collection
+from discsum.data.manifest import Manifest
+from discsum.data.prepared import MEMORY
 from discsum.document import Document
-from discsum.encoder.inputs import UnitInputs, batched, padded
-from discsum.encoder.synthesizer import InputBatch
+from discsum.encoder.inputs import UnitInputs, batched, padded, unit_inputs
+from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.errors import InputError
-
-if TYPE_CHECKING:
-    from discsum.summarizer.training.unit_examples import UnitExamples
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,95 @@ class UnitExample:
     references: tuple[str, ...]
     inputs: UnitInputs
     labels: NDArray[np.int64]
+
+
+class UnitExamples(torch.utils.data.Dataset[UnitExample]):
+    """The examples of a dataset folder, read from disk on access; `collate` makes batches of them.
+
+    Attributes:
+        width: Size of a unit vector.
+        encoder: Identity of the Hugging Face encoder of its vectors: `encoder` and `revision`, if any.
+        lengths: `(examples,)` number of units of each.
+        digest: Identity of their content.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        unit: str,
+        network: SynthesizerConfig,
+        first: int = 0,
+        last: int | None = None,
+        memory: int = MEMORY,
+        encoded: bool = True,
+    ) -> None:
+        """Open a folder.
+
+        Args:
+            folder: Output of `discsum preprocess`.
+            unit: `sentence` or `edu`.
+            network: Its head determines the priors; documents are cut to its `max_units`.
+            first: First document, from 0.
+            last: End of the documents, exclusive.
+            memory: Size of the cache of examples, in bytes.
+            encoded: Whether to read vectors; otherwise examples have vectors of size 0.
+
+        Raises:
+            InputError: A folder without labels, or requested vectors, of the unit.
+        """
+        from pyarrow import compute
+
+        self.unit, self.network = unit, network
+        manifest = Manifest.read(Path(folder))
+        rows = load(folder)
+        wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
+        missing = wanted - set(rows.column_names)
+        if missing:
+            raise InputError(
+                f"{folder}: expected the columns {', '.join(sorted(missing))}; "
+                f"preprocess with --unit {unit} and --encoder, and with an oracle"
+            )
+        chosen = range(len(rows))[first:last]
+        self.rows = rows.select(chosen if len(chosen) else [])
+        self.width = manifest.width if encoded else 0
+        made_by = manifest.recipe["made_by"]
+        self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
+        unit_counts = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
+        self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), network.max_units)
+        files = [shard.sha256 for shard in manifest.shards]
+        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
+        self._cache: dict[int, UnitExample] = {}
+        self._cache_room = memory
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.rows)
+
+    def __getitem__(self, index: int, /) -> UnitExample:
+        """Return one document's example, of its first `max_units` units."""
+        if index in self._cache:
+            return self._cache[index]
+        row: dict[str, Any] = self.rows[index]
+        document = Document.from_json(row)
+        limit = self.network.max_units
+        labels = np.array(row[f"{self.unit}_labels"][:limit], dtype=np.int64)
+        vectors = torch.zeros(len(labels), 0)
+        if self.width:
+            content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
+            vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
+        inputs = next(unit_inputs(document, self.unit, vectors, self.network))
+        example = UnitExample(document, tuple(row["references"]), inputs, labels)
+        tensors = (example.inputs.vectors, example.inputs.features, *example.inputs.prior.values())
+        # A parsed document takes about ten times the memory of its text.
+        size = sum(tensor.nbytes for tensor in tensors) + 10 * len(example.document.text)
+        if size <= self._cache_room:
+            self._cache_room -= size
+            self._cache[index] = example
+        return example
+
+    def texts(self) -> list[str]:
+        """Return a digest of each document's text."""
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
 
 
 class UnitCollection(Collection[UnitExample]):

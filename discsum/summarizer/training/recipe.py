@@ -21,19 +21,14 @@ class SummarizerRecipe(RunRecipe):
     vectors: Annotated[
         str,
         about(
-            "`contextual`, `discourse`, `isolated`, or a Hugging Face encoder, as in `SummarizerConfig`; the "
-            "parser's encoder makes the first three kinds."
+            "`contextual`, `discourse` or `isolated` by the parser's encoder, or the name of a Hugging Face encoder."
         ),
     ] = "contextual"
     encode_each_step: Annotated[
-        bool,
-        about(
-            "Whether units are encoded in each step, with the encoder's dropout, as in the paper; otherwise their "
-            "vectors are computed once."
-        ),
+        bool, about("Whether to encode units in each step, with dropout, as in the paper, instead of once.")
     ] = False
     encoder_layers: Annotated[
-        Natural, about("Number of the encoder's last layers that are trained; units are then encoded in each step.")
+        Natural, about("Number of the encoder's last layers to train; units are then encoded in each step.")
     ] = 0
     encoder_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
     units: Annotated[Count, about("Number of units of a summary.")] = 3
@@ -42,23 +37,14 @@ class SummarizerRecipe(RunRecipe):
     synthesizer: Annotated[
         SynthesizerConfig, about("Sizes and head of the network; width and features follow from the inputs.")
     ] = field(default_factory=SynthesizerConfig)
-    features: Annotated[
-        bool, about("Whether the network reads layout features of units in addition to their vectors.")
-    ] = True
+    features: Annotated[bool, about("Whether the network reads layout features besides unit vectors.")] = True
     choose: Annotated[
         str,
-        about(
-            "Validation ROUGE F1 by which weights are kept: one of rouge1, rouge2, rougeLsum, or the mean of several "
-            "joined by +."
-        ),
+        about("Validation ROUGE that selects weights: rouge1, rouge2, rougeLsum, or the mean of several joined by +."),
     ] = "rouge2"
     positive_weight: Annotated[Positive, about("Weight of the oracle's units in the loss.")] = 1.0
     lead: Annotated[
-        Share,
-        about(
-            "Weight of the lead in the targets: with 0.2, targets are 0.8 times the oracle's label, plus 0.2 for each "
-            "of the first `units` units."
-        ),
+        Share, about("Share of the lead in the targets; 0.2 gives 0.8 times the label, plus 0.2 for the first `units`.")
     ] = 0.0
 
     def problems(self) -> list[str]:

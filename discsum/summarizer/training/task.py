@@ -7,21 +7,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.batches import batches
 from discsum.encoder.features import COUNT
+from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import Synthesizer
+from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.scoring import extract
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
-from discsum.summarizer.training.examples import Batch, UnitCollection, collate
+from discsum.summarizer.training.examples import Batch, UnitCollection, UnitExample, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
-from discsum.summarizer.training.scorer import ScoringNetwork, score_examples
 from discsum.training.task import LogEntry, Step, TrainingTask
+
+# Documents scored together in validation.
+BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -39,25 +46,53 @@ class WeightedBatch:
     whole: Tensor
 
 
+class ScoringNetwork(nn.Module):
+    """Scores the units of examples, by their vectors or by encoding them; `layers` are the encoder's trained layers."""
+
+    def __init__(self, network: Synthesizer, encoder: UnitEncoder | None, unit: str) -> None:
+        """Combine a network with an encoder; none if examples have vectors."""
+        super().__init__()
+        self.network = network
+        self.layers = encoder.trained if encoder is not None else nn.ModuleList()
+        self.unit = unit
+        # In a list: frozen layers are not registered, so checkpoints and weight averages leave them out.
+        self._encoder = [encoder]
+
+    @property
+    def encoder(self) -> UnitEncoder | None:
+        """The encoder of units, if they are encoded during training."""
+        return self._encoder[0]
+
+    def train(self, mode: bool = True) -> ScoringNetwork:
+        """Switch dropout on or off, in frozen layers too, as in the paper."""
+        super().train(mode)
+        if self.encoder is not None:
+            self.encoder.train(mode)
+        return self
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return `(batch, units)` logits."""
+        inputs = batch.inputs
+        if self.encoder is not None:
+            vectors = self.encoder.vectors([example.document for example in batch.examples], self.unit)
+            sections = [row[: len(example.labels)] for row, example in zip(vectors, batch.examples, strict=True)]
+            inputs = replace(inputs, vectors=padded(sections))
+        logits: Tensor = self.network(inputs)
+        return logits
+
+    def score(self, examples: Sequence[UnitExample]) -> Tensor:
+        """Return `(examples, units)` logits of examples, in full precision."""
+        # The class's method: accelerate wraps this object's in the precision of training.
+        return ScoringNetwork.forward(self, collate(examples).to(self.network.device))
+
+
 class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     """Trains a network to score the units of summaries."""
 
     def __init__(
-        self,
-        recipe: SummarizerRecipe,
-        train: UnitCollection,
-        validation: UnitCollection,
-        name: str,
-        notes: str = "",
+        self, recipe: SummarizerRecipe, train: UnitCollection, validation: UnitCollection, name: str, notes: str = ""
     ) -> None:
-        """Build the network.
-
-        Args:
-            recipe: All settings.
-            train: Training documents, of which the recipe's sample is drawn.
-            validation: Validation documents.
-            name: The model's name.
-            notes: Text for its card.
+        """Build the network; the recipe's sample is drawn from `train`, and `notes` are text for the model card.
 
         Raises:
             InputError: Validation documents among the training documents.
@@ -73,15 +108,12 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             self.parser.network.to(device)
             encoder = UnitEncoder.load(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
         identity = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
-        self.config = SummarizerConfig(
-            name,
-            recipe.unit,
-            recipe.vectors,
-            **identity,
-            encoder_layers=recipe.encoder_layers,
-            parser=recipe.parser,
-            units=recipe.units,
-        )
+        taken: dict[str, Any] = {
+            "encoder_layers": recipe.encoder_layers,
+            "parser": recipe.parser,
+            "units": recipe.units,
+        }
+        self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
         torch.manual_seed(recipe.seed)
         width, features = encoder.width if encoder is not None else self.train.width, COUNT if recipe.features else 0
         network = Synthesizer(replace(recipe.synthesizer, width=width, features=features)).to(device)
@@ -111,11 +143,19 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
+    @torch.inference_mode()
     def validate(self) -> dict[str, float]:
         """Return ROUGE F1 of summaries of the validation documents, in percent."""
         summarizer = self._summarizer()
-        scores = score_examples(self.scorer, summarizer, summarizer.policy(), self.validation)
-        return {key: round(100 * value, 2) for key, value in scores.mean.items()}
+        policy, lines, references = summarizer.policy(), [], []
+        for block in batches((self.validation[index] for index in range(len(self.validation))), BATCH):
+            for example, logits in zip(block, torch.sigmoid(self.scorer.score(block)).cpu(), strict=True):
+                # Units after the section that the example has score 0.
+                scores, known = np.zeros(len(example.document.units(policy.unit))), len(example.labels)
+                scores[:known] = logits[:known].double().numpy()
+                lines.append("\n".join(extract(example.document, summarizer, policy, scores=scores).lines))
+                references.append(example.references)
+        return {key: round(100 * value, 2) for key, value in rouge(lines, references).mean.items()}
 
     def selection_score(self, entry: LogEntry) -> float:
         """Return the mean of the recipe's validation metrics."""
