@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-# As in `discsum.experiments.report`, which `--help` must not import.
+# Formats of the figures.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
 OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
@@ -160,7 +160,7 @@ def evaluate(
             f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
         )
     from discsum.cli.progress import counting
-    from discsum.experiments.measuring import MeasuredRows, measure
+    from discsum.experiments.comparison import MeasuredRows, measure
     from discsum.experiments.report import comparison_report, write_documents
     from discsum.experiments.systems import load_system
     from discsum.parsers.loading import load_parser

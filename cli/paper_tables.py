@@ -12,7 +12,7 @@ from discsum.errors import InputError
 
 def show_parameters(models: Sequence[str], style: str) -> None:
     """Print the parameter counts of trained models, or of every row of both tables with the paper's."""
-    from discsum.experiments.table_report import parameter_report
+    from discsum.experiments.report import parameter_report
     from discsum.summarizer.loading import load_scorer
 
     counts = []
@@ -40,9 +40,8 @@ def show_table(
 
     `scarce` gives the rows the fields of the low-resource recipe; `settings` come after these.
     """
-    from discsum.experiments.report import write_documents
+    from discsum.experiments.report import table_report, write_documents
     from discsum.experiments.rows import SETTINGS, low_resource, table_rows
-    from discsum.experiments.table_report import table_report
     from discsum.experiments.tables import run_table
 
     rows = table_rows(table, [setting] if setting else SETTINGS)

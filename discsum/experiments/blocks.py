@@ -1,33 +1,93 @@
-"""Parsed documents of dataset folders, for evaluation."""
+"""Parsed documents with references and oracle labels, from tables and from dataset folders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from discsum.batches import batches
 from discsum.data.dataset import load
 from discsum.data.manifest import Manifest
+from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.comparison import BATCH
-from discsum.experiments.systems import Block
+from discsum.oracles import oracle_labels
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import ensure_parsed
 from discsum.scoring import ParsedDocument
+from discsum.selection import Policy, unit_texts
 from discsum.signature import Signature
+
+# Documents in a block.
+BATCH = 8
+
+
+@dataclass(frozen=True)
+class Block:
+    """Parsed documents with their references and oracle labels `(units,)`."""
+
+    documents: Sequence[ParsedDocument]
+    references: Sequence[tuple[str, ...]]
+    labels: Sequence[NDArray[np.int8]]
+
+    def with_units(self, unit: str) -> Block:
+        """Return the documents with at least one unit."""
+        kept = [index for index, item in enumerate(self.documents) if item.document.units(unit)]
+        return Block(
+            [self.documents[index] for index in kept],
+            [self.references[index] for index in kept],
+            [self.labels[index] for index in kept],
+        )
+
+
+class TextBlocks:
+    """Texts with references, parsed once for all models, with labels of the oracle `rouge12-f`."""
+
+    def __init__(self, pairs: Sequence[Pair], parser: Callable[[], Parser], policy: Policy) -> None:
+        """Take texts; labels have the unit of the policy, and at most its number of units.
+
+        Trained models encode the texts themselves if their parser is another one.
+        """
+        self.pairs, self.parser, self.policy = pairs, parser, policy
+
+    @property
+    def signature(self) -> Signature:
+        """Settings that scores depend on: parser and oracle."""
+        parser = self.parser()
+        named = f"{parser.name}@{parser.fingerprint[:8]}"
+        return Signature.of(parser=named, oracle="rouge12-f", oracle_units="as-summaries")
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the documents."""
+        unit, most = self.policy.unit, self.policy.budget.units
+        for block in batches(self.pairs, BATCH):
+            documents = ensure_parsed(block, self.parser, vectors=True)
+            labels = [
+                oracle_labels("rouge12-f", unit_texts(item.document, unit), pair.references, most)
+                for item, pair in zip(documents, block, strict=True)
+            ]
+            yield Block(documents, [pair.references for pair in block], labels)
 
 
 class DatasetBlocks:
     """The documents of a dataset folder, with its trees, labels and vectors.
 
     Attributes:
-        signature: Settings of the folder that scores depend on.
+        signature: Settings of the folder that scores depend on: parser and oracle.
     """
 
     def __init__(self, folder: Path, unit: str, first: int = 0, last: int | None = None) -> None:
-        """Open a folder with labels of the unit.
+        """Open the rows `first` to `last`, exclusive, of a folder.
 
         Raises:
             InputError: No dataset folder, or one without labels of the unit.
@@ -52,13 +112,11 @@ class DatasetBlocks:
         """Return the number of documents."""
         return len(self.rows)
 
-    def blocks(self, report: Callable[[int], None] = lambda done: None) -> Iterator[Block]:
-        """Yield the documents; `report` receives the number done."""
-        for start in range(0, len(self.rows), BATCH):
-            rows: list[dict[str, Any]] = [self.rows[index] for index in range(len(self.rows))[start : start + BATCH]]
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the documents."""
+        for rows in batches(self.rows, BATCH):
             labels = [np.array(row[f"{self.unit}_labels"], dtype=np.int8) for row in rows]
             yield Block([self._parsed(row) for row in rows], [tuple(row["references"]) for row in rows], labels)
-            report(start + len(rows))
 
     def _parsed(self, row: dict[str, Any]) -> ParsedDocument:
         """Return a document with its unit vectors, if the folder has them."""

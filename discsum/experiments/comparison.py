@@ -3,52 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discsum.batches import batches
-from discsum.data.pairs import Pair
-from discsum.experiments.systems import Block, System, SystemSummary
+from discsum.data.prepared import is_dataset_folder
+from discsum.data.summaries import read_pairs
+from discsum.data.tables import Failure
+from discsum.errors import InputError
+from discsum.experiments.blocks import DatasetBlocks, TextBlocks
+from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
-from discsum.oracles import oracle_labels
-from discsum.parsers.parsing import ensure_parsed
-from discsum.selection import Policy, unit_texts
-from discsum.signature import Signature
+from discsum.parsers.parser import Parser
+from discsum.selection import Policy
 
-if TYPE_CHECKING:
-    from discsum.parsers.parser import Parser
-
-BATCH = 8
+# Shows progress through a number of documents.
+Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Statistics of a model's summary of a document.
-
-    Attributes:
-        indices: The selected units; none for abstractive summaries.
-        unit_count: Number of units of the document.
-        overlap: Share of the selected units that the oracle selects too; none for abstractive summaries.
-    """
+    """A model's summary of a document; `overlap` is the share of its units that the oracle selects too, if any."""
 
     id: str
-    indices: tuple[int, ...] | None
+    summary: SystemSummary
     unit_count: int
-    words: int
     overlap: float | None
-
-    @classmethod
-    def of(cls, id: str, summary: SystemSummary, labels: NDArray[np.int8]) -> Selection:
-        """Return the statistics of a summary; `labels` `(units,)` are those of the oracle."""
-        indices, overlap = summary.selected, None
-        if indices is not None:
-            overlap = float(np.mean(labels[list(indices)])) if indices else 0.0
-        return cls(id, indices, len(labels), summary.words, overlap)
 
 
 @dataclass(frozen=True)
@@ -56,10 +41,9 @@ class ModelScores:
     """Scores of one model's summaries.
 
     Attributes:
-        rouge: ROUGE of every document, with the settings that it depends on in the signature.
-        selections: Statistics of each document's summary.
-        seconds: Time of summarizing, without parsing, and without encoding where vectors are cached or in a dataset
-            folder.
+        rouge: ROUGE of every document, with all that it depends on in the signature.
+        selections: The summary of each document.
+        seconds: Time of summarizing, without parsing, and without encoding if vectors are cached.
         parameters: Parameters of a trained model, without the encoder of its unit vectors.
     """
 
@@ -80,23 +64,20 @@ class ModelScores:
         for metric in METRICS:
             values = 100 * self.rouge.metric(metric)
             interval = bootstrap_interval(values)
+            signature = str(self.rouge.signature.with_(ci=0.95, docs=len(values)))
             found: dict[str, Any] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-            found["signature"] = str(self.rouge.signature.with_(ci=0.95, docs=len(values)))
-            found["against"] = [
-                {
-                    "model": other.name,
-                    "difference": paired.difference,
-                    "p": paired.p_value,
-                    "signature": str(paired.signature),
-                }
-                for other in against
-                if other is not self
-                for paired in [paired_bootstrap(values, 100 * other.rouge.metric(metric))]
-            ]
-            result[metric] = found
-        positions = [place / max(1, one.unit_count - 1) for one in self.selections for place in one.indices or ()]
+            result[metric] = found | {"signature": signature, "against": []}
+            for other in against:
+                if other is not self:
+                    paired = paired_bootstrap(values, 100 * other.rouge.metric(metric))
+                    figures = {"difference": paired.difference, "p": paired.p_value}
+                    entry = {"model": other.name, **figures, "signature": str(paired.signature)}
+                    result[metric]["against"].append(entry)
+        positions = [
+            place / max(1, one.unit_count - 1) for one in self.selections for place in one.summary.selected or ()
+        ]
         overlaps = [one.overlap for one in self.selections if one.overlap is not None]
-        result["words"] = float(np.mean([one.words for one in self.selections]))
+        result["words"] = float(np.mean([one.summary.words for one in self.selections]))
         result["place"] = float(np.mean(positions)) if positions else None
         result["overlap"] = float(np.mean(overlaps)) if overlaps else None
         result["parameters"] = self.parameters
@@ -107,74 +88,85 @@ class ModelScores:
         """Yield each document's scores and selected units."""
         for one, values in zip(self.selections, self.rouge.values.tolist(), strict=True):
             scores = dict(zip(METRICS, values, strict=True))
-            selected = None if one.indices is None else list(one.indices)
-            yield {"id": one.id, "model": self.name, **scores, "selected": selected, "words": one.words}
+            selected = None if one.summary.selected is None else list(one.summary.selected)
+            yield {"id": one.id, "model": self.name, **scores, "selected": selected, "words": one.summary.words}
 
 
-@dataclass
-class _Tally:
-    """Summaries of one system so far."""
+@dataclass(frozen=True)
+class MeasuredRows:
+    """Rows `first` to `last`, exclusive, of a table or of a dataset folder; columns are those of a table."""
 
-    lines: list[str] = field(default_factory=list)
-    selections: list[Selection] = field(default_factory=list)
-    seconds: float = 0.0
+    path: Path
+    text_column: str | None = None
+    summary_column: str | None = None
+    first: int = 0
+    last: int | None = None
 
 
-def compare_models(blocks: Iterable[Block], systems: Sequence[System], unit: str, made: Signature) -> list[ModelScores]:
-    """Return the scores of each system's summaries of the same documents.
+def measure(
+    systems: Sequence[System],
+    rows: MeasuredRows,
+    policy: Policy,
+    parser: Callable[[], Parser],
+    failed: Callable[[Failure], None],
+    counting: Counting,
+) -> list[ModelScores]:
+    """Return the scores of models on rows of a table or of a dataset folder.
 
-    Args:
-        blocks: Parsed documents; those without a unit are left out.
-        systems: The summarizers.
-        unit: Unit of the oracle's labels.
-        made: Signature of the documents: parser and oracle.
+    `parser` returns the parser of a table's texts, and `failed` receives the rows that cannot be read.
+
+    Raises:
+        InputError: No documents.
     """
-    tallies = [_Tally() for _ in systems]
+    documents: TextBlocks | DatasetBlocks
+    if is_dataset_folder(rows.path):
+        documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last)
+    else:
+        pairs = []
+        columns = {"text_column": rows.text_column, "summary_column": rows.summary_column}
+        for pair in read_pairs(rows.path, **columns, first=rows.first, last=rows.last):
+            if isinstance(pair, Failure):
+                failed(pair)
+            else:
+                pairs.append(pair)
+        documents = TextBlocks(pairs, parser, policy)
+    if not documents:
+        raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
+    with counting(len(documents)) as show:
+        return compare_models(documents, systems, policy.unit, show)
+
+
+def compare_models(
+    blocks: TextBlocks | DatasetBlocks,
+    systems: Sequence[System],
+    unit: str,
+    report: Callable[[int], None] = lambda done: None,
+) -> list[ModelScores]:
+    """Return the scores of each system's summaries of the same documents, without those that have no unit.
+
+    `unit` is that of the oracle's labels, and `report` receives the number of documents done.
+    """
+    selections: list[list[Selection]] = [[] for _ in systems]
+    seconds = [0.0] * len(systems)
     references: list[tuple[str, ...]] = []
-    for block in (block.with_units(unit) for block in blocks):
+    done = 0
+    for whole in blocks:
+        block = whole.with_units(unit)
         references += block.references
-        for tally, system in zip(tallies, systems, strict=True):
+        for place, system in enumerate(systems):
             started = time.perf_counter()
             summaries = system.summaries(block)
-            tally.seconds += time.perf_counter() - started
-            tally.lines += [summary.lines for summary in summaries]
-            tally.selections += [
-                Selection.of(item.document.id, summary, labels)
-                for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True)
-            ]
-    results = []
-    for tally, system in zip(tallies, systems, strict=True):
-        scores = rouge(tally.lines, references)
-        whole = (scores.signature + system.signature + made).with_(bs=SAMPLES, rs=SEED)
-        scores = replace(scores, signature=whole)
-        results.append(ModelScores(system.name, scores, tally.selections, tally.seconds, system.parameters))
-    return results
-
-
-def text_blocks(
-    pairs: Iterable[Pair], parser: Parser, policy: Policy, report: Callable[[int], None] = lambda done: None
-) -> Iterator[Block]:
-    """Yield the pairs parsed, once for all models, with labels of the oracle `rouge12-f`.
-
-    Args:
-        pairs: Texts with references.
-        parser: Parses and encodes the texts; trained models encode them by their own parser if it is another.
-        policy: Unit of the labels, and their maximum number if the budget counts units.
-        report: Receives the number of documents done.
-    """
-    done = 0
-    for block in batches(pairs, BATCH):
-        documents = ensure_parsed(block, lambda: parser, vectors=True)
-        labels = [
-            oracle_labels("rouge12-f", unit_texts(item.document, policy.unit), pair.references, policy.budget.units)
-            for item, pair in zip(documents, block, strict=True)
-        ]
-        yield Block(documents, [pair.references for pair in block], labels)
-        done += len(block)
+            seconds[place] += time.perf_counter() - started
+            for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True):
+                overlap = None
+                if summary.selected is not None:
+                    overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected else 0.0
+                selections[place].append(Selection(item.document.id, summary, len(labels), overlap))
+        done += len(whole.documents)
         report(done)
-
-
-def text_signature(parser: Parser) -> Signature:
-    """Return the signature of `text_blocks`: parser and oracle."""
-    named = f"{parser.name}@{parser.fingerprint[:8]}"
-    return Signature.of(parser=named, oracle="rouge12-f", oracle_units="as-summaries")
+    results = []
+    for system, found, taken in zip(systems, selections, seconds, strict=True):
+        scores = rouge([one.summary.lines for one in found], references)
+        signature = (scores.signature + system.signature + blocks.signature).with_(bs=SAMPLES, rs=SEED)
+        results.append(ModelScores(system.name, replace(scores, signature=signature), found, taken, system.parameters))
+    return results

@@ -1,19 +1,27 @@
-"""Scores of summarizers as an aligned table, Markdown or JSON."""
+"""Scores of summarizers, parameters, and tables of Xiao, Huber and Carenini 2020 as text, Markdown or JSON."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
 from discsum.signature import Signature
 
+if TYPE_CHECKING:
+    from discsum.experiments.tables import RowResult
+
 HEADINGS = {"rouge1": "R-1", "rouge2": "R-2", "rougeLsum": "R-Lsum"}
-STYLES = ("table", "markdown", "json")
+MILLION = 1e6
+DAGGERS = (
+    "† not significantly worse than the setting's best model with one head, ‡ than the one with eight heads "
+    "(paired bootstrap, p < 0.01)"
+)
 
 
 def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
@@ -27,21 +35,19 @@ def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
 def comparison_report(
     data: str, documents: int, rows: Sequence[dict[str, Any]], signature: Signature, style: str, signatures: bool
 ) -> str:
-    """Return the figures of several models on the same documents.
+    """Return the figures of several models on the same documents as `table`, `markdown` or `json`.
 
-    Args:
-        data: Name of the documents.
-        documents: Number of documents.
-        rows: `ModelScores.row` of each model.
-        signature: Signature of all figures.
-        style: One of `STYLES`.
-        signatures: Whether each figure's own signature follows.
+    `rows` has the `ModelScores.row` of each model; with `signatures` each figure's own signature follows.
     """
     if style == "json":
         head = {"data": data, "documents": documents, "signature": str(signature)}
         return json.dumps({**head, "models": list(rows)}, indent=1)
     lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
-    paired = list(_comparisons(rows))
+    paired = []
+    for row in rows:
+        for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True):
+            differences = [f"{one['difference']:+.2f} {p_value(one['p'])}" for one in others]
+            paired.append([f"{row['model']} - {others[0]['model']}", *differences])
     if paired:
         lines += ["", aligned([["paired bootstrap", *HEADINGS.values()], *paired], style)]
     lines.append(f"\nsignature: {signature}" if style == "table" else f"\nSignature: `{signature}`")
@@ -61,21 +67,82 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
         figures = [
             f"{row[metric]['mean']:.2f} [{row[metric]['low']:.2f}, {row[metric]['high']:.2f}]" for metric in HEADINGS
         ]
-        parameters = "" if row["parameters"] is None else f"{row['parameters']:,}"
-        place = "" if row["place"] is None else f"{row['place']:.2f}"
-        overlap = "" if row["overlap"] is None else f"{row['overlap']:.2f}"
-        others = [f"{row['words']:.1f}", place, overlap, parameters]
-        cells.append([row["model"], *figures, *others, f"{row['documents_a_second']:.0f}"])
+        forms = {"words": ".1f", "place": ".2f", "overlap": ".2f", "parameters": ",", "documents_a_second": ".0f"}
+        others = [_number(row[name], form) for name, form in forms.items()]
+        cells.append([row["model"], *figures, *others])
     return cells
 
 
-def _comparisons(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    """Yield differences and p-values of each pair of models."""
-    for row in rows:
-        for index, other in enumerate(row["rouge1"]["against"]):
-            found = [row[metric]["against"][index] for metric in HEADINGS]
-            differences = [f"{one['difference']:+.2f} {p_value(one['p'])}" for one in found]
-            yield [f"{row['model']} - {other['model']}", *differences]
+def _number(value: float | None, form: str = ".2f") -> str:
+    return "" if value is None else format(value, form)
+
+
+def parameter_report(models: Sequence[tuple[str, int, int]], style: str) -> str:
+    """Return the parameters of models as `table`, `markdown` or `json`.
+
+    `models` has names with the parameters of the attention and of the whole model; without any, the report has every
+    row of both tables with the published numbers.
+    """
+    # Late: reads the table of all rows.
+    from discsum.experiments.rows import UNIT_OF, table_rows
+
+    entries: list[dict[str, Any]] = [
+        {"model": name, "attention": attention, "whole": whole} for name, attention, whole in models
+    ]
+    for table in [] if models else UNIT_OF:
+        for row in table_rows(table):
+            paper = {name: row.paper[name] for name in ("attention", "parameters")}
+            entry = {"model": f"table {table}, {row.setting}, {row.label}", **asdict(row.parameters())}
+            entries.append({**entry, "paper": paper})
+    if style == "json":
+        return json.dumps(entries, indent=1)
+    cells = [["", "attention", "whole model", "paper, millions"]]
+    for entry in entries:
+        printed = "{attention} / {parameters}".format(**entry["paper"]) if "paper" in entry else ""
+        cells.append([entry["model"], f"{entry['attention']:,}", f"{entry['whole']:,}", printed])
+    return aligned(cells, style)
+
+
+def table_report(
+    results: Sequence[RowResult], table: int, data: Path, settings: Sequence[str], draws: int, style: str
+) -> str:
+    """Return the rows of a table as `table`, `markdown` or `json`; `results` and arguments are those of `run_table`."""
+    first = results[0].draws[0]
+    documents, signature = len(first.selections), first.rouge.signature
+    if style == "json":
+        rows = [result.to_dict() for result in results]
+        head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings), "draws": draws}
+        return json.dumps({**head, "signature": str(signature), "rows": rows}, indent=1, ensure_ascii=False)
+    spread = f"; mean and standard deviation over {draws} training sets" if draws > 1 else ""
+    return "\n".join(
+        [
+            f"table {table} on {data / 'test'}: {documents} documents; {' '.join(settings)}",
+            aligned(_table_cells(results), style),
+            f"{DAGGERS}{spread}",
+            f"signature: {signature}",
+        ]
+    )
+
+
+def _table_cells(results: Sequence[RowResult]) -> list[list[str]]:
+    ours = [f"{heading} ours" for heading in HEADINGS.values()]
+    paper = [f"{heading} paper" for heading in ("R-1", "R-2", "R-L")]
+    cells = [["", *ours, *paper, "parameters", "of them attention"]]
+    setting = ""
+    for result in results:
+        row = result.to_dict()
+        if result.setting != setting:
+            setting = result.setting
+            cells.append([f"{setting} setting", *[""] * 8])
+        figures = []
+        for metric in HEADINGS:
+            spread = "" if row[metric]["spread"] is None else f" ± {row[metric]['spread']:.2f}"
+            figures.append(f"{row[metric]['mean']:.2f}{spread}{row[metric]['daggers']}")
+        printed = [_number(row[metric]["paper"]) for metric in HEADINGS]
+        count = result.parameters
+        sizes = ["", ""] if count is None else [f"{count.whole / MILLION:.1f}M", f"{count.attention / MILLION:.1f}M"]
+        cells.append([result.label, *figures, *printed, *sizes])
+    return cells
 
 
 def aligned(cells: Sequence[Sequence[str]], style: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discsum.encoder.synthesizer import ParameterCount, Synthesizer
@@ -48,7 +48,7 @@ class TableRow:
         content: dict[str, Any] = read_recipe(self.recipe)
         common_fields(content)
         network = SummarizerRecipe.from_dict(content).synthesizer
-        return Synthesizer(type(network)(**network.to_dict() | {"width": 768})).parameter_count()
+        return Synthesizer(replace(network, width=768)).parameter_count()
 
 
 def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]:
@@ -60,8 +60,7 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
     unknown = [setting for setting in settings if setting not in SETTINGS]
     if unknown:
         raise InputError(f"--setting: expected {' or '.join(SETTINGS)}, got {', '.join(unknown)}")
-    _check_table(table)
-    unit = UNIT_OF[table]
+    unit = _unit_of(table)
     paper = _TABLE.units[unit].paper
     return [
         TableRow(
@@ -82,13 +81,13 @@ def low_resource(table: int) -> list[str]:
     Raises:
         InputError: Another table than 2 or 3.
     """
-    _check_table(table)
-    unit = UNIT_OF[table]
+    unit = _unit_of(table)
     usual, scarce = read_recipe(f"xiao2020/{unit}"), read_recipe(f"xiao2020/{unit}-low-resource")
     changed = {key: value for key, value in scarce.items() if key not in OWN and usual.get(key) != value}
     return [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changed.items()]
 
 
-def _check_table(table: int) -> None:
+def _unit_of(table: int) -> str:
     if table not in UNIT_OF:
         raise InputError(f"--table: expected {' or '.join(map(str, UNIT_OF))}, got {table}")
+    return UNIT_OF[table]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
+from discsum.experiments.blocks import Block
 from discsum.parsers.parsing import split_lines
-from discsum.scoring import ParsedDocument, UnitScorer, extract
+from discsum.scoring import UnitScorer, extract
 from discsum.selection import Policy
 from discsum.signature import Signature
 from discsum.summarizer.loading import load_scorer
@@ -24,24 +23,6 @@ if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
 
 ORACLE = "oracle"
-
-
-@dataclass(frozen=True)
-class Block:
-    """Parsed documents with their references and oracle labels `(units,)`."""
-
-    documents: Sequence[ParsedDocument]
-    references: Sequence[tuple[str, ...]]
-    labels: Sequence[NDArray[np.int8]]
-
-    def with_units(self, unit: str) -> Block:
-        """Return the documents with at least one unit."""
-        kept = [index for index, item in enumerate(self.documents) if item.document.units(unit)]
-        return Block(
-            [self.documents[index] for index in kept],
-            [self.references[index] for index in kept],
-            [self.labels[index] for index in kept],
-        )
 
 
 @dataclass(frozen=True)
@@ -64,105 +45,64 @@ class SystemSummary:
         return cls("\n".join(summary.lines), len(summary.text.split()), selected)
 
 
-class System(ABC):
-    """Summarizes documents under a name."""
-
-    name: str
-
-    @property
-    @abstractmethod
-    def signature(self) -> Signature:
-        """Settings that scores depend on."""
-
-    @property
-    def parameters(self) -> int | None:
-        """Number of trained parameters, without the encoder of unit vectors; none for an untrained system."""
-        return None
-
-    @abstractmethod
-    def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the summaries of documents with units."""
-
-
 @dataclass(frozen=True)
-class ExtractiveSystem(System):
-    """A baseline or a trained extractive model with the policy of its summaries."""
+class System:
+    """Summarizes documents under a name.
+
+    Attributes:
+        signature: Settings that scores depend on.
+        summaries: Returns the summaries of a block whose documents have units.
+        parameters: Number of trained parameters, without the encoder of unit vectors; none for an untrained system.
+    """
 
     name: str
-    scorer: UnitScorer
-    policy: Policy
+    signature: Signature
+    summaries: Callable[[Block], list[SystemSummary]]
+    parameters: int | None = None
 
-    @property
-    def signature(self) -> Signature:
-        """Signature of the policy."""
-        return self.policy.signature
 
-    @property
-    def parameters(self) -> int | None:
-        """Parameters of the scorer."""
-        count = self.scorer.parameter_count()
-        return None if count is None else count.whole
+def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
+    """Return a baseline or a trained extractive model with the policy of its summaries."""
 
-    def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the summaries of documents, scored together."""
-        scores = self.scorer.scores(block.documents, self.policy.unit)
+    def summaries(block: Block) -> list[SystemSummary]:
+        scores = scorer.scores(block.documents, policy.unit)
         return [
-            SystemSummary.of(extract(item.document, self.scorer, self.policy, scores=values))
+            SystemSummary.of(extract(item.document, scorer, policy, scores=values))
             for item, values in zip(block.documents, scores, strict=True)
         ]
 
-
-@dataclass(frozen=True)
-class OracleSystem(System):
-    """The oracle: selects the labelled units."""
-
-    policy: Policy
-    name: str = ORACLE
-
-    @property
-    def signature(self) -> Signature:
-        """Signature of the policy."""
-        return self.policy.signature
-
-    def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the summaries of labelled units."""
-        return [
-            SystemSummary.of(
-                Summary.from_indices(
-                    item.document, self.policy.unit, self.name, labels, np.flatnonzero(labels).tolist()
-                )
-            )
-            for item, labels in zip(block.documents, block.labels, strict=True)
-        ]
+    count = scorer.parameter_count()
+    return System(name, policy.signature, summaries, None if count is None else count.whole)
 
 
-@dataclass(frozen=True)
-class AbstractiveSystem(System):
-    """A sequence-to-sequence model with its generation settings; the parser splits its summaries into sentences."""
+def oracle_system(policy: Policy) -> System:
+    """Return the oracle, which selects the labelled units."""
 
-    name: str
-    summarizer: AbstractiveSummarizer
-    generation: Generation
-    parser: Callable[[], Parser]
+    def summaries(block: Block) -> list[SystemSummary]:
+        found = []
+        for item, labels in zip(block.documents, block.labels, strict=True):
+            chosen = np.flatnonzero(labels).tolist()
+            found.append(SystemSummary.of(Summary.from_indices(item.document, policy.unit, ORACLE, labels, chosen)))
+        return found
 
-    @property
-    def signature(self) -> Signature:
-        """Settings of generation and of the selector."""
-        selector = self.summarizer.selector
-        settings = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
-        return self.generation.signature.with_(**settings)
+    return System(ORACLE, policy.signature, summaries)
 
-    @property
-    def parameters(self) -> int:
-        """Parameters of the model."""
-        return sum(parameter.numel() for parameter in self.summarizer.model.parameters())
 
-    def summaries(self, block: Block) -> list[SystemSummary]:
-        """Return the summaries of documents, generated together."""
+def abstractive_system(
+    name: str, summarizer: AbstractiveSummarizer, generation: Generation, parser: Callable[[], Parser]
+) -> System:
+    """Return a sequence-to-sequence model; the parser splits its summaries into sentences."""
+
+    def summaries(block: Block) -> list[SystemSummary]:
         documents = [item.document for item in block.documents]
-        written = [one.text for one in self.summarizer.summarize(documents, **self.generation.options)]
-        lines = split_lines(written, self.parser())
+        written = [one.text for one in summarizer.summarize(documents, **generation.options)]
+        lines = split_lines(written, parser())
         return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, written, strict=True)]
+
+    selector = summarizer.selector
+    settings = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+    parameters = sum(parameter.numel() for parameter in summarizer.model.parameters())
+    return System(name, generation.signature.with_(**settings), summaries, parameters)
 
 
 def load_system(
@@ -173,24 +113,20 @@ def load_system(
     selector: str | None = None,
     r: int | None = None,
 ) -> System:
-    """Return the system of a name: `oracle`, a baseline, an extractive or an abstractive model.
+    """Return a system by name.
 
-    Args:
-        name: As `load_scorer` takes it, or the folder of a sequence-to-sequence model, or `hf:NAME` of one.
-        policy: Unit, length and rules of extractive summaries.
-        parser: Returns the parser that splits abstractive summaries into sentences.
-        generation: Generation settings of an abstractive model.
-        selector: Sentence selector of an abstractive model; by default as in training.
-        r: Sentences that it selects at each step.
+    `name` is `oracle`, a name for `load_scorer`, or the folder or `hf:NAME` of a sequence-to-sequence model. The policy
+    is that of extractive summaries; the others are for abstractive ones: `parser` returns the parser that splits them
+    into sentences, `selector` is the sentence selector, by default as in training, of `r` sentences at each step.
 
     Raises:
         WeightsError: No such model, or an extractive one of the other unit.
     """
     if name == ORACLE:
-        return OracleSystem(policy)
+        return oracle_system(policy)
     if is_sequence_to_sequence(name):
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 
         summarizer = AbstractiveSummarizer.from_pretrained(name, selector=selector, r=r)
-        return AbstractiveSystem(name, summarizer, generation or Generation(), parser)
-    return ExtractiveSystem(name, load_scorer(name, policy.unit), policy)
+        return abstractive_system(name, summarizer, generation or Generation(), parser)
+    return extractive_system(name, load_scorer(name, policy.unit), policy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from discsum.experiments.blocks import DatasetBlocks
 from discsum.experiments.comparison import ModelScores, compare_models
 from discsum.experiments.rows import LEAD, SETTINGS, UNIT_OF, TableRow
 from discsum.experiments.rows import ORACLE as ORACLE_FIGURES
-from discsum.experiments.systems import ExtractiveSystem, OracleSystem, System
+from discsum.experiments.systems import System, extractive_system, oracle_system
 from discsum.experiments.training_runs import train_summarizer
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
@@ -79,8 +79,7 @@ class RowResult:
             }
             for metric in METRICS
         }
-        count = self.parameters
-        parameters = None if count is None else {"attention": count.attention, "whole": count.whole}
+        parameters = None if self.parameters is None else asdict(self.parameters)
         return {"label": self.label, "setting": self.setting, **figures, "parameters": parameters}
 
 
@@ -124,9 +123,9 @@ def run_table(
             folders.append(train_summarizer(content, folder, report))
     policy = usual_policy(unit)
     models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
-    systems: list[System] = [ExtractiveSystem("lead", baseline("lead"), policy), OracleSystem(policy)]
-    systems += [ExtractiveSystem(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
-    found = compare_models(blocks.blocks(), systems, unit, blocks.signature)
+    systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(policy)]
+    systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
+    found = compare_models(blocks, systems, unit)
     table = next(number for number, its in UNIT_OF.items() if its == unit)
     results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
@@ -157,21 +156,16 @@ def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> lis
             continue
         eight = next(place for place in places if rows[place - 2].recipe.endswith(EIGHT_HEADS))
         single = [place for place in places if place != eight]
-        best = {metric: max(single, key=lambda place: _mean(results[place], metric)) for metric in METRICS}
+        best = {metric: max(single, key=lambda place: results[place].documents(metric).mean()) for metric in METRICS}
         for place in single:
-            others = {metric: {"†": best[metric], "‡": eight} for metric in METRICS}
+            row = results[place]
             found = {
-                metric: "".join(
-                    mark for mark, other in marks.items() if _not_worse(results[place], results[other], metric)
-                )
-                for metric, marks in others.items()
+                metric: ("†" if _not_worse(row, results[best[metric]], metric) else "")
+                + ("‡" if _not_worse(row, results[eight], metric) else "")
+                for metric in METRICS
             }
-            marked[place] = replace(results[place], daggers=found)
+            marked[place] = replace(row, daggers=found)
     return marked
-
-
-def _mean(row: RowResult, metric: str) -> float:
-    return float(row.documents(metric).mean())
 
 
 def _not_worse(row: RowResult, other: RowResult, metric: str) -> bool:

@@ -20,8 +20,9 @@ from discsum.baselines import baseline
 from discsum.constants import DEFAULT_UNITS
 from discsum.data.pairs import Pair
 from discsum.data.summaries import read_pairs
-from discsum.experiments.comparison import ModelScores, compare_models, text_blocks, text_signature
-from discsum.experiments.systems import ExtractiveSystem, OracleSystem, System
+from discsum.experiments.blocks import TextBlocks
+from discsum.experiments.comparison import ModelScores, compare_models
+from discsum.experiments.systems import System, extractive_system, oracle_system
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
 from discsum.parsers.parser import Parser
@@ -79,10 +80,10 @@ def main() -> None:
         policy = usual_policy(unit)
         scorers = [baseline(name) for name in ("lead", "marcu", "tree-knapsack")]
         scorers += [model for model in trained if model.unit == unit]
-        systems: list[System] = [ExtractiveSystem(scorer.name, scorer, policy) for scorer in scorers]
-        systems.append(OracleSystem(policy))
+        systems: list[System] = [extractive_system(scorer.name, scorer, policy) for scorer in scorers]
+        systems.append(oracle_system(policy))
         found = {
-            condition: compare_models(text_blocks(pairs, parser, policy), systems, unit, text_signature(parser))
+            condition: compare_models(TextBlocks(pairs, lambda: parser, policy), systems, unit)
             for condition, pairs in given.items()
         }
         show(unit, found)

@@ -5,8 +5,9 @@ import pytest
 from small_news import pairs
 
 from discsum.baselines import baseline
-from discsum.experiments.comparison import compare_models, text_blocks, text_signature
-from discsum.experiments.systems import ExtractiveSystem, OracleSystem
+from discsum.experiments.blocks import TextBlocks
+from discsum.experiments.comparison import compare_models
+from discsum.experiments.systems import extractive_system, oracle_system
 from discsum.selection import Budget, Policy
 
 POLICY = Policy(Budget(units=1))
@@ -14,9 +15,8 @@ POLICY = Policy(Budget(units=1))
 
 @pytest.fixture
 def results(parser):
-    systems = [*(ExtractiveSystem(name, baseline(name), POLICY) for name in ("lead", "random")), OracleSystem(POLICY)]
-    blocks = text_blocks(pairs(0, 12), parser, POLICY)
-    return compare_models(blocks, systems, "sentence", text_signature(parser))
+    systems = [*(extractive_system(name, baseline(name), POLICY) for name in ("lead", "random")), oracle_system(POLICY)]
+    return compare_models(TextBlocks(list(pairs(0, 12)), lambda: parser, POLICY), systems, "sentence")
 
 
 def test_models_compared(results):
@@ -32,12 +32,16 @@ def test_models_compared(results):
 
 def test_what_was_selected(results):
     lead, random, oracle = results
-    assert {one.indices for one in lead.selections} == {(0,)}
+    assert {one.summary.selected for one in lead.selections} == {(0,)}
     assert lead.row([])["place"] == 0
     assert 0 < random.row([])["place"] < 1
     assert oracle.row([])["overlap"] == 1
-    oracles = [set(one.indices) for one in oracle.selections]
-    hits = [bool(set(one.indices) & found) for one, found in zip(random.selections, oracles, strict=True)]
+    oracles = [set(one.summary.selected) for one in oracle.selections]
+    hits = [bool(set(one.summary.selected) & found) for one, found in zip(random.selections, oracles, strict=True)]
     assert random.row([])["overlap"] == pytest.approx(np.mean(hits))
     for entry, one in zip(oracle.documents(), oracle.selections, strict=True):
-        assert (entry["id"], entry["selected"], entry["words"]) == (one.id, list(one.indices), one.words)
+        assert (entry["id"], entry["selected"], entry["words"]) == (
+            one.id,
+            list(one.summary.selected),
+            one.summary.words,
+        )
