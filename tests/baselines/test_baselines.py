@@ -30,7 +30,7 @@ def document():
     return document_of(SENTENCES, random_tree(7, 3))
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", list(BASELINES))
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
 @pytest.mark.parametrize("budget", [Budget(units=2), Budget(words=8), Budget(ratio=0.4)])
 def test_every_baseline_takes_the_same_path(document, name, unit, budget):
@@ -46,7 +46,7 @@ def test_every_baseline_takes_the_same_path(document, name, unit, budget):
     assert extract(document, scorer, Policy(budget, unit)) == summary
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", list(BASELINES))
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
 def test_empty_and_one_unit_documents(name, unit):
     empty = extract(Document(""), baseline(name), Policy(Budget(units=1), unit))

@@ -70,7 +70,7 @@ def attend(head, batch):
 
 
 @pytest.mark.parametrize("sentences", [False, True], ids=["edus", "sentences"])
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", list(HEADS))
 def test_rows_sum_to_one_and_mix_is_the_matrix_times_the_values(name, sentences):
     torch.manual_seed(1)
     head = HEADS[name](config(name).for_head()).eval()
@@ -87,7 +87,7 @@ def test_rows_sum_to_one_and_mix_is_the_matrix_times_the_values(name, sentences)
         torch.testing.assert_close(mixed[row, :, :units], expected[row, :, :units])
 
 
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", list(HEADS))
 def test_padding_changes_no_score(name):
     torch.manual_seed(2)
     network = Synthesizer(config(name)).eval()

@@ -60,7 +60,7 @@ def test_json_keeps_probabilities_and_the_raw_text():
 
 
 @pytest.mark.parametrize("side", ["left", "right", "both"])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", list(FORMATS))
 def test_the_deepest_trees(name, side):
     document = numbered(chain(5000 if name == "dis" else 3000, side))
     content = dump(document, name)
@@ -68,7 +68,7 @@ def test_the_deepest_trees(name, side):
         assert load(content, name).tree == document.tree
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", list(FORMATS))
 def test_one_edu(name):
     document = numbered(RSTTree(1))
     content = dump(document, name)
@@ -77,7 +77,7 @@ def test_one_edu(name):
         assert load(content, name).tree == RSTTree(1)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", list(FORMATS))
 def test_a_document_without_a_tree(name):
     document = dataclasses.replace(numbered(RSTTree(1)), tree=None, id="draft")
     if name == "json":

@@ -56,7 +56,7 @@ def test_content_words_are_stemmed_and_no_stop_words():
     assert content_words("The bridges were closing, and she had cracks!") == ["bridg", "close", "crack"]
 
 
-@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("name", list(ORACLES))
 def test_labels(name):
     heads = np.full(4, -1)
     labels = oracle_labels(name, UNITS, REFERENCE, heads=heads)
