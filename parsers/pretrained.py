@@ -12,9 +12,11 @@ from typing import Any
 
 from tokenizers import Tokenizer
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
+from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_model, write_model
 
@@ -31,11 +33,12 @@ PACKAGED = {
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A Hugging Face encoder with its tokenizer and the indices of its special tokens."""
+    """An encoder with its tokenizer, the indices of its special tokens, and its commit on the hub if it has one."""
 
     encoder: nn.Module
     tokenizer: Tokenizer
     special: tuple[int, int, int]
+    revision: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Loaded:
 
 def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str) -> None:
     """Write a parser to `folder`, its weights as float16."""
-    encoder_config: Any = network.encoder.encoder.config
+    encoder: Any = network.encoder.encoder.config
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / TOKENIZER) as path:
         tokenizer.save(str(path))
@@ -59,7 +62,7 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
         "network": network.config.to_dict(),
         "labels": [list(label) for label in network.labels.labels],
         "special": list(network.encoder.special),
-        "encoder": encoder_config.to_diff_dict() | {"model_type": encoder_config.model_type},
+        "encoder": encoder.to_diff_dict() | {"model_type": encoder.model_type},
         "tokenizer_sha256": sha256(folder / TOKENIZER),
     }
     write_model(folder, KIND, config, network.state_dict(), card)
@@ -81,7 +84,7 @@ def load(name_or_path: str | Path) -> Loaded:
             f"{model.path / CONFIG}: expected the configuration of a {KIND}, got {type(error).__name__}: {error}"
         ) from error
     try:
-        network.load_state_dict(model.tensors)
+        network.load_state_dict(model.tensors, assign=True)
     except RuntimeError as error:
         # The first mismatch suffices; there may be a hundred.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
@@ -106,13 +109,27 @@ def _read_tokenizer(path: Path, checksum: str | None) -> Tokenizer:
 
 
 def build_encoder(config: dict[str, Any]) -> nn.Module:
-    """Return an encoder with random weights from its saved configuration."""
+    """Return an encoder from its saved configuration, to be filled by `load_state_dict(..., assign=True)`."""
+    settings = dict(config)
+    plain = BertConfig.of(settings)
+    if plain is not None:
+        # Random initialisation would take longer than loading.
+        with _Uninitialised():
+            return Bert(plain)
     from transformers import AutoConfig, AutoModel
 
-    settings = dict(config)
     model_type = settings.pop("model_type")
     automatic: Any = AutoModel
     return _without_pooler(automatic.from_config(AutoConfig.for_model(model_type, **settings)))
+
+
+class _Uninitialised(TorchFunctionMode):
+    """Skips the functions of `torch.nn.init`."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
@@ -146,7 +163,13 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             f"for; {str(error).splitlines()[0]}"
         ) from error
     special = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
-    return Pretrained(_without_pooler(loaded), _plain(tokenizer.backend_tokenizer), special)
+    encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
+    if sizes is not None:
+        weights = encoder.state_dict()
+        encoder = Bert(sizes)
+        encoder.load_state_dict(weights)
+    revision = str(getattr(config, "_commit_hash", None) or "")
+    return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special, revision)
 
 
 def _without_attention_dropout(config: Any) -> None:

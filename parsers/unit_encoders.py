@@ -73,8 +73,7 @@ class UnitEncoder:
             config: Any = pretrained.encoder.config
             window = min(512, int(getattr(config, "max_position_embeddings", 512)))
             windows = WindowEncoder(pretrained.encoder, pretrained.special, window=window).to(parser.network.device)
-            revision = str(getattr(config, "_commit_hash", None) or "")
-            encoder = cls(windows, pretrained.tokenizer, revision=revision)
+            encoder = cls(windows, pretrained.tokenizer, revision=pretrained.revision)
         encoder.windows.eval().requires_grad_(False)
         # The parser's EDU states are part of discourse vectors and are frozen too.
         parser.network.edus.requires_grad_(False)
@@ -175,5 +174,4 @@ def identity(name: str) -> dict[str, str]:
     """Return the identity of a Hugging Face encoder: commit and digest."""
     pretrained = pretrained_encoder(name)
     encoder = UnitEncoder(WindowEncoder(pretrained.encoder, pretrained.special), pretrained.tokenizer)
-    revision = str(getattr(pretrained.encoder.config, "_commit_hash", None) or "")
-    return {"encoder": encoder.fingerprint, "revision": revision}
+    return {"encoder": encoder.fingerprint, "revision": pretrained.revision}

@@ -8,6 +8,7 @@ import tiny
 import torch
 
 from discsum.errors import WeightsError
+from discsum.parsers.bert import Bert
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import pretrained_encoder
 from discsum.parsers.subwords import split_subwords
@@ -153,7 +154,7 @@ def test_a_parser_is_no_summarizer(parser_folder, summarizer_folders):
 def test_an_encoder_to_start_from(encoder_folder):
     loaded = pretrained_encoder(str(encoder_folder))
     assert loaded.special == tiny.special_indices()
-    assert loaded.encoder.pooler is None
+    assert isinstance(loaded.encoder, Bert)
     assert loaded.encoder.config.attention_probs_dropout_prob == 0.0
     long = "the mill " * 600
     assert len(split_subwords(long, loaded.tokenizer)) == 1200
