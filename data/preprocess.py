@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import batches, failing_alone
+from discsum.candidates import Candidates
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import ENGINES
 from discsum.data.engines.base import Step, check_device
@@ -147,7 +148,8 @@ class ShardMaker:
             if oracle != UNLABELLED:
                 texts = document.sentence_texts if unit == "sentence" else document.edu_texts
                 heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
-                labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads)
+                groups = Candidates.of(document, unit).groups
+                labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads, groups)
             if self.encoder is not None:
                 encoded = item.vectors[self.parser.fingerprint]
                 vectors[unit] = self.encoder.of(encoded, unit).half().cpu().numpy()

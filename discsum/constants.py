@@ -6,6 +6,8 @@ SHIPPED_PARSER = "discsum-gum"
 UNITS = ("sentence", "edu")
 # Default length of a summary in units, as in Xiao et al. 2020.
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
+# Whether headings, bylines and the like are selected: skipped, or kept as in the papers' systems.
+LAYOUTS = ("skip", "keep")
 # Beams of the search for an abstractive summary.
 BEAMS = 4
 # Sentence segmentation: by the parser, by NLTK, or one sentence per line.

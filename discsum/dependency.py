@@ -118,6 +118,22 @@ def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[n
     return np.where(inside, heads, -1)
 
 
+def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
+    """Return for every EDU `(edus,)` the first EDU of its clause: itself, unless `same-unit` nodes continue a clause.
+
+    A `same-unit` node connects the head EDUs of its children; an EDU embedded between them is not of the clause.
+    """
+    heads = node_heads(tree).tolist()
+    groups = np.arange(tree.edus)
+    for index, node in enumerate(tree.nodes):
+        if node.relation == "same-unit":
+            left = heads[index + 1] if node.split > node.first else node.first
+            right = heads[index + 1 + node.split - node.first] if node.split + 1 < node.last else node.last
+            first, second = sorted((groups[left], groups[right]))
+            groups[groups == second] = first
+    return groups
+
+
 def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     heads, sentence = np.asarray(heads, dtype=np.int64), np.asarray(edu_to_sentence, dtype=np.int64)
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):

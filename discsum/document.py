@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discsum.errors import InputError
 from discsum.format_registry import convert, dump, load, restore
+from discsum.layout import Layout
 from discsum.tree import RSTTree
 
 if TYPE_CHECKING:
@@ -123,6 +124,11 @@ class Document:
     def edu_to_sentence(self) -> NDArray[np.int64]:
         """`(edus,)`: the sentence of every EDU."""
         return np.array([edu.sentence for edu in self.edus], dtype=np.int64)
+
+    @cached_property
+    def layout(self) -> tuple[str, ...]:
+        """The kind of every sentence: `heading`, `label`, `byline`, `list`, `code` or `body`."""
+        return Layout(self.text).kinds([(span.start, span.end) for span in self.sentences])
 
     def units(self, unit: str) -> tuple[Span, ...]:
         """Return the spans of the units: `sentence` or `edu`."""

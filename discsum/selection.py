@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discsum.constants import DEFAULT_UNITS, UNITS
-from discsum.dependency import edu_heads, in_sentence_heads
+from discsum.candidates import Candidates
+from discsum.constants import DEFAULT_UNITS, LAYOUTS, UNITS
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.signature import Signature
@@ -54,10 +53,10 @@ class Budget:
         if problems:
             raise InputError("; ".join(problems))
 
-    def costs(self, document: Document, unit: str) -> tuple[NDArray[np.int64], int]:
+    def costs(self, document: Document, unit: str, candidates: Candidates) -> tuple[NDArray[np.int64], int]:
         """Return the cost of every unit `(units,)` and the capacity, both in units or in words."""
         if self.units is not None:
-            return np.ones(len(document.units(unit)), dtype=np.int64), self.units
+            return candidates.unit_costs(), self.units
         words = word_counts(document, unit)
         if self.words is not None:
             return words, self.words
@@ -75,21 +74,25 @@ class Policy:
         block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
             2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
+        layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
     Raises:
-        InputError: An unknown unit, or `dependencies` between sentences.
+        InputError: An unknown unit or layout, or `dependencies` between sentences.
     """
 
     budget: Budget
     unit: str = "sentence"
     block_trigrams: bool = False
     dependencies: bool = False
+    layout: str = "keep"
 
     def __post_init__(self) -> None:
         """Check the fields together."""
         problems = []
         if self.unit not in UNITS:
             problems.append(f"expected --unit {' or '.join(UNITS)}, got {self.unit!r}")
+        if self.layout not in LAYOUTS:
+            problems.append(f"expected --layout {' or '.join(LAYOUTS)}, got {self.layout!r}")
         if self.dependencies and self.unit != "edu":
             problems.append(f"expected --unit edu with --dependencies, got --unit {self.unit}")
         if problems:
@@ -100,7 +103,11 @@ class Policy:
         """Its settings, for the signature of a figure."""
         length = {name: value for name, value in vars(self.budget).items() if value is not None}
         rules = {name: True for name in ("dependencies", "block_trigrams") if getattr(self, name)}
-        return Signature.of(unit=self.unit, **length, **rules)
+        return Signature.of(unit=self.unit, **length, **rules, layout=self.layout)
+
+    def candidates(self, document: Document) -> Candidates:
+        """Return the candidates of a document under these rules."""
+        return Candidates.of(document, self.unit, dependencies=self.dependencies, skip_layout=self.layout == "skip")
 
 
 def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False) -> Policy:
@@ -132,10 +139,9 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
 def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     """Return the selected units in document order: greedy by score, ties by position.
 
-    A unit that does not fit into what is left of the budget, or that trigram blocking bars, is skipped and
-    the next one tried. With `dependencies` an EDU comes with all its ancestors that are still missing, or not at
-    all; they all count. Where nothing at all fits, the best unit (and its ancestors) is selected nevertheless:
-    a text never has an empty summary.
+    A unit comes with what `Candidates` binds to it, or not at all; in units of length a clause counts once. A unit
+    that does not fit into what is left of the budget, or that trigram blocking bars, is skipped and the next one
+    tried. Where nothing at all fits, the best unit is selected nevertheless: a text never has an empty summary.
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.
@@ -149,17 +155,15 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (len(texts),) or np.isnan(values).any():
         raise InputError(f"expected a number for each of {len(texts)} units, got shape {values.shape}: {values}")
-    costs, left = policy.budget.costs(document, policy.unit)
-    heads = np.full(len(texts), -1, dtype=np.int64)
-    if policy.dependencies and texts:
-        heads = in_sentence_heads(edu_heads(document.require_tree("--dependencies")), document.edu_to_sentence)
-    order = np.argsort(-values, kind="stable").tolist()
+    candidates = policy.candidates(document)
+    costs, left = policy.budget.costs(document, policy.unit, candidates)
+    order = [unit for unit in np.argsort(-values, kind="stable").tolist() if candidates.allowed[unit]]
     selected: set[int] = set()
     seen: set[tuple[str, ...]] = set()
     for candidate in order:
         if left <= 0:
             break
-        wanted = _missing(candidate, heads, selected)
+        wanted = [unit for unit in candidates.together(candidate) if unit not in selected]
         cost = int(costs[wanted].sum())
         if not wanted or cost > left:
             continue
@@ -171,7 +175,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         selected.update(wanted)
         left -= cost
     if not selected and order:
-        selected.update(_missing(order[0], heads, selected))
+        selected.update(candidates.together(order[0]))
     return sorted(selected)
 
 
@@ -179,12 +183,3 @@ def trigrams(text: str) -> set[tuple[str, ...]]:
     """Return the trigrams of a text's lower-cased words, punctuation left out."""
     words = re.findall(r"\w+", text.lower())
     return set(zip(words, words[1:], words[2:], strict=False))
-
-
-def _missing(unit: int, heads: NDArray[np.int64], selected: set[int]) -> Sequence[int]:
-    """Return the unit and its ancestors that are not selected yet; what is selected has all its ancestors."""
-    wanted = []
-    while unit >= 0 and unit not in selected:
-        wanted.append(unit)
-        unit = int(heads[unit])
-    return wanted

@@ -16,12 +16,13 @@ from torch import Tensor
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER
 from discsum.document import Document, Span
+from discsum.layout import Layout
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, starts_from
 from discsum.parsers.sentences import split_sentences
 from discsum.parsers.structure import Bracketing, design
-from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import Node, RSTTree
 
 Spans = Sequence[Span]
@@ -155,7 +156,8 @@ class Parser:
             return found or [], edus or []
         edu_starts, sentence_starts = boundary_probabilities(logits)
         if found is None:
-            found = _spans(text, words, starts_from(sentence_starts, words, config.sentence_threshold))
+            opened = first_subwords(words, [Span(offset, offset + 1) for offset in Layout(text).openings()])
+            found = _spans(text, words, starts_from(sentence_starts, words, config.sentence_threshold, opened))
         if edus is None:
             edus = _spans(text, words, starts_from(edu_starts, words, config.edu_threshold), found)
         return found, edus

@@ -42,13 +42,13 @@ def test_adding_changes_nothing_that_is_there(values):
 
 def test_golden_texts():
     edus = usual_policy("edu", block_trigrams=True).signature
-    assert str(edus) == f"unit:edu|units:6|dependencies:yes|block-trigrams:yes|version:{VERSION}"
-    assert edus.short == f"u:edu|n:6|dep:yes|bt:yes|v:{VERSION}"
+    assert str(edus) == f"unit:edu|units:6|dependencies:yes|block-trigrams:yes|layout:keep|version:{VERSION}"
+    assert edus.short == f"u:edu|n:6|dep:yes|bt:yes|l:keep|v:{VERSION}"
     ratio = Policy(Budget(ratio=0.25)).signature
-    assert str(ratio) == f"unit:sentence|ratio:0.25|version:{VERSION}"
+    assert str(ratio) == f"unit:sentence|ratio:0.25|layout:keep|version:{VERSION}"
     whole = (signature() + ratio).with_(bs=10_000, ci=0.95)
     assert str(whole).startswith("metrics:rouge1+rouge2+rougeLsum|measure:f|stem:porter|split:newline|refs:max|scorer:")
-    assert str(whole).endswith(f"|unit:sentence|ratio:0.25|bs:10000|ci:0.95|version:{VERSION}")
+    assert str(whole).endswith(f"|unit:sentence|ratio:0.25|layout:keep|bs:10000|ci:0.95|version:{VERSION}")
     assert whole.short.startswith("m:rouge1+rouge2+rougeLsum|me:f|st:porter|sp:newline|#:max|sc:")
 
 

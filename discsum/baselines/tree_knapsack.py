@@ -48,8 +48,15 @@ class TreeKnapsack(UnitScorer):
             raise InputError(
                 f"expected no --block-trigrams with {self.name}: it selects all units at once; leave it out"
             )
-        costs, capacity = policy.budget.costs(document, policy.unit)
-        return best_rooted_subtree(_heads(document, policy.unit), scores, costs, capacity)
+        candidates = policy.candidates(document)
+        costs, capacity = policy.budget.costs(document, policy.unit, candidates)
+        # Layout has neither weight nor cost; groups are single units of the tree.
+        first, group = np.unique(candidates.groups, return_inverse=True)
+        heads = group[_heads(document, policy.unit)[first]]
+        weights, prices = (np.bincount(group, np.where(candidates.allowed, values, 0)) for values in (scores, costs))
+        chosen = best_rooted_subtree(heads, weights, prices.astype(np.int64), capacity)
+        selected = np.flatnonzero(np.isin(group, chosen) & candidates.allowed)
+        return selected.tolist() or candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
 
 
 def best_rooted_subtree(

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from discsum.batches import batches
+from discsum.candidates import Candidates
 from discsum.data.dataset import load
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
@@ -73,7 +74,13 @@ class TextBlocks:
         for block in batches(self.pairs, BATCH):
             documents = ensure_parsed(block, self.parser, vectors=True)
             labels = [
-                oracle_labels("rouge12-f", unit_texts(item.document, unit), pair.references, most)
+                oracle_labels(
+                    "rouge12-f",
+                    unit_texts(item.document, unit),
+                    pair.references,
+                    most,
+                    groups=Candidates.of(item.document, unit).groups,
+                )
                 for item, pair in zip(documents, block, strict=True)
             ]
             yield Block(documents, [pair.references for pair in block], labels)

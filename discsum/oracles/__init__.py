@@ -24,6 +24,7 @@ def oracle_labels(
     references: str | Sequence[str],
     k: int | None = None,
     heads: NDArray[np.int64] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int8]:
     """Return 1 for every unit of the oracle summary and 0 for the others `(units,)`.
 
@@ -33,6 +34,8 @@ def oracle_labels(
         references: The reference summary, or several.
         k: Maximum number of units; by default as in the oracle's paper.
         heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; for an oracle that is `edu_only`.
+        groups: `(units,)` first unit of the group that each unit is selected with (`same_unit_groups`); a group is one
+            unit to the oracle.
 
     Raises:
         InputError: An unknown name (the message lists the choices), no reference, or missing heads.
@@ -47,10 +50,13 @@ def oracle_labels(
     if edu_only and heads is None:
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
     limit = oracle.facts.get("units") if k is None else k
-    chosen = oracle.value(units, texts, limit, *((heads,) if edu_only else ()))
-    labels = np.zeros(len(units), dtype=np.int8)
-    labels[chosen] = 1
-    return labels
+    first, group = np.unique(np.arange(len(units)) if groups is None else groups, return_inverse=True)
+    merged = [" ".join(units[unit] for unit in np.flatnonzero(group == index)) for index in range(len(first))]
+    if edu_only and heads is not None:
+        above = np.append(group, -1)[heads[first]]
+        heads = np.where(above == np.arange(len(first)), -1, above)
+    chosen = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
+    return np.isin(group, chosen).astype(np.int8)
 
 
 __all__ = ["ORACLES", "oracle_labels", "register", "register_file"]

@@ -9,6 +9,7 @@ from small_trees import document_of, every_tree, random_tree
 
 from discsum.baselines import BASELINES, baseline
 from discsum.baselines.tree_knapsack import best_rooted_subtree, term_weights
+from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
 from discsum.document import Document
 from discsum.errors import InputError
@@ -39,7 +40,7 @@ def test_every_baseline_takes_the_same_path(document, name, unit, budget):
     summary = extract(document, scorer, Policy(budget, unit))
     assert summary.model == name
     assert len(summary.scores) == len(document.units(unit))
-    costs, capacity = budget.costs(document, unit)
+    costs, capacity = budget.costs(document, unit, Candidates.of(document, unit))
     chosen = [entry.index for entry in summary.selected]
     assert chosen == sorted(chosen) and chosen
     assert len(chosen) == 1 or costs[chosen].sum() <= capacity

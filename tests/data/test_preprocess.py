@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import discsum.data
+from discsum.candidates import Candidates
 from discsum.data.manifest import Manifest, alone
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.sources import PairSource
@@ -78,7 +79,9 @@ def test_a_dataset_is_its_documents(whole, table, parser_folder):
         assert row["edus"] == document.to_json()["edus"]
         assert row["references"] == [given["highlights"]]
         for unit, texts in (("sentence", document.sentence_texts), ("edu", document.edu_texts)):
-            assert row[f"{unit}_labels"] == oracle_labels("rouge12-f", texts, given["highlights"]).tolist()
+            groups = Candidates.of(document, unit).groups
+            labels = oracle_labels("rouge12-f", texts, given["highlights"], groups=groups)
+            assert row[f"{unit}_labels"] == labels.tolist()
             assert len(row[f"{unit}_vectors"]) == len(texts) * 32 * 2
     manifest = Manifest.read(whole)
     assert (manifest.documents, manifest.failed, manifest.width, len(manifest.shards)) == (10, 0, 32, 4)

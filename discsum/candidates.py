@@ -1,0 +1,78 @@
+"""What may be selected of a document, and what is selected together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.dependency import edu_heads, in_sentence_heads, same_unit_groups
+from discsum.document import Document
+from discsum.layout import BODY, LIST, Layout
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The units of a document as candidates of a selection.
+
+    Attributes:
+        allowed: `(units,)` whether a unit may be selected for itself.
+        groups: `(units,)` first unit of the group that is selected together: the parts of a clause that `same-unit`
+            relations connect.
+        above: `(units,)` the unit that comes along with each, -1 for none: with dependencies between EDUs, the one of
+            its sentence that it depends on.
+        labels: `(units,)` the speaker label of each unit's turn, -1 for none.
+    """
+
+    allowed: NDArray[np.bool_]
+    groups: NDArray[np.int64]
+    above: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, document: Document, unit: str, *, dependencies: bool = False, skip_layout: bool = False) -> Candidates:
+        """Return the candidates of a document.
+
+        Args:
+            document: Segmented, and with a tree if `dependencies`.
+            unit: `sentence` or `edu`.
+            dependencies: Whether EDUs bring along those of their sentence that they depend on.
+            skip_layout: Whether only prose is allowed; a text without any is allowed as a whole.
+        """
+        spans = document.units(unit)
+        none = np.full(len(spans), -1, dtype=np.int64)
+        groups, above, labels = np.arange(len(spans)), none, none
+        allowed = np.ones(len(spans), dtype=bool)
+        if unit == "edu" and document.tree is not None and spans:
+            groups = same_unit_groups(document.tree)
+        if dependencies and spans:
+            above = in_sentence_heads(edu_heads(document.require_tree("--dependencies")), document.edu_to_sentence)
+        if skip_layout and spans:
+            layout, offsets = Layout(document.text), [(span.start, span.end) for span in spans]
+            kinds = np.array(layout.kinds(offsets))
+            labels = np.array(layout.labels(offsets), dtype=np.int64)
+            # Prose, or else the fragments of lists, or else everything.
+            allowed = next(mask for mask in (kinds == BODY, kinds == LIST, allowed) if mask.any())
+        return cls(allowed, groups, above, labels)
+
+    def together(self, unit: int) -> list[int]:
+        """Return the unit and all that is selected together with it, in order.
+
+        Layout stays out, except for a turn's label.
+        """
+        found, waiting = set[int](), [unit]
+        while waiting:
+            one = waiting.pop()
+            if one < 0 or one in found:
+                continue
+            found.add(one)
+            waiting += [int(self.above[one]), int(self.labels[one]), *np.flatnonzero(self.groups == self.groups[one])]
+        labels = {int(self.labels[one]) for one in found}
+        return sorted(int(one) for one in found if self.allowed[one] or one in labels)
+
+    def unit_costs(self) -> NDArray[np.int64]:
+        """Return the cost of each unit `(units,)` in units: a group counts once, a label of a turn does not count."""
+        costs = (self.groups == np.arange(len(self.groups))).astype(np.int64)
+        costs[self.labels[self.labels >= 0]] = 0
+        return costs

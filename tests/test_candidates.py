@@ -1,0 +1,134 @@
+"""Halves of a clause and labels of turns are selected together, layout is not selected."""
+
+import numpy as np
+import pytest
+
+from discsum.baselines import baseline
+from discsum.candidates import Candidates
+from discsum.dependency import same_unit_groups
+from discsum.document import Document, Span
+from discsum.errors import InputError
+from discsum.oracles import ORACLES, oracle_labels
+from discsum.scoring import extract
+from discsum.selection import Budget, Policy, select
+from discsum.tree import RSTTree
+
+# [Of the members] [who came] [half voted yes,] [because the plan is cheap.] [It rained.]
+TEXTS = ("Of the members", "who came", "half voted yes,", "because the plan is cheap.", "It rained.")
+TREE = RSTTree(
+    5,
+    [
+        {"first": 0, "last": 4, "split": 3, "nuclearity": "NS", "relation": "elaboration-additional"},
+        {"first": 0, "last": 3, "split": 2, "nuclearity": "NS", "relation": "causal-cause"},
+        {"first": 0, "last": 2, "split": 1, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "elaboration-attribute"},
+    ],
+)
+DOCUMENT = Document.from_edu_texts(TEXTS, TREE)
+
+
+def test_groups_are_the_heads_of_what_same_unit_connects():
+    assert same_unit_groups(TREE).tolist() == [0, 1, 0, 3, 4]
+    assert same_unit_groups(RSTTree(1)).tolist() == [0]
+
+
+def test_groups_of_nested_clauses_are_one():
+    nodes = [
+        {"first": 0, "last": 3, "split": 2, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 2, "split": 1, "nuclearity": "NN", "relation": "same-unit"},
+        {"first": 0, "last": 1, "split": 0, "nuclearity": "NS", "relation": "elaboration-attribute"},
+    ]
+    assert same_unit_groups(RSTTree(4, nodes)).tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("best", [0, 2])
+@pytest.mark.parametrize("dependencies", [True, False])
+def test_whoever_selects_one_half_selects_both(best, dependencies):
+    scores = np.eye(5)[best] + np.array([0, 0, 0, 0, 0.1])
+    assert select(DOCUMENT, scores, Policy(Budget(units=1), "edu", dependencies=dependencies)) == [0, 2]
+    # The halves have six words.
+    rest = [4] if dependencies else [1, 4]
+    assert select(DOCUMENT, scores, Policy(Budget(words=5), "edu", dependencies=dependencies)) == rest
+    assert select(DOCUMENT, scores, Policy(Budget(words=6), "edu", dependencies=dependencies)) == [0, 2]
+
+
+def test_what_depends_on_one_half_brings_both():
+    policy = Policy(Budget(units=2), "edu", dependencies=True)
+    assert select(DOCUMENT, np.eye(5)[1], policy) == [0, 1, 2]
+    assert select(DOCUMENT, np.eye(5)[3], policy) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["lead", "random", "textrank", "marcu", "tree-knapsack"])
+@pytest.mark.parametrize(
+    "budget", [*(Budget(units=units) for units in range(1, 6)), *(Budget(words=words) for words in range(1, 16))]
+)
+def test_no_baseline_takes_half_a_clause(name, budget):
+    for dependencies in (True, False):
+        found = {
+            unit.index
+            for unit in extract(DOCUMENT, baseline(name), Policy(budget, "edu", dependencies=dependencies)).selected
+        }
+        assert (0 in found) == (2 in found)
+
+
+def test_labels_of_both_halves_agree():
+    groups, heads = same_unit_groups(TREE), np.array([-1, 0, -1, 0, -1])
+    for name in ORACLES:
+        for words in ("members", "half voted", "members half", "plan is cheap", "who came", "rained"):
+            labels = oracle_labels(name, TEXTS, words, 2, heads, groups)
+            assert labels[0] == labels[2]
+            assert labels.sum()
+    assert oracle_labels("rouge12-f", TEXTS, "half voted yes", 1, groups=groups).tolist() == [1, 0, 1, 0, 0]
+
+
+NOTE = """\
+Plan for the bridge
+
+By Rowan Ashdown
+
+Anna:
+The old span will close in May. Trucks must use the ford until then.
+
+- new planks
+- paint
+
+Everyone agreed to start with the northern pier.
+"""
+SENTENCES = ("Plan for", "By Rowan", "Anna:", "The old", "Trucks", "- new", "- paint", "Everyone")
+
+
+@pytest.fixture
+def note():
+    starts = [NOTE.index(words) for words in SENTENCES]
+    spans = [Span(start, len(NOTE[:end].rstrip())) for start, end in zip(starts, [*starts[1:], len(NOTE)], strict=True)]
+    return Document.from_spans(NOTE, spans, spans)
+
+
+def test_layout_is_not_selected_and_a_label_comes_with_its_turn(note):
+    assert note.layout == ("heading", "byline", "label", "body", "body", "list", "list", "body")
+    falling = 1 - np.arange(8) / 8
+    assert select(note, falling, Policy(Budget(units=2))) == [0, 1]
+    assert select(note, falling, Policy(Budget(units=2), layout="skip")) == [2, 3, 4]
+    assert select(note, falling, Policy(Budget(units=3), layout="skip")) == [2, 3, 4, 7]
+    assert select(note, np.eye(8)[7], Policy(Budget(units=1), layout="skip")) == [7]
+    # The label's word counts once: 1 + 7 + 7.
+    assert select(note, np.eye(8)[3], Policy(Budget(words=15), layout="skip")) == [2, 3, 4]
+    assert select(note, np.eye(8)[3], Policy(Budget(words=14), layout="skip")) == [2, 3]
+
+
+def test_a_text_without_prose_is_allowed_as_a_whole():
+    spans = [Span(0, 2), Span(3, 7)]
+    numbers = Document.from_spans("12 3456", spans, spans)
+    assert select(numbers, [0, 1], Policy(Budget(units=1), layout="skip")) == [1]
+    listed = Document.from_spans("Buy:\n- milk\n- two eggs", [Span(0, 4), Span(5, 11), Span(12, 22)], [])
+    assert listed.layout[2] == "list"
+    assert select(listed, [2, 1, 0], Policy(Budget(units=1), layout="skip"))[0] > 0
+
+
+def test_an_unknown_layout_is_refused():
+    with pytest.raises(InputError, match="expected --layout skip or keep, got 'drop'"):
+        Policy(Budget(units=1), layout="drop")
+
+
+def test_unit_costs():
+    assert Candidates.of(DOCUMENT, "edu").unit_costs().tolist() == [1, 1, 0, 1, 1]

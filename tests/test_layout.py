@@ -1,0 +1,100 @@
+"""Layout of twenty texts of ten kinds, in `tests/texts`, with what is and is not prose in each."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discsum.document import Document
+from discsum.layout import BODY, KINDS, Layout, has_content
+from discsum.parsers.parser import Parser
+from discsum.persistence import shipped
+
+TEXTS = Path(__file__).parent / "texts"
+EXPECTED = yaml.safe_load((TEXTS / "expected.yaml").read_text(encoding="utf-8"))
+# Words that a summary may contain although they are layout: they are inside a sentence that is not.
+INSIDE = {"paper-2.txt": ["*Corresponding author: c.adeyale@eastmark.example"]}
+
+
+def plain(text):
+    return " ".join(str(text).split())
+
+
+@pytest.fixture(scope="module")
+def segmented():
+    parser = Parser.from_pretrained()
+    texts = [(TEXTS / name).read_bytes().decode("utf-8") for name in EXPECTED]
+    return dict(zip(EXPECTED, parser.segment(texts), strict=True))
+
+
+@pytest.mark.skipif("discsum-gum" not in shipped(), reason="the shipped parser is not installed")
+@pytest.mark.parametrize("name", EXPECTED)
+def test_prose_is_told_from_layout(segmented, name):
+    document = segmented[name]
+    prose = {plain(text) for text, kind in zip(document.sentence_texts, document.layout, strict=True) if kind == BODY}
+    layout = {plain(text) for text, kind in zip(document.sentence_texts, document.layout, strict=True) if kind != BODY}
+    expected = [plain(line) for line in EXPECTED[name]["layout"] if line not in INSIDE.get(name, [])]
+    assert [line for line in expected if line in prose] == []
+    assert [line for line in EXPECTED[name]["content"] if plain(line) in layout] == []
+
+
+@pytest.mark.skipif("discsum-gum" not in shipped(), reason="the shipped parser is not installed")
+@pytest.mark.parametrize("name", [name for name in EXPECTED if EXPECTED[name].get("turns")])
+def test_labels_come_with_their_turns(segmented, name):
+    document = segmented[name]
+    texts = [plain(text) for text in document.sentence_texts]
+    labels = Layout(document.text).labels([(span.start, span.end) for span in document.sentences])
+    for label, sentence in EXPECTED[name]["turns"]:
+        index = next(index for index, text in enumerate(texts) if sentence in text)
+        assert label in texts[labels[index]]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Rain ahead\n\nIt will rain on all three days.", "heading body"),
+        ("## Usage\nRun the program with a file.\n", "heading body"),
+        (
+            "The bridge was closed on Monday because the\nriver rose above the marks of the spring\nMay had seen.",
+            "body body body",
+        ),
+        ("HARBOURTON, March 3 (Agency) -\nThe ferry stopped.", "byline body"),
+        ("PUBLISHED: 05:47 GMT, 3 March 2024\nThe ferry stopped.", "byline body"),
+        ("By Jane Doe and John Roe\nThe ferry stopped.", "byline body"),
+        ("By noon the ferry had stopped.", "body"),
+        ("• soap\n• towels for all the children who swim\n", "list body"),
+        ("Anna:\nI will come.\nBen:\nSo will I.", "label body label body"),
+        ("```\nx = 1\n```\nThat was code.", "code code code body"),
+        ("| a | b |\n|---|---|\nThat was a table.", "code code body"),
+        ("42\n...\nIt ended there.", "label label body"),
+        ("7.1 Termination\nEither party may end this contract in writing.", "heading body"),
+        ("References\nMarl, J. (2016). Sound as a fence.", "heading list"),
+    ],
+)
+def test_kinds_of_lines(text, kinds):
+    assert [line.kind for line in Layout(text).lines] == kinds.split()
+
+
+def test_lines_that_open_a_unit():
+    text = "The list is short\nand dry.\n- soap\n- towels\nNext steps\n\nBuy it."
+    assert [text[start:].split("\n")[0] for start in Layout(text).openings()][:2] == ["- soap", "- towels"]
+    # A wrapped line is not a list item.
+    wrapped = "The old bridge was closed for a week, and trucks took the\n7.5 km road around the lake, which was dry.\n"
+    assert Layout(wrapped).openings() == []
+
+
+@given(st.text(alphabet=st.sampled_from(list("aB1.:-•#|`\n\r\t ()[]\"'é\u2028")), max_size=80))
+def test_any_text_has_a_layout(text):
+    layout = Layout(text)
+    assert all(text[line.start : line.end].strip() == text[line.start : line.end] != "" for line in layout.lines)
+    assert all(line.start <= line.content <= line.end and line.kind in KINDS for line in layout.lines)
+    spans = [(line.start, line.end) for line in layout.lines]
+    labels = layout.labels(spans)
+    assert all(-1 <= label < index for index, label in enumerate(labels))
+    assert all(
+        kind != BODY or has_content(text[start:end])
+        for kind, (start, end) in zip(layout.kinds(spans), spans, strict=True)
+    )
+    Document(text)
