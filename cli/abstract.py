@@ -11,6 +11,7 @@ from discsum.cli.documents import check_choice, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     Beams,
+    Device,
     Encoding,
     Inputs,
     MaxTokens,
@@ -52,7 +53,7 @@ def abstract(
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
-    device: Annotated[str, typer.Option(help="Device of the model: cpu, cuda, ...")] = "cpu",
+    device: Device = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,
     sentences: Sentences = "model",

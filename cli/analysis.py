@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
 Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
-Device = Annotated[str, typer.Option(help="Device of the model: cpu, cuda, ...")]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.cli.analysis import Device, Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_rouge import rouge
-from discsum.cli.options import ParserName
+from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting
 from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.errors import InputError, WeightsError

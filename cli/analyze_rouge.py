@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.cli.analysis import ALL, Device, Documents, Out, load_system, read_table, write_numbers
-from discsum.cli.options import ParserName
+from discsum.cli.analysis import ALL, Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting
 from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError

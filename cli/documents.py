@@ -69,10 +69,10 @@ class Run:
 
 
 def in_batches(
-    entries: Iterable[Item | Failure], work: Callable[[Sequence[Item]], Sequence[T]], run: Run
+    entries: Iterable[Item | Failure], work: Callable[[Sequence[Item]], Sequence[T]], run: Run, size: int = BATCH
 ) -> Iterator[tuple[Item, T]]:
     """Yield each document with its result, in order; they are processed in batches, and each fails alone."""
-    for batch in batches(entries, BATCH):
+    for batch in batches(entries, size):
         items = []
         for entry in batch:
             if isinstance(entry, Failure):
@@ -161,6 +161,7 @@ def write_summaries(
     text_of: Callable[[Summarized], str],
     output: str | None,
     json: bool,
+    batch_size: int = BATCH,
 ) -> None:
     """Write the summary of each document as soon as it is ready, and end like `Run.finish`.
 
@@ -171,10 +172,11 @@ def write_summaries(
         text_of: Returns the text of a summary, for output without `json`.
         output: As for `Writer`.
         json: Whether to write JSON.
+        batch_size: Documents that `work` receives together.
     """
     single, run = is_single(inputs), Run()
     with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
-        for item, summary in in_batches(entries, work, run):
+        for item, summary in in_batches(entries, work, run, batch_size):
             with run.guard(item):
                 if json:
                     text = to_line(summary.to_json(), pretty=single)

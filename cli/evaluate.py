@@ -13,7 +13,7 @@ import typer
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import Beams, MaxTokens, MinTokens, ParserName, ReadSentences, Selector, Truncate
 from discsum.cli.train import HeadFiles
-from discsum.constants import BEAMS, SHIPPED_PARSER, UNITS
+from discsum.constants import BEAMS, LAYOUTS, SHIPPED_PARSER, UNITS
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def evaluate(
     block_trigrams: Annotated[
         bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
+    layout: Annotated[
+        str, typer.Option(metavar="skip|keep", help="Whether headings, bylines, list fragments and code are skipped.")
+    ] = "keep",
     first: Annotated[int, typer.Option(min=0, help="First row of the data, from 0.")] = 0,
     last: Annotated[int | None, typer.Option(min=0, help="End of the rows (exclusive).")] = None,
     parser: ParserName = SHIPPED_PARSER,
@@ -165,7 +168,7 @@ def evaluate(
     from discsum.experiments.systems import load_system
     from discsum.parsers.loading import load_parser
 
-    policy, engine, run = _policy(unit, units, block_trigrams), partial(load_parser, parser), Run()
+    policy, engine, run = _policy(unit, units, block_trigrams, layout), partial(load_parser, parser), Run()
     generation = Generation(beams, min_tokens, max_tokens, truncate)
     results = measure(
         [load_system(name, policy, engine, generation, selector, r) for name in models],
@@ -196,14 +199,15 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 
 
-def _policy(unit: str, units: int | None, block_trigrams: bool) -> Policy:
+def _policy(unit: str, units: int | None, block_trigrams: bool, layout: str) -> Policy:
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import usual_policy
 
     check_choice("--unit", unit, UNITS)
+    check_choice("--layout", layout, LAYOUTS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return usual_policy(unit, units, block_trigrams=block_trigrams)
+    return usual_policy(unit, units, block_trigrams=block_trigrams, layout=layout)
 
 
 def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:

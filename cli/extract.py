@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.baselines import BASELINES
-from discsum.cli.documents import check_choice, write_summaries
-from discsum.cli.options import Encoding, Inputs, Output, Sentences, TextColumn
+from discsum.cli.documents import BATCH, check_choice, write_summaries
+from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Sentences, TextColumn
 from discsum.cli.train import HeadFiles
-from discsum.constants import SENTENCES, SHIPPED_PARSER, UNITS
-from discsum.data.inputs import Item, read_inputs
+from discsum.constants import LAYOUTS, SENTENCES, UNITS
+from discsum.data.inputs import read_inputs
+from discsum.errors import InputError
 
 if TYPE_CHECKING:
-    from discsum.parsers.parser import Parser
-    from discsum.scoring import UnitScorer
-    from discsum.selection import Budget, Policy
     from discsum.summary import Summary
 
 app = typer.Typer(add_completion=False)
@@ -45,6 +42,9 @@ def extract(
     block_trigrams: Annotated[
         bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
+    layout: Annotated[
+        str, typer.Option(metavar="skip|keep", help="Whether headings, bylines, list fragments and code are skipped.")
+    ] = "skip",
     tidy: Annotated[
         bool,
         typer.Option("--tidy", help="Capitalise and punctuate the EDUs of each sentence; with --unit edu."),
@@ -65,75 +65,41 @@ def extract(
         str | None,
         typer.Option(help="Name or folder of a parser, for baselines; trained models have their own."),
     ] = None,
+    device: Device = "cpu",
+    batch_size: BatchSize = BATCH,
     head_files: HeadFiles = None,
 ) -> None:
     """Summarize texts by their most important sentences or EDUs.
 
     Example: discsum extract article.txt --units 3
     """
-    from discsum.parsers.parsing import ensure_parsed
-    from discsum.scoring import extract as summary_of
-    from discsum.summarizer.loading import load_scorer
+    from discsum.summarizer.pipeline import SummaryPipeline
 
     check_choice("--sentences", sentences, SENTENCES)
+    check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    given = _budget(units, words, ratio)
-    scorer = load_scorer(model, unit)
-    policy = _policy(scorer, unit, given, dependencies, block_trigrams)
-    engine = _parser(scorer, parser)
-
-    def work(items: Sequence[Item]) -> list[Summary]:
-        parsed = ensure_parsed(items, engine, sentences=sentences)
-        return [
-            summary_of(item.document, scorer, policy, scores=scores, tidy=tidy)
-            for item, scores in zip(parsed, scorer.scores(parsed, policy.unit), strict=True)
-        ]
+    try:
+        pipeline = SummaryPipeline.load(
+            model=model,
+            unit=unit,
+            units=units,
+            words=words,
+            ratio=ratio,
+            dependencies=dependencies,
+            block_trigrams=block_trigrams,
+            layout=layout,
+            tidy=tidy,
+            sentences=sentences,
+            parser=parser,
+            device=device,
+        )
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
 
     def text_of(summary: Summary) -> str:
         # One sentence per line: headlines stay separate, and ROUGE-Lsum expects it.
-        return "\n".join(summary.lines) if policy.unit == "sentence" else summary.text
+        return "\n".join(summary.lines) if summary.unit == "sentence" else summary.text
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
-    write_summaries(inputs, entries, work, text_of, output, json)
-
-
-def _budget(units: int | None, words: int | None, ratio: float | None) -> Budget | None:
-    """Return the requested length; None for the default of the model."""
-    from discsum.errors import InputError
-    from discsum.selection import Budget
-
-    if units is None and words is None and ratio is None:
-        return None
-    try:
-        return Budget(units, words, ratio)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def _policy(
-    scorer: UnitScorer, unit: str | None, given: Budget | None, dependencies: bool | None, trigrams: bool
-) -> Policy:
-    from discsum.errors import InputError
-    from discsum.selection import Budget, Policy
-
-    chosen = unit or scorer.unit or "sentence"
-    if trigrams and scorer.own_selection:
-        raise typer.BadParameter(f"{scorer.name} selects by a rule of its own", param_hint="--block-trigrams")
-    try:
-        wanted = chosen == "edu" if dependencies is None else dependencies
-        return Policy(given or Budget(scorer.usual_units(chosen)), chosen, trigrams, wanted)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def _parser(scorer: UnitScorer, name: str | None) -> Callable[[], Parser]:
-    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
-    from discsum.parsers.loading import load_parser
-
-    own = scorer.parser
-    if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER)
-    if name is not None and load_parser(name).fingerprint != own.fingerprint:
-        raise typer.BadParameter(f"{scorer.name} reads the vectors of its own parser", param_hint="--parser")
-    return lambda: own
+    write_summaries(inputs, entries, pipeline, text_of, output, json, batch_size)

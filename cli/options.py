@@ -47,6 +47,8 @@ Sentences = Annotated[
     ),
 ]
 ParserName = Annotated[str, typer.Option("--parser", help="Name or folder of a parser.")]
+Device = Annotated[str, typer.Option(help="Device of the models: cpu, cuda, ...")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]
 # Options of generation.
 Selector = Annotated[
     str | None,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import Run, Writer, check_choice, in_batches, is_single
-from discsum.cli.options import Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.documents import BATCH, Run, Writer, check_choice, in_batches, is_single
+from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
 from discsum.cli.progress import counting
 from discsum.constants import SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
@@ -48,6 +48,8 @@ def parse(
     encoding: Encoding = "utf-8",
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
+    batch_size: BatchSize = BATCH,
 ) -> None:
     """Turn raw text into discourse trees, or convert trees from one format to another.
 
@@ -67,13 +69,13 @@ def parse(
     from discsum.parsers.parsing import ensure_parsed
 
     def work(items: Sequence[Item]) -> list[Document]:
-        parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences, edus=edus)
+        parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences, edus=edus)
         return [item.document for item in parsed]
 
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
     one_file = single or format in SHOWN
     with Writer(output, suffix(format), one_file=one_file) as writer, counting("parsed") as show:
-        for item, document in in_batches(entries, work, run):
+        for item, document in in_batches(entries, work, run, batch_size):
             with run.guard(item):
                 writer.write(item, _render(document, format, single and not jsonl, writer))
             show(run.done)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
+
+from discsum.constants import SHIPPED_PARSER
 
 if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
+    from discsum.summarizer.pipeline import SummaryOptions, SummaryPipeline
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
 
@@ -36,25 +40,69 @@ __all__ = [
     "Span",
     "Summary",
     "parse",
+    "parse_many",
     "summarize",
+    "summarize_many",
 ]
 
 
-def parse(text: str) -> Document:
-    """Return the document of a text, with sentences, EDUs and discourse tree, by the shipped parser."""
-    document: Document = import_module("discsum.parsers.loading").load_parser().parse(text)
-    return document
+def parse(
+    text: str, *, id: str = "", parser: str = SHIPPED_PARSER, sentences: str = "model", device: str = "cpu"
+) -> Document:
+    """Return the document of a text, with sentences, EDUs and discourse tree.
 
-
-def summarize(text: str, *, units: int | None = None, unit: str = "sentence") -> Summary:
-    """Return the summary of a text in `units` sentences or EDUs, 3 or 6 by default, by the shipped summarizer.
+    Args:
+        text: Any string; offsets in the result count its characters.
+        id: The document's name.
+        parser: Name or folder of a parser.
+        sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
+        device: Device of the parser: `cpu`, `cuda`, ...
 
     Raises:
-        InputError: Another unit, or less than one of them.
+        TypeError: The text is no string.
+        InputError: An option out of range.
+        WeightsError: No such parser.
     """
-    summarizer = import_module("discsum.summarizer.loading").shipped_summarizer(unit)
-    summary: Summary = summarizer.summarize(text, units=units)
-    return summary
+    return next(parse_many([text], ids=[id], parser=parser, sentences=sentences, device=device))
+
+
+def parse_many(
+    texts: Iterable[str],
+    *,
+    ids: Iterable[str] | None = None,
+    batch_size: int = 8,
+    parser: str = SHIPPED_PARSER,
+    sentences: str = "model",
+    device: str = "cpu",
+) -> Iterator[Document]:
+    """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""
+    loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device)
+    return loaded.parse_many(texts, batch_size=batch_size, sentences=sentences, ids=ids)
+
+
+def summarize(text: str | Document, *, id: str = "", **options: Unpack[SummaryOptions]) -> Summary:
+    """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
+
+    The options are those of `discsum.summarizer.pipeline.SummaryPipeline.load`.
+
+    Raises:
+        TypeError: The text is no string, or there is no such option.
+        InputError: An option out of range, or options in conflict.
+        WeightsError: No such model.
+    """
+    return next(summarize_many([text], ids=[id], **options))
+
+
+def summarize_many(
+    texts: Iterable[str | Document],
+    *,
+    ids: Iterable[str] | None = None,
+    batch_size: int = 8,
+    **options: Unpack[SummaryOptions],
+) -> Iterator[Summary]:
+    """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
+    pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(**options)
+    return pipeline.many(texts, ids, batch_size)
 
 
 def __getattr__(name: str) -> Any:

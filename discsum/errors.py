@@ -7,7 +7,7 @@ class DiscsumError(Exception):
     """Base of all errors for users; messages say what was expected, what came, what to do."""
 
 
-class InputError(DiscsumError):
+class InputError(DiscsumError, ValueError):
     """An invalid text, file or option."""
 
 

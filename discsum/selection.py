@@ -38,18 +38,18 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Check that exactly one length is given and that it is one."""
-        given = {f"--{name}": value for name, value in vars(self).items() if value is not None}
+        given = {name: value for name, value in vars(self).items() if value is not None}
         problems = []
         if len(given) != 1:
             found = " and ".join(f"{name} {value}" for name, value in given.items()) or "none"
-            problems.append(f"expected exactly one of --units, --words and --ratio, got {found}; choose one")
-        for name in ("--units", "--words"):
+            problems.append(f"expected exactly one of units, words and ratio, got {found}; choose one")
+        for name in ("units", "words"):
             value = given.get(name, 1)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                problems.append(f"expected {name} to be a whole number of at least 1, got {value!r}")
-        ratio = given.get("--ratio", 1.0)
+                problems.append(f"{name}: expected a whole number of at least 1, got {value!r}")
+        ratio = given.get("ratio", 1.0)
         if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= 1:
-            problems.append(f"expected --ratio to be above 0 and at most 1, got {ratio!r}")
+            problems.append(f"ratio: expected a number above 0 and at most 1, got {ratio!r}")
         if problems:
             raise InputError("; ".join(problems))
 
@@ -90,11 +90,11 @@ class Policy:
         """Check the fields together."""
         problems = []
         if self.unit not in UNITS:
-            problems.append(f"expected --unit {' or '.join(UNITS)}, got {self.unit!r}")
+            problems.append(f"unit: expected {' or '.join(UNITS)}, got {self.unit!r}")
         if self.layout not in LAYOUTS:
-            problems.append(f"expected --layout {' or '.join(LAYOUTS)}, got {self.layout!r}")
+            problems.append(f"layout: expected {' or '.join(LAYOUTS)}, got {self.layout!r}")
         if self.dependencies and self.unit != "edu":
-            problems.append(f"expected --unit edu with --dependencies, got --unit {self.unit}")
+            problems.append(f"dependencies: expected unit edu, got {self.unit}")
         if problems:
             raise InputError("; ".join(problems))
 
@@ -110,14 +110,14 @@ class Policy:
         return Candidates.of(document, self.unit, dependencies=self.dependencies, skip_layout=self.layout == "skip")
 
 
-def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False) -> Policy:
+def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False, layout: str = "keep") -> Policy:
     """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
 
     Raises:
         InputError: An unknown unit, or less than one of them.
     """
     count = DEFAULT_UNITS.get(unit) if units is None else units
-    return Policy(Budget(units=count or 1), unit, block_trigrams, dependencies=unit == "edu")
+    return Policy(Budget(units=count or 1), unit, block_trigrams, unit == "edu", layout)
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:

@@ -119,6 +119,9 @@ class Parser:
 
     def _encode(self, texts: Sequence[str]) -> tuple[list[Subwords], list[Tensor]]:
         """Return the subwords of each text and their `(subwords, width)` vectors."""
+        for text in texts:
+            if not isinstance(text, str):
+                raise TypeError(f"text: expected str, got {type(text).__name__}")
         subwords = [split_subwords(text, self.tokenizer) for text in texts]
         return subwords, self.network.encoder(subwords)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB
 from discsum.errors import WeightsError
-from discsum.persistence import shipped
+from discsum.files import sha256
+from discsum.parsers.loading import MOST
+from discsum.persistence import CONFIG, locate, shipped
 from discsum.registry import suggestion
 from discsum.scoring import UnitScorer
-from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.extractive import SHIPPED, ExtractiveSummarizer
 
 
 def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") -> UnitScorer:
@@ -32,17 +34,16 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
             f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
             f"or one of {', '.join(BASELINES)}{suggestion(name, [*shipped(), *BASELINES])}; found no such folder"
         )
-    model = ExtractiveSummarizer.from_pretrained(name, unit=unit or "sentence", device=device)
+    if name is not None and name.startswith(HUB):
+        model = ExtractiveSummarizer.from_pretrained(name, device=device)
+    else:
+        folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
+        model = _loaded(str(folder), sha256(folder / CONFIG), device)
     if unit is not None and model.unit != unit:
-        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {model.unit}")
+        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one of unit {model.unit}")
     return model
 
 
-@cache
-def shipped_summarizer(unit: str) -> ExtractiveSummarizer:
-    """Return the shipped summarizer of a unit, loaded once; both share the cached parser.
-
-    Raises:
-        InputError: Another unit than `sentence` or `edu`.
-    """
-    return ExtractiveSummarizer.from_pretrained(unit=unit)
+@lru_cache(maxsize=MOST)
+def _loaded(folder: str, fingerprint: str, device: str) -> ExtractiveSummarizer:
+    return ExtractiveSummarizer.from_pretrained(folder, device=device)

@@ -1,0 +1,150 @@
+"""Extractive summaries of texts and documents, as `discsum.summarize` and `discsum extract` make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, TypedDict
+
+from discsum.batches import batches
+from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.data.inputs import Item
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.parsers.loading import load_parser
+from discsum.parsers.parsing import Text, ensure_parsed
+from discsum.scoring import UnitScorer, extract
+from discsum.selection import Budget, Policy
+from discsum.summarizer.loading import load_scorer
+from discsum.summary import Summary
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
+
+
+class SummaryOptions(TypedDict, total=False):
+    """The arguments of `SummaryPipeline.load`."""
+
+    model: str | None
+    unit: str | None
+    units: int | None
+    words: int | None
+    ratio: float | None
+    dependencies: bool | None
+    block_trigrams: bool
+    layout: str
+    tidy: bool
+    sentences: str
+    parser: str | None
+    device: str
+
+
+@dataclass(frozen=True)
+class SummaryPipeline:
+    """Parses, scores and selects.
+
+    Attributes:
+        scorer: A baseline or a trained model.
+        policy: Unit, length and rules.
+        parser: Returns the parser of texts.
+        sentences: Sentence segmentation.
+        tidy: Whether EDUs are tidied.
+    """
+
+    scorer: UnitScorer
+    policy: Policy
+    parser: Callable[[], Parser]
+    sentences: str
+    tidy: bool
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        model: str | None = None,
+        unit: str | None = None,
+        units: int | None = None,
+        words: int | None = None,
+        ratio: float | None = None,
+        dependencies: bool | None = None,
+        block_trigrams: bool = False,
+        layout: str = "skip",
+        tidy: bool = False,
+        sentences: str = "model",
+        parser: str | None = None,
+        device: str = "cpu",
+    ) -> SummaryPipeline:
+        """Return the pipeline with these options; models are loaded once.
+
+        Args:
+            model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; by default the shipped
+                model of the unit.
+            unit: `sentence` or `edu`; by default the model's.
+            units: Maximum number of units; without a length, the model's usual one.
+            words: Maximum number of words.
+            ratio: Maximum number of words as a share of the text's.
+            dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
+            block_trigrams: Whether units that share a trigram with the summary are skipped.
+            layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
+            tidy: Whether the EDUs of each sentence are capitalised and punctuated.
+            sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
+            parser: Name or folder of a parser, for baselines; trained models have their own.
+            device: Device of the models: `cpu`, `cuda`, ...
+
+        Raises:
+            InputError: Options out of range or in conflict; told before a model is loaded.
+            WeightsError: No such model or parser.
+        """
+        given = Budget(units, words, ratio) if (units, words, ratio) != (None, None, None) else None
+        edu = unit == "edu"
+        Policy(given or Budget(1), unit or "sentence", block_trigrams, edu and bool(dependencies), layout)
+        if sentences not in SENTENCES:
+            raise InputError(f"sentences: expected one of {', '.join(SENTENCES)}, got {sentences!r}")
+        scorer = load_scorer(model, unit, device)
+        chosen = unit or scorer.unit or "sentence"
+        wanted = chosen == "edu" if dependencies is None else dependencies
+        policy = Policy(given or Budget(scorer.usual_units(chosen)), chosen, block_trigrams, wanted, layout)
+        if block_trigrams and scorer.own_selection:
+            raise InputError(f"block_trigrams: {scorer.name} selects by a rule of its own; leave it out")
+        return cls(scorer, policy, _parser(scorer, parser, device), sentences, tidy)
+
+    def __call__(self, items: Sequence[Text]) -> list[Summary]:
+        """Return the summary of each text or document, in order; they are parsed together."""
+        parsed = ensure_parsed(items, self.parser, sentences=self.sentences)
+        scores = self.scorer.scores(parsed, self.policy.unit)
+        return [
+            extract(item.document, self.scorer, self.policy, scores=values, tidy=self.tidy)
+            for item, values in zip(parsed, scores, strict=True)
+        ]
+
+    def many(
+        self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8
+    ) -> Iterator[Summary]:
+        """Yield the summary of each text or document, in order, `batch_size` of them parsed together.
+
+        Raises:
+            TypeError: Something else than a text or document.
+        """
+        if isinstance(texts, str | Document):
+            raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
+        for batch in batches(zip(texts, repeat("") if ids is None else ids, strict=ids is not None), batch_size):
+            yield from self([_item(text, name) for text, name in batch])
+
+
+def _item(text: str | Document, name: str) -> Item:
+    if isinstance(text, Document):
+        return Item(name or text.id, "", text.text, text)
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
+    return Item(name, "", text)
+
+
+def _parser(scorer: UnitScorer, name: str | None, device: str) -> Callable[[], Parser]:
+    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
+    own = scorer.parser
+    if own is None:
+        return lambda: load_parser(name or SHIPPED_PARSER, device)
+    if name is not None and load_parser(name, device).fingerprint != own.fingerprint:
+        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
+    return lambda: own
