@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_trees import document_of, random_tree
 
+from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
 from discsum.document import Document
 from discsum.errors import InputError
@@ -23,13 +24,16 @@ FOX = [
 @pytest.mark.parametrize(
     ("fields", "problems"),
     [
-        ({}, ["exactly one of --units, --words and --ratio, got none"]),
-        ({"units": 3, "ratio": 0.5}, ["got --units 3 and --ratio 0.5; choose one"]),
-        ({"units": 0}, ["--units to be a whole number of at least 1, got 0"]),
-        ({"words": 2.5}, ["--words to be a whole number of at least 1, got 2.5"]),
-        ({"ratio": 0.0}, ["--ratio to be above 0 and at most 1, got 0.0"]),
-        ({"ratio": float("nan")}, ["--ratio to be above 0"]),
-        ({"units": -1, "words": 0, "ratio": 30}, ["exactly one", "--units to be", "--words to be", "--ratio to be"]),
+        ({}, ["exactly one of units, words and ratio, got none"]),
+        ({"units": 3, "ratio": 0.5}, ["got units 3 and ratio 0.5; choose one"]),
+        ({"units": 0}, ["units: expected a whole number of at least 1, got 0"]),
+        ({"words": 2.5}, ["words: expected a whole number of at least 1, got 2.5"]),
+        ({"ratio": 0.0}, ["ratio: expected a number above 0 and at most 1, got 0.0"]),
+        ({"ratio": float("nan")}, ["ratio: expected a number above 0"]),
+        (
+            {"units": -1, "words": 0, "ratio": 30},
+            ["exactly one", "units: expected", "words: expected", "ratio: expected"],
+        ),
     ],
 )
 def test_budget_names_every_problem(fields, problems):
@@ -40,17 +44,21 @@ def test_budget_names_every_problem(fields, problems):
 
 
 def test_policy_names_every_problem():
-    with pytest.raises(InputError, match=r"--unit sentence or edu, got 'word'.*--unit edu with --dependencies"):
+    with pytest.raises(
+        InputError, match=r"unit: expected sentence or edu, got 'word'; dependencies: expected unit edu"
+    ):
         Policy(Budget(units=1), unit="word", dependencies=True)
 
 
 def test_costs():
     document = document_of(FOX)
     assert word_counts(document, "sentence").tolist() == [8, 3, 10, 3]
-    assert Budget(units=2).costs(document, "sentence")[1] == 2
-    assert Budget(words=9).costs(document, "sentence")[1] == 9
-    assert Budget(ratio=0.5).costs(document, "sentence")[1] == 12
-    assert Budget(ratio=0.1).costs(document_of([["a b c d e f g h i j"] for _ in range(3)]), "edu")[1] == 3
+    candidates = Candidates.of(document, "sentence")
+    assert Budget(units=2).costs(document, "sentence", candidates)[1] == 2
+    assert Budget(words=9).costs(document, "sentence", candidates)[1] == 9
+    assert Budget(ratio=0.5).costs(document, "sentence", candidates)[1] == 12
+    ten = document_of([["a b c d e f g h i j"] for _ in range(3)])
+    assert Budget(ratio=0.1).costs(ten, "edu", Candidates.of(ten, "edu"))[1] == 3
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
         model = _loaded(str(folder), sha256(folder / CONFIG), device)
     if unit is not None and model.unit != unit:
-        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one of unit {model.unit}")
+        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {model.unit}")
     return model
 
 

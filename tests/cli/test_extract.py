@@ -4,6 +4,7 @@ import pytest
 import tiny
 
 from discsum.baselines import BASELINES
+from discsum.candidates import Candidates
 
 
 @pytest.fixture
@@ -26,7 +27,8 @@ def test_every_model_and_both_units(extract, article, summarizer_folders, parser
     assert (data["id"], data["unit"]) == ("article", unit)
     assert data["model"] == (f"tiny-{unit}" if model == "trained" else model)
     assert len(data["scores"]) == len(document.units(unit))
-    assert 1 <= len(data["selected"]) <= 2
+    costs = Candidates.of(document, unit, skip_layout=True).unit_costs()
+    assert 1 <= costs[[chosen["index"] for chosen in data["selected"]]].sum() <= 2
     for chosen in data["selected"]:
         assert list(chosen) == ["index", "start", "end", "score", "text"]
         span = document.units(unit)[chosen["index"]]
@@ -42,9 +44,13 @@ def test_every_model_and_both_units(extract, article, summarizer_folders, parser
 def test_the_default_length(extract, article, parser):
     document = parser.parse(tiny.ARTICLE)
     sentences = json.loads(extract(article, "--model", "lead", "--json").out)["selected"]
-    assert [chosen["text"] for chosen in sentences] == list(document.sentence_texts[:3])
+    prose = [text for text, kind in zip(document.sentence_texts, document.layout, strict=True) if kind == "body"]
+    assert [chosen["text"] for chosen in sentences] == prose[:3]
+    kept = json.loads(extract(article, "--model", "lead", "--layout", "keep", "--json").out)["selected"]
+    assert [chosen["text"] for chosen in kept] == list(document.sentence_texts[:3])
     edus = json.loads(extract(article, "--model", "lead", "--unit", "edu", "--json").out)["selected"]
-    assert len(edus) == 6
+    costs = Candidates.of(document, "edu", skip_layout=True).unit_costs()
+    assert costs[[chosen["index"] for chosen in edus]].sum() == 6
 
 
 def test_words_and_ratio(extract, article):
@@ -57,13 +63,13 @@ def test_words_and_ratio(extract, article):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--units", 2, "--words", 20], "exactly one of --units, --words and --ratio, got --units 2 and --words 20"),
-        (["--words", 20, "--ratio", 0.5], "got --words 20 and --ratio 0.5; choose one"),
-        (["--units", 0], "expected --units to be a whole number of at least 1, got 0"),
-        (["--ratio", 1.5], "expected --ratio to be above 0 and at most 1, got 1.5"),
+        (["--units", 2, "--words", 20], "exactly one of units, words and ratio, got units 2 and words 20"),
+        (["--words", 20, "--ratio", 0.5], "got words 20 and ratio 0.5; choose one"),
+        (["--units", 0], "units: expected a whole number of at least 1, got 0"),
+        (["--ratio", 1.5], "ratio: expected a number above 0 and at most 1, got 1.5"),
         (["--units", "two"], "Invalid value for '--units' / '-n'"),
         (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
-        (["--dependencies"], "expected --unit edu with --dependencies"),
+        (["--dependencies"], "dependencies: expected unit edu, got sentence"),
         (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack selects by a rule of its own"),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
     ],

@@ -13,7 +13,7 @@ from discsum.parsers.parsing import ensure_parsed, ensure_segmented
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.loading import shipped_summarizer
+from discsum.summarizer.loading import _loaded as loaded_scorers
 from discsum.tree import RSTTree
 
 
@@ -34,7 +34,7 @@ def test_parse_and_summarize_load_one_parser(monkeypatch):
 
     monkeypatch.setattr(Parser, "from_pretrained", classmethod(counted))
     _loaded.cache_clear()
-    shipped_summarizer.cache_clear()
+    loaded_scorers.cache_clear()
     discsum.parse("The river rose. The mill stopped.")
     discsum.summarize("The river rose. The mill stopped.", units=1)
     assert len(loads) == 1
