@@ -17,7 +17,8 @@ class Candidates:
     """The units of a document as candidates of a selection.
 
     Attributes:
-        allowed: `(units,)` whether a unit may be selected for itself.
+        allowed: `(units,)` whether a unit may be selected for itself: prose of two words or more.
+        companions: `(units,)` whether it may come along with others: a part of prose, even a single word.
         groups: `(units,)` first unit of the group that is selected together: the parts of a clause that `same-unit`
             relations connect.
         above: `(units,)` the unit that comes along with each, -1 for none: with dependencies between EDUs, the one of
@@ -26,6 +27,7 @@ class Candidates:
     """
 
     allowed: NDArray[np.bool_]
+    companions: NDArray[np.bool_]
     groups: NDArray[np.int64]
     above: NDArray[np.int64]
     labels: NDArray[np.int64]
@@ -43,7 +45,7 @@ class Candidates:
         spans = document.units(unit)
         none = np.full(len(spans), -1, dtype=np.int64)
         groups, above, labels = np.arange(len(spans)), none, none
-        allowed = np.ones(len(spans), dtype=bool)
+        allowed = companions = np.ones(len(spans), dtype=bool)
         if unit == "edu" and document.tree is not None and spans:
             groups = same_unit_groups(document.tree)
         if dependencies and spans:
@@ -54,7 +56,10 @@ class Candidates:
             labels = np.array(layout.labels(offsets), dtype=np.int64)
             # Prose, or else the fragments of lists, or else everything.
             allowed = next(mask for mask in (kinds == BODY, kinds == LIST, allowed) if mask.any())
-        return cls(allowed, groups, above, labels)
+            companions = allowed
+            if unit == "edu":
+                companions = allowed | (np.array(document.layout)[document.edu_to_sentence] == BODY)
+        return cls(allowed, companions, groups, above, labels)
 
     def together(self, unit: int) -> list[int]:
         """Return the unit and all that is selected together with it, in order.
@@ -69,7 +74,7 @@ class Candidates:
             found.add(one)
             waiting += [int(self.above[one]), int(self.labels[one]), *np.flatnonzero(self.groups == self.groups[one])]
         labels = {int(self.labels[one]) for one in found}
-        return sorted(int(one) for one in found if self.allowed[one] or one in labels)
+        return sorted(int(one) for one in found if self.companions[one] or one in labels)
 
     def unit_costs(self) -> NDArray[np.int64]:
         """Return the cost of each unit `(units,)` in units: a group counts once, a label of a turn does not count."""

@@ -126,7 +126,7 @@ def test_a_text_without_prose_is_allowed_as_a_whole():
 
 
 def test_an_unknown_layout_is_refused():
-    with pytest.raises(InputError, match="expected --layout skip or keep, got 'drop'"):
+    with pytest.raises(InputError, match="layout: expected skip or keep, got 'drop'"):
         Policy(Budget(units=1), layout="drop")
 
 

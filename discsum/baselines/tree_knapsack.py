@@ -50,13 +50,15 @@ class TreeKnapsack(UnitScorer):
             )
         candidates = policy.candidates(document)
         costs, capacity = policy.budget.costs(document, policy.unit, candidates)
-        # Layout has neither weight nor cost; groups are single units of the tree.
+        # Layout has neither weight nor cost; a clause is one unit of the tree.
         first, group = np.unique(candidates.groups, return_inverse=True)
         heads = group[_heads(document, policy.unit)[first]]
-        weights, prices = (np.bincount(group, np.where(candidates.allowed, values, 0)) for values in (scores, costs))
+        weights, prices = (np.bincount(group, np.where(candidates.companions, values, 0)) for values in (scores, costs))
         chosen = best_rooted_subtree(heads, weights, prices.astype(np.int64), capacity)
-        selected = np.flatnonzero(np.isin(group, chosen) & candidates.allowed)
-        return selected.tolist() or candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
+        selected = np.flatnonzero(np.isin(group, chosen) & candidates.companions)
+        if candidates.allowed[selected].any():
+            return selected.tolist()
+        return candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
 
 
 def best_rooted_subtree(

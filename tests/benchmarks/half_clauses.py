@@ -1,0 +1,59 @@
+"""Share of EDU summaries that hold one half of a clause, with and without binding the halves.
+
+    python tests/benchmarks/half_clauses.py PATH/TO/cnndm/test.jsonl.gz
+
+The halves are the EDUs that a `same-unit` node connects. Without binding, each EDU is a candidate of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from discsum.candidates import Candidates
+from discsum.data.summaries import read_pairs
+from discsum.data.tables import Failure
+from discsum.document import Document
+from discsum.selection import Policy
+from discsum.summarizer.pipeline import SummaryPipeline
+
+
+class Unbound(Policy):
+    """A policy whose candidates are single EDUs."""
+
+    def candidates(self, document: Document) -> Candidates:
+        """Return the candidates without groups."""
+        found = super().candidates(document)
+        return replace(found, groups=np.arange(len(found.groups)))
+
+
+def has_half(document: Document, selected: Sequence[int]) -> bool:
+    """Return whether a clause is selected in part."""
+    groups = Candidates.of(document, "edu").groups
+    chosen = np.isin(np.arange(len(groups)), selected)
+    return any(chosen[groups == group].any() and not chosen[groups == group].all() for group in np.unique(groups))
+
+
+def main() -> None:
+    """Print both shares."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--last", type=int, help="number of documents")
+    arguments = parser.parse_args()
+    pairs = [pair for pair in read_pairs(arguments.table, last=arguments.last) if not isinstance(pair, Failure)]
+    bound = SummaryPipeline.load(unit="edu")
+    policy = Unbound(**{name: getattr(bound.policy, name) for name in Policy.__dataclass_fields__})
+    for name, pipeline in (("bound", bound), ("unbound", replace(bound, policy=policy))):
+        summaries = list(pipeline.many([pair.text for pair in pairs]))
+        halves = sum(has_half(one.document, [unit.index for unit in one.selected]) for one in summaries)
+        print(
+            f"{name}: {halves} of {len(summaries)} summaries hold half a clause ({100 * halves / len(summaries):.1f}%)"
+        )
+
+
+if __name__ == "__main__":
+    main()
