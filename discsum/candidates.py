@@ -78,6 +78,6 @@ class Candidates:
 
     def unit_costs(self) -> NDArray[np.int64]:
         """Return the cost of each unit `(units,)` in units: a group counts once, a label of a turn does not count."""
-        costs = (self.groups == np.arange(len(self.groups))).astype(np.int64)
+        costs: NDArray[np.int64] = (self.groups == np.arange(len(self.groups))).astype(np.int64)
         costs[self.labels[self.labels >= 0]] = 0
         return costs

@@ -105,7 +105,8 @@ class Bert(nn.Module):
         states = parts["word_embeddings"](input_ids) + parts["token_type_embeddings"](torch.zeros_like(positions))
         states = self.dropout(parts["LayerNorm"](states + parts["position_embeddings"](positions)))
         mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
-        for layer in self.encoder["layer"]:  # type: ignore[union-attr]
+        layers: Any = self.encoder["layer"]
+        for layer in layers:
             states = layer(states, mask)
         return Encoding(states)
 

@@ -53,8 +53,9 @@ class TreeKnapsack(UnitScorer):
         # Layout has neither weight nor cost; a clause is one unit of the tree.
         first, group = np.unique(candidates.groups, return_inverse=True)
         heads = group[_heads(document, policy.unit)[first]]
-        weights, prices = (np.bincount(group, np.where(candidates.companions, values, 0)) for values in (scores, costs))
-        chosen = best_rooted_subtree(heads, weights, prices.astype(np.int64), capacity)
+        weights = np.bincount(group, np.where(candidates.companions, scores, 0.0))
+        prices = np.bincount(group, np.where(candidates.companions, costs, 0)).astype(np.int64)
+        chosen = best_rooted_subtree(heads, weights.astype(np.float64), prices, capacity)
         selected = np.flatnonzero(np.isin(group, chosen) & candidates.companions)
         if candidates.allowed[selected].any():
             return selected.tolist()

@@ -51,7 +51,9 @@ def oracle_labels(
         raise InputError(f"{name}: expected EDUs that depend on each other, got units without heads; use unit edu")
     limit = oracle.facts.get("units") if k is None else k
     first, group = np.unique(np.arange(len(units)) if groups is None else groups, return_inverse=True)
-    merged = [" ".join(units[unit] for unit in np.flatnonzero(group == index)) for index in range(len(first))]
+    merged = [""] * len(first)
+    for text, index in zip(units, group.tolist(), strict=True):
+        merged[index] = f"{merged[index]} {text}".lstrip()
     if edu_only and heads is not None:
         above = np.append(group, -1)[heads[first]]
         heads = np.where(above == np.arange(len(first)), -1, above)
