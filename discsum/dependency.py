@@ -14,16 +14,12 @@ from discsum.tree import RSTTree
 
 def node_heads(tree: RSTTree) -> NDArray[np.int64]:
     """Return the head EDU of every node `(nodes,)`: the head of its leftmost nucleus (Hirao et al. 2013)."""
-    heads = [0] * len(tree.nodes)
-    # Children follow their parent in pre-order, so walking backwards finds them done.
-    for index in range(len(tree.nodes) - 1, -1, -1):
-        node = tree.nodes[index]
-        if node.nuclearity[0] == "N":
-            heads[index] = heads[index + 1] if node.split > node.first else node.first
-        else:
-            right = index + 1 + node.split - node.first
-            heads[index] = heads[right] if node.split + 1 < node.last else node.last
-    return np.array(heads, dtype=np.int64)
+    heads = [*range(tree.edus), *([0] * len(tree.nodes))]
+    # Children follow their parent in pre-order, so in reversed order their heads are known.
+    for index in range(len(heads) - 1, tree.edus - 1, -1):
+        left, right = tree.children(index)
+        heads[index] = heads[left if tree.nodes[index - tree.edus].nuclearity[0] == "N" else right]
+    return np.array(heads[tree.edus :], dtype=np.int64)
 
 
 def edu_heads(tree: RSTTree) -> NDArray[np.int64]:
@@ -39,12 +35,11 @@ def edu_heads(tree: RSTTree) -> NDArray[np.int64]:
     heads = node_heads(tree)
     node_parent, edu_parent = tree.parents
     node_nucleus, edu_nucleus = tree.nucleus
-    # The EDU to which a node's promoted EDUs attach; the root's is its own head, as the top's nuclei need it.
-    attach = [int(heads[0])] * len(tree.nodes)
+    # The EDU to which a node's promoted EDUs attach; above the root, as the last entry, the root's head.
+    attach = [int(heads[0])] * (len(tree.nodes) + 1)
     rows = zip(node_parent.tolist(), node_nucleus.tolist(), heads[node_parent].tolist(), strict=True)
     for index, (parent, nucleus, above) in enumerate(rows):
-        if parent >= 0:
-            attach[index] = attach[parent] if nucleus else above
+        attach[index] = attach[parent] if nucleus else above
     return np.where(edu_nucleus, np.array(attach, dtype=np.int64)[edu_parent], heads[edu_parent])
 
 

@@ -43,9 +43,7 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
 
     A satellite counts 1, and so does the root, which stands in no relation.
     """
-    nodes, leaves = (np.where(nucleus, 2.0, 1.0) for nucleus in tree.nucleus)
-    (nodes if tree.nodes else leaves)[0] = 1.0
-    return c_tree_weighted(tree, nodes, leaves)
+    return _weighted_by_role(tree, [1.0] * len(tree.nodes))
 
 
 def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
@@ -54,12 +52,7 @@ def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
     A node of probability p makes its nuclei count 1 + p and its satellites 2 - p, the mean of 2 for a nucleus and
     1 for a satellite when it is right with probability p; so a gold tree gives `c_tree_nuc`.
     """
-    # The root stands in no relation; whatever this gives it is overwritten below.
-    probability = np.array([*(node.probability for node in tree.nodes), 1.0])
-    sure = [probability[parent] for parent in tree.parents]
-    nodes, leaves = (np.where(nucleus, 1.0 + p, 2.0 - p) for nucleus, p in zip(tree.nucleus, sure, strict=True))
-    (nodes if tree.nodes else leaves)[0] = 1.0
-    return c_tree_weighted(tree, nodes, leaves)
+    return _weighted_by_role(tree, [node.probability for node in tree.nodes])
 
 
 def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayLike) -> NDArray[np.float32]:
@@ -79,12 +72,11 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
     nodes = _check_weights("node", node_weights, len(tree.nodes))
     leaves = _check_weights("leaf", leaf_weights, tree.edus)
     node_parent, edu_parent = tree.parents
-    paths = nodes.tolist()
+    # A parent of -1 takes the last entry.
+    paths = [*nodes.tolist(), 0.0]
     for index, parent in enumerate(node_parent.tolist()):
-        if parent >= 0:
-            paths[index] += paths[parent]
-    above = np.array(paths)[edu_parent] if paths else 0.0
-    sums = np.concatenate([paths, above + leaves]).astype(np.float32)
+        paths[index] += paths[parent]
+    sums = np.concatenate([paths[:-1], np.array(paths)[edu_parent] + leaves]).astype(np.float32)
     return _normalize(sums[lowest_common(tree)])
 
 
@@ -133,6 +125,17 @@ def project_to_sentences(
     empty = np.flatnonzero(projected.sum(axis=1) == 0)
     projected[empty, empty] = 1
     return _normalize(projected)
+
+
+def _weighted_by_role(tree: RSTTree, probabilities: list[float]) -> NDArray[np.float32]:
+    """Return the C-Tree in which nuclei of nodes of probability p count 1 + p, satellites 2 - p, and the root 1."""
+    above = np.array([*probabilities, 1.0])
+    nodes, leaves = (
+        np.where(nucleus, 1.0 + above[parent], 2.0 - above[parent])
+        for nucleus, parent in zip(tree.nucleus, tree.parents, strict=True)
+    )
+    (nodes if tree.nodes else leaves)[0] = 1.0
+    return c_tree_weighted(tree, nodes, leaves)
 
 
 def _normalize(matrix: NDArray[np.float32]) -> NDArray[np.float32]:

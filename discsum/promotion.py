@@ -22,8 +22,7 @@ def promotion_scores(document: Document, unit: str, purpose: str = "promotion sc
         InputError: A document without a tree; the message names the `purpose`.
     """
     tree = document.require_tree(purpose)
-    levels = promotion_depths(tree)
-    scores: NDArray[np.float64] = 1.0 - levels / (1.0 + _leaf_depths(tree).max())
+    scores: NDArray[np.float64] = 1.0 - promotion_depths(tree) / (1.0 + _depths(tree)[1].max())
     if unit == "edu":
         return scores
     # A sentence in which no EDU starts is the tail of another one's EDU and promotes nothing of its own.
@@ -37,27 +36,20 @@ def promotion_depths(tree: RSTTree) -> NDArray[np.int64]:
 
     That is the EDU's nearest satellite ancestor (itself counted), or the root.
     """
-    node_parent, edu_parent = tree.parents
+    node_depths, edu_depths = _depths(tree)
     node_nucleus, edu_nucleus = tree.nucleus
-    if not tree.nodes:
-        return np.zeros(1, dtype=np.int64)
-    depth = _node_depths(tree)
-    promoted = depth.tolist()
-    for index, (parent, nucleus) in enumerate(zip(node_parent.tolist(), node_nucleus.tolist(), strict=True)):
-        if nucleus and parent >= 0:
+    # A parent of -1 takes the last entry.
+    promoted = [*node_depths.tolist(), 0]
+    for index, (parent, nucleus) in enumerate(zip(tree.parents[0].tolist(), node_nucleus.tolist(), strict=True)):
+        if nucleus:
             promoted[index] = promoted[parent]
-    return np.where(edu_nucleus, np.array(promoted)[edu_parent], depth[edu_parent] + 1)
+    return np.where(edu_nucleus, np.array(promoted)[tree.parents[1]], edu_depths)
 
 
-def _node_depths(tree: RSTTree) -> NDArray[np.int64]:
-    """Return the depth of every inner node `(nodes,)`."""
-    depth = [0] * len(tree.nodes)
+def _depths(tree: RSTTree) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the depths of the inner nodes `(nodes,)` and of the EDUs `(edus,)`; the root's is 0."""
+    # A parent of -1 takes the last entry.
+    depths = np.array([0] * len(tree.nodes) + [-1], dtype=np.int64)
     for index, parent in enumerate(tree.parents[0].tolist()):
-        if parent >= 0:
-            depth[index] = depth[parent] + 1
-    return np.array(depth, dtype=np.int64)
-
-
-def _leaf_depths(tree: RSTTree) -> NDArray[np.int64]:
-    """Return the depth of every EDU `(edus,)`."""
-    return _node_depths(tree)[tree.parents[1]] + 1 if tree.nodes else np.zeros(1, dtype=np.int64)
+        depths[index] = depths[parent] + 1
+    return depths[:-1], depths[tree.parents[1]] + 1

@@ -101,8 +101,6 @@ class RSTTree:
         """Parents of the nodes `(nodes,)` and of the EDUs `(edus,)` as node indices; -1 above the root."""
         node_parent = np.full(len(self.nodes), -1, dtype=np.int64)
         edu_parent = np.full(self.edus, -1, dtype=np.int64)
-        if not self.nodes:
-            return node_parent, edu_parent
         first, last, split = self.spans.T
         index = np.arange(len(self.nodes))
         left_inner, right_inner = split > first, split + 1 < last
@@ -115,19 +113,22 @@ class RSTTree:
     @cached_property
     def nucleus(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether each node `(nodes,)` and each EDU `(edus,)` is a nucleus of its parent; the root counts as one."""
-        left = np.array([node.nuclearity[0] == "N" for node in self.nodes], dtype=bool)
-        right = np.array([node.nuclearity[1] == "N" for node in self.nodes], dtype=bool)
-        node_parent, edu_parent = self.parents
-        roles = []
-        starts = self.spans[:, 0] if self.nodes else np.zeros(0, dtype=np.int64)
-        for parent, start in ((node_parent, starts), (edu_parent, np.arange(self.edus))):
-            role = np.ones(len(parent), dtype=bool)
-            below = parent >= 0
-            above = parent[below]
-            is_left = start[below] <= self.spans[above, 2] if self.nodes else np.zeros(0, dtype=bool)
-            role[below] = np.where(is_left, left[above], right[above])
-            roles.append(role)
-        return roles[0], roles[1]
+        # A parent of -1 takes the last entry of each array: the root counts as a nucleus.
+        left = np.array([*(node.nuclearity[0] == "N" for node in self.nodes), True])
+        right = np.array([*(node.nuclearity[1] == "N" for node in self.nodes), True])
+        split = np.append(self.spans[:, 2], 0)
+        nodes, edus = (
+            np.where(start <= split[parent], left[parent], right[parent])
+            for parent, start in zip(self.parents, (self.spans[:, 0], np.arange(self.edus)), strict=True)
+        )
+        return nodes, edus
+
+    def children(self, index: int) -> tuple[int, int]:
+        """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index."""
+        node = self.nodes[index - self.edus]
+        left = node.first if node.split == node.first else index + 1
+        right = node.last if node.split + 1 == node.last else index + 1 + node.split - node.first
+        return left, right
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the nodes as plain dictionaries, in pre-order."""

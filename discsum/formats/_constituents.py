@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from discsum.errors import FormatError
 from discsum.tree import Node, RSTTree
 
 
@@ -99,14 +101,6 @@ class Constituent:
         return None if self.nuclearity == "NN" else self.children[self.nuclearity.index("S")]
 
 
-def binary_children(tree: RSTTree, index: int) -> tuple[int, int]:
-    """Return the left and the right child of a node; nodes are given and returned as `edus` plus their index."""
-    node = tree.nodes[index - tree.edus]
-    left = node.first if node.split == node.first else index + 1
-    right = node.last if node.split + 1 == node.last else index + 1 + node.split - node.first
-    return left, right
-
-
 def constituents(tree: RSTTree) -> list[Constituent]:
     """Return the tree with its right-branching multinuclear chains as one constituent each, in pre-order."""
     merged: list[tuple[Node, list[int]]] = []
@@ -122,22 +116,36 @@ def constituents(tree: RSTTree) -> list[Constituent]:
             merged.append((node, []))
     for index in range(tree.edus, len(child_of)):
         members = merged[child_of[index] - tree.edus][1]
-        members += [child_of[child] for child in binary_children(tree, index) if child_of[child] != child_of[index]]
+        members += [child_of[child] for child in tree.children(index) if child_of[child] != child_of[index]]
     return [Constituent(node.nuclearity, node.relation, tuple(members)) for node, members in merged]
 
 
-def top_down(parents: Sequence[int]) -> tuple[list[int], list[int], list[list[int]]]:
-    """Return the roots, all items reachable from them (parents first), and the children of each item in order.
+def top_down(items: Sequence[Any], parents: Sequence[int], link: str, source: str) -> list[tuple[int, list[int]]]:
+    """Return all items, parents before children, each with its children in order.
 
     Args:
-        parents: The parent of each item; a root has a negative one.
+        items: Parts of the file with their `line`; errors name them by their text.
+        parents: The parent of each item; the root has a negative one.
+        link: What the format calls a parent.
+        source: The file's name, for errors.
+
+    Raises:
+        FormatError: Several roots, or a circle.
     """
     children: list[list[int]] = [[] for _ in parents]
     roots: list[int] = []
     for item, parent in enumerate(parents):
         (roots if parent < 0 else children[parent]).append(item)
+    if len(roots) > 1:
+        first, second = (items[root] for root in roots[:2])
+        message = f"expected one root, got {len(roots)}: {first} and {second} have no {link}"
+        raise FormatError(message, source=source, line=second.line)
     order, stack = [], list(roots)
     while stack:
         order.append(stack.pop())
         stack.extend(children[order[-1]])
-    return roots, order, children
+    if len(order) < len(items):
+        lost = items[min(set(range(len(items))) - set(order))]
+        message = f"{lost}: expected a root above it, its {link}s form a circle"
+        raise FormatError(message, source=source, line=lost.line)
+    return [(item, children[item]) for item in order]

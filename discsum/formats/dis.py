@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from discsum.document import Document
 from discsum.errors import FormatError
 from discsum.format_registry import FORMATS, Format
-from discsum.formats._constituents import Part, assemble, binary_children, join_satellite
+from discsum.formats._constituents import Part, assemble, join_satellite
 from discsum.formats._plain_text import fold, lines_of
 from discsum.tree import Node, RSTTree
 
@@ -191,7 +191,7 @@ def dumps(document: Document) -> str:
             node = tree.nodes[position]
             place = f"(span {node.first + 1} {node.last + 1})"
             lines.append(f"{indent}( {_head(tree, node_parents[position], node_nucleus[position], place)}")
-            left, right = binary_children(tree, index)
+            left, right = tree.children(index)
             stack += [(-1, depth), (right, depth + 1), (left, depth + 1)]
     return "\n".join(lines) + "\n"
 

@@ -75,35 +75,22 @@ def loads(content: str, source: str = "") -> Document:
     segments = elements.segments
     if not segments:
         raise FormatError("expected <segment> elements, found none", source=source)
-    for element in segments:
-        if not fold(element.text):
-            raise FormatError(f"{element}: expected some text, got none", source=source, line=element.line)
-    nodes: list[Node] = []
-    # Filled bottom up: of a segment its EDU, then of every element what it covers with its children.
-    parts = {element.id: Part(index, index) for index, element in enumerate(segments)}
-    for element, children in reversed(_from_root(elements, source)):
-        parts[element.id] = _join(element, children, parts, elements, nodes, source)
-    tree = RSTTree.from_unordered(len(segments), nodes)
-    return Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
-
-
-def _from_root(elements: Elements, source: str) -> list[tuple[Element, list[Element]]]:
-    """Return all elements with their children, parents before children."""
     items = list(elements.by_id.values())
     index = {element.id: place for place, element in enumerate(items)}
     for element in items:
+        if element.kind == "segment" and not fold(element.text):
+            raise FormatError(f"{element}: expected some text, got none", source=source, line=element.line)
         if element.parent not in index and element.parent not in ("", "0"):
             message = f"{element}: expected a parent in the file, got {element.parent!r}"
             raise FormatError(message, source=source, line=element.line)
-    roots, order, children = top_down([index.get(element.parent, -1) for element in items])
-    if len(roots) > 1:
-        first, second = (items[root] for root in roots[:2])
-        message = f"expected one root, got {len(roots)}: {first} and {second} have no parent"
-        raise FormatError(message, source=source, line=second.line)
-    if len(order) < len(items):
-        lost = items[min(set(range(len(items))) - set(order))]
-        raise FormatError(f"{lost}: expected a root above it, its parents form a circle", source=source, line=lost.line)
-    return [(items[item], [items[child] for child in children[item]]) for item in order]
+    nodes: list[Node] = []
+    # Filled bottom up: of a segment its EDU, then of every element what it covers with its children.
+    parts = {element.id: Part(index, index) for index, element in enumerate(segments)}
+    for item, below in reversed(top_down(items, [index.get(item.parent, -1) for item in items], "parent", source)):
+        children = [items[child] for child in below]
+        parts[items[item].id] = _join(items[item], children, parts, elements, nodes, source)
+    tree = RSTTree.from_unordered(len(segments), nodes)
+    return Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
 
 
 def _join(

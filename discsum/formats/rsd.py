@@ -38,11 +38,15 @@ class _Row:
     """One line: an EDU and its attachment to its head."""
 
     line: int
+    id: str
     text: str
     distance: int
     head: int
     relation: str
     multinuclear: bool
+
+    def __str__(self) -> str:
+        return f"EDU {self.id}"
 
 
 def dumps(document: Document) -> str:
@@ -79,15 +83,14 @@ def loads(content: str, source: str = "") -> Document:
         FormatError: A line with other columns, no root or several, a circle, or a non-projective tree.
     """
     rows = _rows(content, source)
-    order, dependents = _from_root(rows, source)
     nodes: list[Node] = []
     parts: dict[int, Part] = {}
-    for head in reversed(order):
+    for head, dependents in reversed(top_down(rows, [row.head for row in rows], "head", source)):
         row = rows[head]
         try:
-            whole = _attach(head, dependents[head], rows, parts, nodes)
+            whole = _attach(head, dependents, rows, parts, nodes)
         except DiscontinuousError as error:
-            raise FormatError(f"EDU {head + 1}: {error}", source=source, line=error.part.line or row.line) from error
+            raise FormatError(f"{row}: {error}", source=source, line=error.part.line or row.line) from error
         parts[head] = Part(whole.first, whole.last, row.relation, row.line)
     tree = RSTTree.from_unordered(len(rows), nodes)
     return Document.from_edu_texts([row.text for row in rows], tree, parser="rsd")
@@ -112,9 +115,13 @@ def _rows(content: str, source: str) -> list[_Row]:
         relation = label.removesuffix("_m") if label.endswith("_m") else label.removesuffix("_r")
         if not relation:
             raise FormatError(f"column 8: expected a relation, got {label!r}", source=source, line=number)
-        rows.append(_Row(number, fold(text), away, above, relation, label.endswith("_m")))
+        rows.append(_Row(number, id, fold(text), away, above, relation, label.endswith("_m")))
     if not rows:
         raise FormatError("expected one line per EDU, found none", source=source)
+    for row in rows:
+        if row.head >= len(rows):
+            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}"
+            raise FormatError(message, source=source, line=row.line)
     return rows
 
 
@@ -122,23 +129,6 @@ def _number(text: str, expected: str, source: str, line: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise FormatError(f"{expected}, got {text!r}", source=source, line=line)
     return int(text)
-
-
-def _from_root(rows: list[_Row], source: str) -> tuple[list[int], list[list[int]]]:
-    """Return all EDUs, heads before dependents, and the dependents of each in text order."""
-    for row in rows:
-        if row.head >= len(rows):
-            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}"
-            raise FormatError(message, source=source, line=row.line)
-    roots, order, dependents = top_down([row.head for row in rows])
-    if len(roots) > 1:
-        message = f"expected one EDU with head 0, got {len(roots)}: EDUs {roots[0] + 1} and {roots[1] + 1}"
-        raise FormatError(message, source=source, line=rows[roots[1]].line)
-    if len(order) < len(rows):
-        lost = min(set(range(len(rows))) - set(order))
-        message = f"EDU {lost + 1}: expected a root above it, its heads form a circle"
-        raise FormatError(message, source=source, line=rows[lost].line)
-    return order, dependents
 
 
 def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int, Part], nodes: list[Node]) -> Part:

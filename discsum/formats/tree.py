@@ -13,7 +13,6 @@ from typing import NamedTuple
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS, Format
-from discsum.formats._constituents import binary_children
 from discsum.tree import Node, RSTTree
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -71,7 +70,7 @@ def _flat_children(tree: RSTTree, index: int) -> list[_Child]:
         if node is None or child.role == "S" or _nucleus_relation(node) != chain:
             children.append(child)
             continue
-        for place, role in reversed(list(zip(binary_children(tree, child.place), node.nuclearity, strict=True))):
+        for place, role in reversed(list(zip(tree.children(child.place), node.nuclearity, strict=True))):
             stack.append(_Child(place, role, chain if role == "N" else node.relation))
     return children
 

@@ -103,7 +103,7 @@ BROKEN_RSD = [
     (rsd(ROOT, (2, "two", 0, "one", "x_r")), 2, "column 7: expected the number of an EDU, got 'one'"),
     (rsd(ROOT, (2, "two", 0, 5, "x_r")), 2, "column 7: expected an EDU up to 2, got 5"),
     (rsd(ROOT, (2, "two", 0, 1, "_r")), 2, "column 8: expected a relation, got '_r'"),
-    (rsd(ROOT, (2, "two", 0, 0, "ROOT")), 2, "expected one EDU with head 0, got 2: EDUs 1 and 2"),
+    (rsd(ROOT, (2, "two", 0, 0, "ROOT")), 2, "expected one root, got 2: EDU 1 and EDU 2 have no head"),
     (rsd((1, "one", 0, 2, "x_r"), (2, "two", 0, 1, "x_r")), 1, "EDU 1: expected a root above it, its heads form"),
     (
         rsd((1, "a", 0, 3, "x_r"), (2, "b", 0, 4, "x_r"), (3, "c", 0, 0, "ROOT"), (4, "d", 0, 3, "x_r")),
