@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, read_rows
 from discsum.errors import DiscsumError, InputError
-from discsum.format_registry import restore, suffixes
+from discsum.format_registry import suffixes
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -120,7 +120,9 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _O
     document = None
     if options.text_column is None and row.keys() >= PARSED:
         try:
-            document = restore(row, "json", source=source)
+            from discsum.document import Document
+
+            document = Document.from_json(row, source)
         except DiscsumError as error:
             return Failure(source, str(error))
     if name in (None, ""):

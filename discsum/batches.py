@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from discsum.errors import DiscsumError, MissingExtraError, WeightsError
@@ -29,15 +29,10 @@ def failing_alone(work: Callable[[Sequence[T]], Sequence[R]], items: Sequence[T]
         MissingExtraError: A missing dependency, likewise.
     """
     try:
-        results = work(items) if items else []
+        results: Iterable[R | DiscsumError] = work(items) if items else []
     except (WeightsError, MissingExtraError):
         raise
     except DiscsumError as error:
-        if len(items) == 1:
-            yield error
-            return
-    else:
-        yield from results
-        return
-    for item in items:
-        yield from failing_alone(work, [item])
+        alone = (failing_alone(work, [item]) for item in items)
+        results = [error] if len(items) == 1 else chain.from_iterable(alone)
+    yield from results

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
-from discsum.format_registry import convert, dump, load, restore
+from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
 from discsum.tree import RSTTree
 
@@ -155,14 +155,13 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as the JSON object of `discsum parse --format json`."""
-        data: dict[str, Any] = convert(self, "json")
+        data: dict[str, Any] = FORMATS["json"].to_object(self)
         return data
 
     @classmethod
     def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
         """Return the document of such a JSON object."""
-        document: Document = restore(data, "json", source=source)
-        return document
+        return FORMATS["json"].from_object(data, source)
 
     def to_rs3(self) -> str:
         """Return the tree as an rs3 file (RSTTool, rstWeb)."""
@@ -186,37 +185,32 @@ class Document:
 
     def to_nltk(self) -> nltk.Tree:
         """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""
-        return convert(self, "nltk")
+        return FORMATS["nltk"].to_object(self)
 
     def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a directed graph: EDUs are nodes 0 to n-1, inner nodes follow in pre-order."""
-        graph: networkx.DiGraph[int] = convert(self, "networkx")
+        graph: networkx.DiGraph[int] = FORMATS["networkx"].to_object(self)
         return graph
 
     @classmethod
     def from_rs3(cls, content: str, source: str = "") -> Document:
         """Read an rs3 file's content; `source` names it in errors."""
-        return cls._load(content, "rs3", source)
+        return load(content, "rs3", source=source)
 
     @classmethod
     def from_rs4(cls, content: str, source: str = "") -> Document:
         """Read an rs4 file's content (primary tree); `source` names it in errors."""
-        return cls._load(content, "rs4", source)
+        return load(content, "rs4", source=source)
 
     @classmethod
     def from_dis(cls, content: str, source: str = "") -> Document:
         """Read a dis file's content, binary or n-ary; `source` names it in errors."""
-        return cls._load(content, "dis", source)
+        return load(content, "dis", source=source)
 
     @classmethod
     def from_rsd(cls, content: str, source: str = "") -> Document:
         """Read an rsd file's content; `source` names it in errors."""
-        return cls._load(content, "rsd", source)
-
-    @classmethod
-    def _load(cls, content: str, name: str, source: str) -> Document:
-        document: Document = load(content, name, source=source)
-        return document
+        return load(content, "rsd", source=source)
 
 
 def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:

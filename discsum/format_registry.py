@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discsum.errors import InputError
 from discsum.registry import Registry
 
+if TYPE_CHECKING:
+    from discsum.document import Document
+
+
+def _not_in_memory(*_: Any) -> Any:
+    raise InputError("expected a format of objects in memory")
+
 
 @dataclass(frozen=True)
 class Format:
-    """The conversions of a format, None where it has none. Documents are `Document` instances.
+    """The conversions of a format; those that it lacks are left out.
 
     Attributes:
         dumps: From a document to the content of a file.
@@ -23,10 +30,10 @@ class Format:
         has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
     """
 
-    dumps: Callable[[Any], str] | None = None
-    loads: Callable[[str, str], Any] | None = None
-    to_object: Callable[[Any], Any] | None = None
-    from_object: Callable[[Any, str], Any] | None = None
+    dumps: Callable[[Document], str] | None = None
+    loads: Callable[[str, str], Document] | None = None
+    to_object: Callable[[Document], Any] = _not_in_memory
+    from_object: Callable[[Any, str], Document] = _not_in_memory
     suffix: str = ""
     has_parser: bool = False
 
@@ -44,14 +51,17 @@ _ONLY_WRITTEN = ("svg", "tree")
 
 def writable(*, installed: bool = True) -> list[str]:
     """Return the names of the formats that files are written in; those of installed packages only if `installed`."""
-    names = [name for name in FORMATS.names(installed=installed) if name not in _IN_MEMORY]
-    return [name for name in names if name in FORMATS.own or FORMATS[name].dumps]
+    return _names("dumps", _IN_MEMORY, installed)
 
 
 def readable(*, installed: bool = True) -> list[str]:
     """Return the names of the formats that files are read in; those of installed packages only if `installed`."""
-    names = [name for name in FORMATS.names(installed=installed) if name not in (*_IN_MEMORY, *_ONLY_WRITTEN)]
-    return [name for name in names if name in FORMATS.own or FORMATS[name].loads]
+    return _names("loads", _IN_MEMORY + _ONLY_WRITTEN, installed)
+
+
+def _names(conversion: str, others: tuple[str, ...], installed: bool) -> list[str]:
+    names = [name for name in FORMATS.names(installed=installed) if name not in others]
+    return [name for name in names if name in FORMATS.own or getattr(FORMATS[name], conversion)]
 
 
 def suffix(name: str) -> str:
@@ -64,7 +74,7 @@ def suffixes() -> dict[str, str]:
     return {suffix(name): name for name in readable()}
 
 
-def dump(document: Any, name: str) -> str:
+def dump(document: Document, name: str) -> str:
     """Return the document as the content of a file of the format.
 
     Raises:
@@ -76,7 +86,7 @@ def dump(document: Any, name: str) -> str:
     return write(document)
 
 
-def load(content: str, name: str, *, source: str = "") -> Any:
+def load(content: str, name: str, *, source: str = "") -> Document:
     """Return the document of a file's content; `source` names it in errors.
 
     Raises:
@@ -88,28 +98,3 @@ def load(content: str, name: str, *, source: str = "") -> Any:
         raise InputError(f"expected a format to read among {', '.join(readable())}, got {name!r}")
     document = format.loads(content.removeprefix("\ufeff"), source)
     return document if format.has_parser else replace(document, parser=name)
-
-
-def convert(document: Any, name: str) -> Any:
-    """Return the document as the format's object in memory.
-
-    Raises:
-        InputError: An unknown format, one without objects, or a document that it cannot represent.
-    """
-    make = FORMATS[name].to_object
-    if make is None:
-        raise InputError(f"expected a format of objects in memory, got {name!r}")
-    return make(document)
-
-
-def restore(data: Any, name: str, *, source: str = "") -> Any:
-    """Return the document of such an object; `source` names it in errors.
-
-    Raises:
-        InputError: An unknown format, or one that is not read from objects.
-        FormatError: An object that is not of the format.
-    """
-    read = FORMATS[name].from_object
-    if read is None:
-        raise InputError(f"expected a format that is read from objects in memory, got {name!r}")
-    return read(data, source)

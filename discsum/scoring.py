@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,16 +32,12 @@ class ParsedDocument:
     vectors: dict[Hashable, Any] = field(default_factory=dict)
 
 
-class ParameterNumbers(Protocol):
-    """Parameter counts of a model."""
+@dataclass(frozen=True)
+class ParameterCount:
+    """Parameters of the attention (heads, values, output) and of the whole network, without fixed matrices."""
 
-    @property
-    def attention(self) -> int:
-        """Parameters of the attention."""
-
-    @property
-    def whole(self) -> int:
-        """All parameters."""
+    attention: int
+    whole: int
 
 
 class UnitScorer(ABC):
@@ -86,7 +82,7 @@ class UnitScorer(ABC):
         """Return the selected units in document order: greedy by score."""
         return select(document, scores, policy)
 
-    def parameter_count(self) -> ParameterNumbers | None:
+    def parameter_count(self) -> ParameterCount | None:
         """Return the parameter counts without the encoder; None if nothing is trained."""
         return None
 

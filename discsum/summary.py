@@ -110,20 +110,17 @@ class Summary:
 
     def _runs(self) -> list[tuple[int, int]]:
         """Return the spans of the longest runs of selected EDUs that follow each other, with `tidy` in one sentence."""
+        edus = self.document.edus
         runs: list[tuple[int, int]] = []
-        previous: Selected | None = None
+        previous = -2
         for unit in self.selected:
-            if previous is not None and self._follows(previous, unit):
+            joined = unit.index == previous + 1
+            if joined and (not self.tidy or edus[previous].sentence == edus[unit.index].sentence):
                 runs[-1] = (runs[-1][0], unit.end)
             else:
                 runs.append((unit.start, unit.end))
-            previous = unit
+            previous = unit.index
         return runs
-
-    def _follows(self, first: Selected, second: Selected) -> bool:
-        edus = self.document.edus
-        together = not self.tidy or edus[first.index].sentence == edus[second.index].sentence
-        return second.index == first.index + 1 and together
 
 
 def _tidy(run: str) -> str:

@@ -18,6 +18,7 @@ from discsum.encoder.heads.base import HeadConfig, Prior
 from discsum.errors import InputError
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, about
 from discsum.registry import suggestion
+from discsum.scoring import ParameterCount
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,6 @@ class InputBatch:
         """Return the batch on a device."""
         prior = {name: values.to(device) for name, values in self.prior.items()}
         return InputBatch(self.vectors.to(device), self.features.to(device), prior, self.mask.to(device))
-
-
-@dataclass(frozen=True)
-class ParameterCount:
-    """Parameters of the attention (heads, values, output) and of the whole network, without fixed matrices."""
-
-    attention: int
-    whole: int
 
 
 class SynthesizerLayer(nn.Module):

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from discsum.encoder.synthesizer import ParameterCount, Synthesizer
+from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.metrics.rouge import METRICS
 from discsum.recipes import common_fields, read_recipe
 from discsum.recipes.rows import COLUMNS, recipe_name, row_table
+from discsum.scoring import ParameterCount
 from discsum.summarizer.training.recipe import SummarizerRecipe
 
 _TABLE = row_table()

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from discsum.baselines import baseline
 from discsum.constants import DEFAULT_UNITS
 from discsum.data.manifest import Manifest
-from discsum.encoder.synthesizer import ParameterCount
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks
 from discsum.experiments.comparison import ModelScores, compare_models
@@ -25,6 +24,7 @@ from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import differences
+from discsum.scoring import ParameterCount
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 

@@ -32,8 +32,7 @@ def read_tree(path: Path, encoding: str = "utf-8") -> Document:
     except UnicodeDecodeError as error:
         message = f"expected {encoding}, got byte 0x{error.object[error.start]:02x} at offset {error.start}"
         raise FormatError(message, source=str(path)) from error
-    document: Document = load(content, name, source=str(path))
-    return document.with_id(path.stem)
+    return load(content, name, source=str(path)).with_id(path.stem)
 
 
 __all__ = [

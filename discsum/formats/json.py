@@ -14,7 +14,10 @@ from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError, TreeError
 from discsum.files import to_line
 from discsum.format_registry import FORMATS, Format
-from discsum.tree import RSTTree
+from discsum.tree import Node, RSTTree
+
+_SPAN = ("start", "end")
+_KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list of objects", dict: "an object"}
 
 
 def to_object(document: Document) -> dict[str, Any]:
@@ -36,16 +39,16 @@ def from_object(data: Any, source: str = "") -> Document:
         FormatError: A field that is missing or invalid; the message names it.
     """
     document = _Object(data, "", source)
-    text = document.string("text")
-    sentences = [Span(*map(item.integer, ("start", "end"))) for item in document.objects("sentences")]
-    edus = [EDU(*map(item.integer, ("start", "end", "sentence"))) for item in document.objects("edus")]
+    text = document.field("text", str)
+    sentences = [Span(*(item.field(name, int) for name in _SPAN)) for item in document.objects("sentences")]
+    edus = [EDU(*(item.field(name, int) for name in (*_SPAN, "sentence"))) for item in document.objects("edus")]
     tree = None
     try:
         if document.data.get("nodes") is not None:
             tree = RSTTree(len(edus), [_node(item) for item in document.objects("nodes")])
     except TreeError as error:
         raise FormatError(f"nodes: {error}", source=source) from error
-    id, parser = (document.string(name) if name in document.data else "" for name in ("id", "parser"))
+    id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
     try:
         return Document(text, tuple(sentences), tuple(edus), tree, id, parser)
     except InputError as error:
@@ -73,12 +76,11 @@ def loads(content: str, source: str = "") -> Document:
     return from_object(data, source)
 
 
-def _node(item: _Object) -> dict[str, Any]:
-    node: dict[str, Any] = {name: item.integer(name) for name in ("first", "last", "split")}
-    node |= {name: item.string(name) for name in ("nuclearity", "relation")}
-    if "probability" in item.data:
-        node["probability"] = item.number("probability")
-    return node
+def _node(item: _Object) -> Node:
+    first, last, split = (item.field(name, int) for name in ("first", "last", "split"))
+    nuclearity, relation = (item.field(name, str) for name in ("nuclearity", "relation"))
+    probability = float(item.field("probability", float)) if "probability" in item.data else 1.0
+    return Node(first, last, split, nuclearity, relation, probability)
 
 
 class _Object:
@@ -86,35 +88,25 @@ class _Object:
 
     def __init__(self, data: Any, path: str, source: str) -> None:
         self.path, self.source = path, source
-        self.data: dict[str, Any] = self._checked(path or "document", data, "an object", dict)
+        self.data = self._checked(path or "document", data, dict)
 
-    def _checked(self, place: str, value: Any, expected: str, *types: type) -> Any:
-        # In Python `True` is an int; in JSON it is not a number.
-        if not isinstance(value, types) or isinstance(value, bool):
-            got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
-            raise FormatError(f"{place}: expected {expected}, got {got}", source=self.source)
-        return value
-
-    def _field(self, name: str, expected: str, *types: type) -> Any:
+    def field(self, name: str, kind: type) -> Any:
         place = f"{self.path}.{name}" if self.path else name
-        if name not in self.data:
-            present = ", ".join(sorted(map(str, self.data))) or "no field"
-            raise FormatError(f"{place}: expected {expected}, got no such field (only {present})", source=self.source)
-        return self._checked(place, self.data[name], expected, *types)
-
-    def string(self, name: str) -> str:
-        return str(self._field(name, "a string", str))
-
-    def integer(self, name: str) -> int:
-        return int(self._field(name, "an integer", int))
-
-    def number(self, name: str) -> float:
-        return float(self._field(name, "a number", int, float))
+        if name in self.data:
+            return self._checked(place, self.data[name], kind)
+        present = ", ".join(sorted(map(str, self.data))) or "no field"
+        message = f"{place}: expected {_KINDS[kind]}, got no such field (only {present})"
+        raise FormatError(message, source=self.source)
 
     def objects(self, name: str) -> list[_Object]:
-        items = self._field(name, "a list of objects", list)
-        path = f"{self.path}.{name}" if self.path else name
-        return [_Object(item, f"{path}[{index}]", self.source) for index, item in enumerate(items)]
+        return [_Object(item, f"{name}[{index}]", self.source) for index, item in enumerate(self.field(name, list))]
+
+    def _checked(self, place: str, value: Any, kind: type) -> Any:
+        # In Python `True` is an int; in JSON it is not a number.
+        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+            got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
+            raise FormatError(f"{place}: expected {_KINDS[kind]}, got {got}", source=self.source)
+        return value
 
 
 FORMATS.register("json", Format(dumps, loads, to_object, from_object, has_parser=True))

@@ -17,14 +17,14 @@ from discsum.batches import batches
 from discsum.constants import HUB
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
-from discsum.encoder.synthesizer import ParameterCount, Synthesizer
+from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
-from discsum.scoring import ParsedDocument, Scores, UnitScorer, extract
+from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer, extract
 from discsum.selection import Policy, usual_policy
 from discsum.summarizer.folder import ENCODER, KIND, SummarizerConfig, read_network, write_summarizer
 from discsum.summary import Summary
