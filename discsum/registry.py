@@ -118,17 +118,6 @@ class Registry(Generic[T]):
             self._load(name)
         return self.registered[name]
 
-    def unknown(self, name: object) -> str:
-        """Return the message for an unknown name: the choices, the nearest one, and how to add one."""
-        names = self.names()
-        message = f"expected {self._a_kind} among {', '.join(names)}, got {name!r}{suggestion(name, names)}"
-        if not self._option:
-            return message
-        return (
-            f"{message}; to add {self._a_kind}, use {self._option} FILE.py with a file that calls "
-            f"{self.package}.register, or a package with an entry point in the group {self.group}"
-        )
-
     @overload
     def register(
         self, name: str, value: None = None, *, summary: str = "", options: type | None = None, **facts: Any
@@ -216,7 +205,14 @@ class Registry(Generic[T]):
         """Load and register the entry point of an installed package."""
         point = self._points().get(name)
         if point is None:
-            raise InputError(self.unknown(name))
+            names = self.names()
+            message = f"expected {self._a_kind} among {', '.join(names)}, got {name!r}{suggestion(name, names)}"
+            if self._option:
+                message += (
+                    f"; to add {self._a_kind}, use {self._option} FILE.py with a file that calls "
+                    f"{self.package}.register, or a package with an entry point in the group {self.group}"
+                )
+            raise InputError(message)
         try:
             value = point.load()
         except Exception as error:

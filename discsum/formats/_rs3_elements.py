@@ -6,7 +6,7 @@ import io
 import xml.sax
 import xml.sax.handler
 import xml.sax.xmlreader
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import defusedxml.sax
 from defusedxml.common import DefusedXmlException
@@ -32,21 +32,10 @@ class Element:
         return f"segment {self.id!r}" if self.kind == "segment" else f"group {self.id!r}"
 
 
-@dataclass(slots=True)
-class Elements:
-    """The declared types of a file's relations, by name, and its elements, by id and in file order."""
+def read_elements(content: str, source: str) -> tuple[list[Element], dict[str, set[str]]]:
+    """Return the elements of an rs3 or rs4 file, in its order, and the declared types of its relations by name.
 
-    types: dict[str, set[str]] = field(default_factory=dict)
-    by_id: dict[str, Element] = field(default_factory=dict)
-
-    @property
-    def segments(self) -> list[Element]:
-        """The segments, in text order."""
-        return [element for element in self.by_id.values() if element.kind == "segment"]
-
-
-def read_elements(content: str, source: str) -> Elements:
-    """Return the elements of an rs3 or rs4 file; secondary edges and signals are ignored.
+    Secondary edges and signals are ignored.
 
     Raises:
         FormatError: Malformed XML, an entity declaration, an element without id, or a repeated id.
@@ -66,13 +55,14 @@ def read_elements(content: str, source: str) -> Elements:
         raise FormatError(message, source=source, line=handler.line) from error
     except UnicodeEncodeError as error:
         raise FormatError(f"expected text that UTF-8 can hold, got {error}", source=source) from error
-    return handler.elements
+    return list(handler.elements.values()), handler.types
 
 
 class _Handler(xml.sax.handler.ContentHandler):
     def __init__(self, source: str) -> None:
         super().__init__()
-        self.elements = Elements()
+        self.elements: dict[str, Element] = {}
+        self.types: dict[str, set[str]] = {}
         self.source = source
         self.segment: Element | None = None
         self.locator: xml.sax.xmlreader.Locator | None = None
@@ -86,7 +76,7 @@ class _Handler(xml.sax.handler.ContentHandler):
 
     def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:  # noqa: N802
         if name == "rel":
-            self.elements.types.setdefault(attrs.get("name", ""), set()).add(attrs.get("type", ""))
+            self.types.setdefault(attrs.get("name", ""), set()).add(attrs.get("type", ""))
         elif name in ("segment", "group"):
             element = self._element(name, attrs)
             if element.kind == "segment":
@@ -105,14 +95,14 @@ class _Handler(xml.sax.handler.ContentHandler):
         id = attrs.get("id", "")
         kind = "segment" if name == "segment" else attrs.get("type", "")
         element = Element(id, kind, attrs.get("parent", ""), attrs.get("relname", ""), line)
+        problem = ""
         if not id:
-            raise FormatError(f"<{name}>: expected an id, got none", source=self.source, line=line)
-        if name == "group" and kind not in _KINDS:
-            message = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}"
-            raise FormatError(message, source=self.source, line=line)
-        if id in self.elements.by_id:
-            other = self.elements.by_id[id]
-            message = f"{element}: expected ids used once, got one of line {other.line} again"
-            raise FormatError(message, source=self.source, line=line)
-        self.elements.by_id[id] = element
+            problem = f"<{name}>: expected an id, got none"
+        elif name == "group" and kind not in _KINDS:
+            problem = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}"
+        elif id in self.elements:
+            problem = f"{element}: expected ids used once, got one of line {self.elements[id].line} again"
+        if problem:
+            raise FormatError(problem, source=self.source, line=line)
+        self.elements[id] = element
         return element

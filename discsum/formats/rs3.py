@@ -20,46 +20,31 @@ from discsum.errors import FormatError
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._constituents import Constituent, DiscontinuousError, Part, assemble, constituents, top_down
 from discsum.formats._plain_text import fold, lines_of
-from discsum.formats._rs3_elements import Element, Elements, read_elements
+from discsum.formats._rs3_elements import Element, read_elements
 from discsum.tree import Node, RSTTree
 
-# The relations of GUM, listed in every header so that rstWeb offers them in its editor.
-SATELLITE_RELATIONS = (
-    "adversative-antithesis",
-    "adversative-concession",
-    "attribution-negative",
-    "attribution-positive",
-    "causal-cause",
-    "causal-result",
-    "context-background",
-    "context-circumstance",
-    "contingency-condition",
-    "elaboration-additional",
-    "elaboration-attribute",
-    "evaluation-comment",
-    "explanation-evidence",
-    "explanation-justify",
-    "explanation-motivation",
-    "mode-manner",
-    "mode-means",
-    "organization-heading",
-    "organization-phatic",
-    "organization-preparation",
-    "purpose-attribute",
-    "purpose-goal",
-    "restatement-partial",
-    "topic-question",
-    "topic-solutionhood",
-)
-MULTINUCLEAR_RELATIONS = (
-    "adversative-contrast",
-    "joint-disjunction",
-    "joint-list",
-    "joint-other",
-    "joint-sequence",
-    "restatement-repetition",
-    "same-unit",
-)
+# The relations of GUM by class, listed in every header so that rstWeb offers them in its editor.
+_SATELLITE_RELATIONS = {
+    "adversative": ("antithesis", "concession"),
+    "attribution": ("negative", "positive"),
+    "causal": ("cause", "result"),
+    "context": ("background", "circumstance"),
+    "contingency": ("condition",),
+    "elaboration": ("additional", "attribute"),
+    "evaluation": ("comment",),
+    "explanation": ("evidence", "justify", "motivation"),
+    "mode": ("manner", "means"),
+    "organization": ("heading", "phatic", "preparation"),
+    "purpose": ("attribute", "goal"),
+    "restatement": ("partial",),
+    "topic": ("question", "solutionhood"),
+}
+_MULTINUCLEAR_RELATIONS = {
+    "adversative": ("contrast",),
+    "joint": ("disjunction", "list", "other", "sequence"),
+    "restatement": ("repetition",),
+    "same": ("unit",),
+}
 
 
 def loads(content: str, source: str = "") -> Document:
@@ -71,11 +56,10 @@ def loads(content: str, source: str = "") -> Document:
     Raises:
         FormatError: Broken XML, an unknown parent, several roots, a circle, or a discontinuous span.
     """
-    elements = read_elements(content, source)
-    segments = elements.segments
+    items, types = read_elements(content, source)
+    segments = [element for element in items if element.kind == "segment"]
     if not segments:
         raise FormatError("expected <segment> elements, found none", source=source)
-    items = list(elements.by_id.values())
     index = {element.id: place for place, element in enumerate(items)}
     for element in items:
         if element.kind == "segment" and not fold(element.text):
@@ -88,7 +72,7 @@ def loads(content: str, source: str = "") -> Document:
     parts = {element.id: Part(index, index) for index, element in enumerate(segments)}
     for item, below in reversed(top_down(items, [index.get(item.parent, -1) for item in items], "parent", source)):
         children = [items[child] for child in below]
-        parts[items[item].id] = _join(items[item], children, parts, elements, nodes, source)
+        parts[items[item].id] = _join(items[item], children, parts, types, nodes, source)
     tree = RSTTree.from_unordered(len(segments), nodes)
     return Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
 
@@ -97,7 +81,7 @@ def _join(
     element: Element,
     children: list[Element],
     parts: dict[str, Part],
-    elements: Elements,
+    types: dict[str, set[str]],
     nodes: list[Node],
     source: str,
 ) -> Part:
@@ -108,7 +92,7 @@ def _join(
     for child in children:
         if not child.relation:
             raise FormatError(f"{child}: expected a relname, got none", source=source, line=child.line)
-        joined = nuclei if _is_nucleus(element, child, shared, elements.types) else satellites
+        joined = nuclei if _is_nucleus(element, child, shared, types) else satellites
         joined.append(parts[child.id])
     if not nuclei or (element.kind == "span" and len(nuclei) > 1):
         wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
@@ -140,8 +124,12 @@ def dumps(document: Document) -> str:
     """
     tree, texts = lines_of(document, "rs3")
     inner = constituents(tree)
-    satellite_labels = {*SATELLITE_RELATIONS, *(item.relation for item in inner if item.nuclearity != "NN")}
-    nucleus_labels = {*MULTINUCLEAR_RELATIONS, *(item.relation for item in inner if item.nuclearity == "NN")}
+    satellite_labels, nucleus_labels = (
+        {f"{group}-{name}" for group, names in relations.items() for name in names}
+        for relations in (_SATELLITE_RELATIONS, _MULTINUCLEAR_RELATIONS)
+    )
+    for item in inner:
+        (nucleus_labels if item.nuclearity == "NN" else satellite_labels).add(item.relation)
     links, extra = _links(tree.edus, inner, satellite_labels & nucleus_labels)
     declared = [f'<rel name={quoteattr(label)} type="rst"/>' for label in satellite_labels]
     declared += [f'<rel name={quoteattr(label)} type="multinuc"/>' for label in nucleus_labels]

@@ -58,8 +58,6 @@ class _Layout:
     x: list[float]  # left end of every EDU's branch; x of every constituent's bar
     y: list[float]  # the line of every EDU and constituent
     text_x: list[float]  # where every EDU's text begins
-    width: float
-    height: float
 
 
 def dumps(document: Document) -> str:
@@ -72,9 +70,10 @@ def dumps(document: Document) -> str:
     inner = constituents(tree)
     layout = _lay_out(tree, inner, [printable(text) for text in document.edu_texts])
     nucleus = tree.nucleus[1].tolist()
+    width, height = max(layout.text_x) + TEXT_WIDTH + MARGIN, layout.tops[-1] + MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:.0f}" height="{layout.height:.0f}" '
-        f'viewBox="0 0 {layout.width:.0f} {layout.height:.0f}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
         f"<title>{escape(printable(document.id) or 'Discourse tree')}</title>",
         f"<style>{_STYLE}</style>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
@@ -108,7 +107,7 @@ def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layo
     # One column of texts is easiest to read, but in a very wide tree it would be far from most branches.
     aligned = deepest * step <= MAXIMAL_TREE_WIDTH
     text_x = [(max(x) if aligned else branch) + NUMBER_WIDTH for branch in x[: tree.edus]]
-    return _Layout(lines, tops, x, y, text_x, max(text_x) + TEXT_WIDTH + MARGIN, tops[-1] + MARGIN)
+    return _Layout(lines, tops, x, y, text_x)
 
 
 def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
@@ -125,7 +124,10 @@ def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[
             thick.append(_path("nucleus", f"M{x:.1f} {y:.1f}H{layout.x[item.nucleus]:.1f}"))
             end = layout.y[item.satellite]
             thin.append(_path("satellite", _bent(x, y, layout.x[item.satellite], end)))
-            thick.append(_arrow_head(x, y, 1 if end > y else -1))
+            # The head of the arrow touches the nucleus's line from the satellite's side.
+            side = 1 if end > y else -1
+            tip, base = y + 1.5 * side, y + 8.5 * side
+            thick.append(_path("head", f"M{x:.1f} {tip:.1f}L{x - 3.4:.1f} {base:.1f}H{x + 3.4:.1f}Z"))
             continue
         for child in item.children:
             thick.append(_path("multi", _bent(x, y, layout.x[child], layout.y[child])))
@@ -139,12 +141,6 @@ def _bent(x: float, y: float, end_x: float, end_y: float) -> str:
     corner = min(CORNER, end_x - x, abs(end_y - y))
     turn = end_y - corner if end_y > y else end_y + corner
     return f"M{x:.1f} {y:.1f}V{turn:.1f}Q{x:.1f} {end_y:.1f} {x + corner:.1f} {end_y:.1f}H{end_x:.1f}"
-
-
-def _arrow_head(x: float, y: float, side: int) -> str:
-    """Return a triangle that touches the nucleus's line from below (`side` 1) or above (-1)."""
-    tip, base = y + 1.5 * side, y + 8.5 * side
-    return _path("head", f"M{x:.1f} {tip:.1f}L{x - 3.4:.1f} {base:.1f}H{x + 3.4:.1f}Z")
 
 
 def _path(kind: str, line: str) -> str:

@@ -13,6 +13,8 @@ from discsum.errors import InputError
 from discsum.recipes.rows import FILE, FOLDER, recipe_name, row_table
 from discsum.registry import suggestion
 
+_FOLDER = Path(str(files("discsum") / "recipes"))
+
 
 def names() -> list[str]:
     """Return the names of the shipped recipes."""
@@ -30,7 +32,7 @@ def summaries() -> dict[str, dict[str, str]]:
     table = row_table()
     parts = [{row[place]: None for row in table} for place in range(3)]
     pattern = recipe_name(*("{" + ",".join(part) + "}" for part in parts))
-    found.setdefault(FOLDER, {})[pattern] = _first_comment(_folder() / FOLDER / FILE)
+    found.setdefault(FOLDER, {})[pattern] = _first_comment(_FOLDER / FOLDER / FILE)
     return found
 
 
@@ -74,15 +76,10 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
 
 
-def _folder() -> Path:
-    return Path(str(files("discsum") / "recipes"))
-
-
 def _files() -> dict[str, Path]:
     """Return the recipe files by name."""
-    folder = _folder()
-    paths = (path for path in folder.rglob("*.yaml") if path.name != FILE)
-    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
+    paths = (path for path in _FOLDER.rglob("*.yaml") if path.name != FILE)
+    return {path.relative_to(_FOLDER).with_suffix("").as_posix(): path for path in paths}
 
 
 def _first_comment(path: Path) -> str:
@@ -103,11 +100,12 @@ def _content(path: Path) -> dict[str, Any]:
 def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
     path = Path(name_or_path)
     if not path.is_file():
-        path = _files().get(name_or_path, _folder() / FOLDER / FILE)
+        path = _files().get(name_or_path, _FOLDER / FOLDER / FILE)
     content = _content(path) if path.name != FILE else row_table().recipes().get(name_or_path)
     if content is None:
         near = suggestion(name_or_path, names())
-        raise InputError(f"expected a recipe's file or one of {_shown()}, got {name_or_path!r}{near}")
+        shown = ", ".join(dict.fromkeys(name if "/" not in name else f"{name.split('/')[0]}/..." for name in names()))
+        raise InputError(f"expected a recipe's file or one of {shown}, got {name_or_path!r}{near}")
     base = content.pop("base", None)
     if base is None:
         return content
@@ -124,8 +122,3 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         nested = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = _merged(merged[key], value) if nested else value
     return merged
-
-
-def _shown() -> str:
-    """Return the names of the recipes, one entry per folder."""
-    return ", ".join(dict.fromkeys(name if "/" not in name else f"{name.split('/')[0]}/..." for name in names()))
