@@ -89,7 +89,7 @@ def sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike, sentences: int 
 
     `heads` need not be edited yet; `sentences` defaults to the last one an EDU starts in. A sentence in
     which no EDU starts depends on the nearest one before it that has any, since that one's last EDU runs
-    into it (for want of one before: on the root).
+    into it; if there is none before, on the root.
     """
     edited = attach_to_sentences(heads, edu_to_sentence)
     _, sentence = _check_map(edited, edu_to_sentence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DiscsumError(Exception):
-    """Base of all errors for users; messages say what was expected, what came, what to do."""
+    """Base of all errors for users; messages say what was expected, what was found, and what to do."""
 
 
 class InputError(DiscsumError, ValueError):

@@ -1,4 +1,4 @@
-"""Model folders: `config.json`, `model.safetensors` (float16), `README.md`, and what else a model needs."""
+"""Model folders: `config.json`, `model.safetensors` (float16), `README.md`, and other files of the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What a model folder holds: its place, its configuration, its weights in float32."""
+    """The path, configuration and float32 weights of a model folder."""
 
     path: Path
     config: dict[str, Any]
@@ -31,17 +31,14 @@ class ModelFolder:
 
 def shipped() -> list[str]:
     """Return the names of the models that come with the package."""
-    weights = Path(str(files("discsum") / "weights"))
-    return (
-        sorted(folder.name for folder in weights.iterdir() if (folder / CONFIG).is_file()) if weights.is_dir() else []
-    )
+    return sorted(config.parent.name for config in Path(str(files("discsum"))).glob(f"weights/*/{CONFIG}"))
 
 
 def locate(name_or_path: str | Path) -> Path:
     """Return the folder of a shipped model's name, or of a path.
 
     Raises:
-        WeightsError: Neither; the message lists what there is.
+        WeightsError: Neither; the message lists the shipped models.
     """
     for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
         if (folder / CONFIG).is_file():
@@ -53,7 +50,7 @@ def locate(name_or_path: str | Path) -> Path:
 
 
 def fingerprint(name_or_path: str | Path) -> str:
-    """Return the SHA-256 of a model's configuration, which names those of its files; nothing is loaded.
+    """Return the SHA-256 of a model's configuration, which has the checksums of its files; no weights are read.
 
     Raises:
         WeightsError: No such model.
@@ -62,7 +59,7 @@ def fingerprint(name_or_path: str | Path) -> str:
 
 
 def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], card: str) -> None:
-    """Write a model to `folder`, its weights as float16; the configuration, which names their checksum, comes last."""
+    """Write a model to `folder`, its weights as float16; the configuration, which has their checksum, comes last."""
     from safetensors.torch import save
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""Attention matrices that follow from the discourse tree alone.
+"""Attention matrices computed from the discourse tree alone.
 
 Xiao, Huber, Carenini 2020, *Do We Really Need That Many Parameters In Transformer For Extractive
-Summarization? Discourse Can Help!*, section 3.3. Every matrix is float32 and its rows sum to 1; no
-softmax is to be taken over it.
+Summarization? Discourse Can Help!*, section 3.3. Every matrix is float32 and its rows sum to 1; do
+not apply softmax to it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
 
 
 def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
-    """Return the C-Tree `(edus, edus)` in which constituents count what is expected of them.
+    """Return the C-Tree `(edus, edus)` in which every constituent counts its expected weight.
 
     A node of probability p makes its nuclei count 1 + p and its satellites 2 - p, the mean of 2 for a nucleus and
     1 for a satellite when it is right with probability p; so a gold tree gives `c_tree_nuc`.
@@ -97,8 +97,8 @@ def project_to_sentences(
     """Return the matrix `(sentences, sentences)` that an EDU matrix `(edus, edus)` induces, rows normalised.
 
     `A_s = normalize(I A_e I^T)` with `I[s, e] = 1` iff EDU e is in sentence s, that is, starts in it. A
-    sentence in which no EDU starts (one that an EDU from before runs through) has no row in `A_e`: it
-    attends to itself alone, and no other sentence attends to it.
+    sentence in which no EDU starts (an earlier EDU covers it) has no row in `A_e`: it attends to itself
+    alone, and no other sentence attends to it.
 
     Args:
         matrix: `(edus, edus)`, not negative.

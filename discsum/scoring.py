@@ -56,7 +56,7 @@ class UnitScorer(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name that its summaries carry."""
+        """The name shown in its summaries."""
 
     @property
     def unit(self) -> str | None:
@@ -72,7 +72,7 @@ class UnitScorer(ABC):
         """Return a score for every unit `(units,)`, the higher the better."""
 
     def scores(self, documents: Sequence[ParsedDocument], unit: str) -> list[Scores]:
-        """Return the scores `(units,)` of several documents, from the vectors that are known of them."""
+        """Return the scores `(units,)` of several documents, with their cached vectors."""
         return [
             self.score(item.document, unit) if item.document.units(unit) else np.zeros(0, dtype=np.float64)
             for item in documents
@@ -96,7 +96,7 @@ def extract(
         document: Segmented, and parsed if the scorer or the policy needs the tree.
         scorer: Gives the scores and selects.
         policy: Budget, unit and rules.
-        scores: `(units,)`, where they are known already, as from a batch.
+        scores: `(units,)`, if already computed, for example in a batch.
         tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""From a score for every unit to the units of the summary.
+"""Selection of a summary's units by their scores.
 
 A word, here and in every length of discsum, is a white-space separated token of the text.
 """
@@ -21,7 +21,7 @@ from discsum.signature import Signature
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a summary may be: exactly one of the three.
+    """Maximum length of a summary: exactly one of the three.
 
     Attributes:
         units: Maximum number of units (`--units`).
@@ -37,7 +37,7 @@ class Budget:
     ratio: float | None = None
 
     def __post_init__(self) -> None:
-        """Check that exactly one length is given and that it is one."""
+        """Check that exactly one length is given and that it is valid."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         problems = []
         if len(given) != 1:
@@ -140,8 +140,8 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     """Return the selected units in document order: greedy by score, ties by position.
 
     A unit comes with what `Candidates` binds to it, or not at all; in units of length a clause counts once. A unit
-    that does not fit into what is left of the budget, or that trigram blocking bars, is skipped and the next one
-    tried. Where nothing at all fits, the best unit is selected nevertheless: a text never has an empty summary.
+    that does not fit into the rest of the budget, or that trigram blocking excludes, is skipped. If nothing fits, the
+    best unit is still selected: a text never has an empty summary.
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.

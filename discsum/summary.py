@@ -1,4 +1,4 @@
-"""The summary of a document: its units, where they come from, and how they read as one text."""
+"""The summary of a document: its units, their places in the document, and its text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from discsum.document import Document
@@ -36,10 +37,10 @@ class Summary:
     Attributes:
         document: What was summarized.
         unit: `sentence` or `edu`.
-        model: The name of what gave the scores.
+        model: Name of the scorer.
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
-        tidy: Whether `text` capitalises and closes what it has of each sentence, if its units are EDUs.
+        tidy: Whether `text` capitalises every run of EDUs and ends it with a full stop, if the units are EDUs.
     """
 
     document: Document
@@ -64,8 +65,6 @@ class Summary:
         Raises:
             InputError: Scores that do not fit the units, or indices that are no units.
         """
-        import numpy as np
-
         spans = document.units(unit)
         values = tuple(np.asarray(scores, dtype=np.float64).ravel().tolist())
         chosen = sorted(set(indices))
@@ -81,15 +80,15 @@ class Summary:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The units as they stand, without line breaks: one a line is what ROUGE-Lsum expects."""
+        """The units' texts without line breaks; ROUGE-Lsum expects one unit a line."""
         return tuple(_BREAK.sub(" ", unit.text).strip() for unit in self.selected)
 
     @cached_property
     def text(self) -> str:
         """The summary as one text.
 
-        Sentences are joined by a space. EDUs that follow each other in the document keep what stands between
-        them there (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
+        Sentences are joined by a space. EDUs that follow each other in the document keep the text between them
+        (a line break becomes a space); other EDUs are joined by a space. With `tidy` every such run
         begins with a capital and ends with a full stop, and runs end with their sentence, which may be a headline.
         """
         if self.unit != "edu":

@@ -80,8 +80,11 @@ def dumps(document: Document) -> str:
         *_branches(tree, inner, layout),
         *_relations(tree, inner, layout),
     ]
-    for edu, lines in enumerate(layout.lines):
-        parts += _text(edu, lines, layout, nucleus[edu])
+    for edu, (lines, top, x) in enumerate(zip(layout.lines, layout.tops, layout.text_x, strict=False)):
+        kind, y = "" if nucleus[edu] else ' class="minor"', top + LINE_HEIGHT - 4
+        parts.append(f'<text class="number" x="{x - 7:.1f}" y="{y - 0.5:.1f}">{edu + 1}</text>')
+        for line, text in enumerate(lines):
+            parts.append(f'<text{kind} x="{x:.1f}" y="{y + line * LINE_HEIGHT:.1f}">{escape(text)}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -160,16 +163,6 @@ def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list
             label = escape(printable(item.relation))
             texts.append(f'<text class="relation {kind}" x="{layout.x[index] + 6:.1f}" y="{y:.1f}">{label}</text>')
     return texts
-
-
-def _text(edu: int, lines: list[str], layout: _Layout, nucleus: bool) -> list[str]:
-    baseline = layout.tops[edu] + LINE_HEIGHT - 4
-    kind = "" if nucleus else ' class="minor"'
-    x = layout.text_x[edu]
-    drawn = [f'<text class="number" x="{x - 7:.1f}" y="{baseline - 0.5:.1f}">{edu + 1}</text>']
-    for line, text in enumerate(lines):
-        drawn.append(f'<text{kind} x="{x:.1f}" y="{baseline + line * LINE_HEIGHT:.1f}">{escape(text)}</text>')
-    return drawn
 
 
 def _wrap(text: str) -> list[str]:
