@@ -54,10 +54,9 @@ def read_table(table: str, documents: int) -> list[Pair]:
     """Return the first `documents` usable pairs of a table."""
     from itertools import islice
 
-    from discsum.data.pairs import Pair
-    from discsum.data.summaries import read_pairs
+    from discsum.data.pairs import Pair, PairSource
 
-    found = list(islice((pair for pair in read_pairs(Path(table)) if isinstance(pair, Pair)), documents))
+    found = list(islice((pair for pair in PairSource(table).pairs() if isinstance(pair, Pair)), documents))
     if not found:
         raise InputError(f"{table}: expected texts with reference summaries, got none")
     return found

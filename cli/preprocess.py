@@ -61,9 +61,9 @@ def preprocess(
 
     Example: discsum preprocess train.jsonl data/cnndm-train --unit both --encoder contextual --workers 2
     """
+    from discsum.data.pairs import PairSource
     from discsum.data.preprocess import PreprocessRecipe
     from discsum.data.preprocess import preprocess as make
-    from discsum.data.sources import PairSource
 
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)

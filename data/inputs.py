@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, read_rows
+from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, find_column, read_rows
 from discsum.errors import DiscsumError, InputError
 from discsum.format_registry import suffixes
 
@@ -44,6 +44,11 @@ class _Options:
     text_column: str | None
     convert: str = NAME_IT
     rename: str = "name one with --text-column"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that may hold the text."""
+        return (self.text_column,) if self.text_column else TEXT_COLUMNS
 
 
 def read_inputs(
@@ -100,7 +105,7 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
             for number, (source, row) in enumerate(read_rows(path, options.encoding, options.convert), start=1):
                 if isinstance(row, dict) and same_columns and number == 1:
                     # A table without the column fails once, not row by row.
-                    _text_column(row, options)
+                    find_column(row, options.columns, options.rename)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
         else:
             text = decode(path.read_bytes(), options.encoding, str(path), remedy=options.convert)
@@ -111,7 +116,7 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
 
 def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _Options) -> Item | Failure:
     try:
-        column = _text_column(row, options)
+        column = find_column(row, options.columns, options.rename)
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
@@ -128,12 +133,3 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _O
     if name in (None, ""):
         name = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
     return Item(str(name), source, row[column], document)
-
-
-def _text_column(row: dict[str, Any], options: _Options) -> str:
-    wanted = (options.text_column,) if options.text_column else TEXT_COLUMNS
-    for name in wanted:
-        if name in row:
-            return name
-    found = ", ".join(str(name) for name in row if name is not None) or "none"
-    raise InputError(f"expected a column {' or '.join(wanted)}, got the columns {found}; {options.rename}")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from discsum.constants import HUB
 from discsum.data.manifest import MANIFEST, RECIPE, Manifest
-from discsum.data.pairs import Pair
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, makers, preprocess
-from discsum.data.sources import PairSource
-from discsum.data.summaries import read_pairs
-from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.files import sha256
 from discsum.recipes.sources import Source
@@ -86,23 +82,22 @@ def read_sources(
 def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
     """Return the dataset folder of the rows of a table or of a Hugging Face dataset, made where there is none yet."""
     hub = source.path.startswith(HUB)
-    rows = PairSource(source.path if hub else str(data / source.path), source.text_column, source.summary_column)
+    name = source.path if hub else str(data / source.path)
+    rows = PairSource(name, source.text_column, source.summary_column, COLUMNS)
     path = Path(rows.name)
     taken = {"first": source.first, "last": source.last}
     # Columns only where they are named: folders keep the names that they have.
     if rows.is_dataset:
         own = rows.identity()
         identity = {"name": own["name"], "fingerprint": own["fingerprint"], **taken, **source.columns}
-        pairs: Iterator[Pair | Failure] = islice(rows.pairs(), source.first, source.last)
     elif path.is_file():
         identity = {"name": path.name, "sha256": sha256(path), **taken, **source.columns}
-        pairs = read_pairs(path, **source.columns, first=source.first, last=source.last, options=COLUMNS)
     else:
         raise InputError(f"{path}: expected a dataset folder or a table, found neither")
     digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
     folder = cache / f"{path.name.split('.')[0].replace(':', '-')}-{digest}"
     manifest = preprocess(
-        pairs,
+        rows.pairs(source.first, source.last),
         identity,
         folder,
         wanted,

@@ -6,7 +6,7 @@ import csv
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -54,6 +54,19 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     except LookupError as error:
         raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
     return text if offset else text.removeprefix("\ufeff")
+
+
+def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> str:
+    """Return the first of the columns that a row has.
+
+    Raises:
+        InputError: It has none of them; the message lists those it has and ends with `remedy`.
+    """
+    for name in choices:
+        if name in row:
+            return name
+    found = ", ".join(str(name) for name in row if name is not None) or "none"
+    raise InputError(f"expected a column {' or '.join(choices)}, got the columns {found}; {remedy}")
 
 
 def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tuple[str, dict[str, Any] | Failure]]:

@@ -6,8 +6,8 @@ from small_news import write_table
 
 from discsum import formats, oracles
 from discsum.data import engines
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.sources import PairSource
 from discsum.encoder import heads
 
 DOCS = ROOT / "docs"

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
-from discsum.data.summaries import read_pairs
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks, TextBlocks
@@ -123,8 +123,8 @@ def measure(
         documents = DatasetBlocks(rows.path, policy.unit, rows.first, rows.last)
     else:
         pairs = []
-        columns = {"text_column": rows.text_column, "summary_column": rows.summary_column}
-        for pair in read_pairs(rows.path, **columns, first=rows.first, last=rows.last):
+        source = PairSource(str(rows.path), rows.text_column, rows.summary_column)
+        for pair in source.pairs(rows.first, rows.last):
             if isinstance(pair, Failure):
                 failed(pair)
             else:

@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerFast
 
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.data.manifest import MANIFEST, Manifest
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.sources import PairSource
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
 

@@ -27,9 +27,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from discsum.baselines import baseline
-from discsum.data.pairs import Pair
+from discsum.data.pairs import Pair, PairSource
 from discsum.data.shards import Record, schema, write_shard
-from discsum.data.summaries import read_pairs
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.metrics.rouge import METRICS, rouge
 from discsum.oracles import oracle_labels
@@ -97,12 +96,12 @@ import sys
 from itertools import islice
 from pathlib import Path
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.summaries import read_pairs
+from discsum.data.pairs import PairSource
 
 table, folder = map(Path, sys.argv[1:3])
 documents, workers, shard = map(int, sys.argv[3:])
 recipe = PreprocessRecipe(encoder="contextual", shard=shard)
-preprocess(islice(read_pairs(table), documents), {}, folder, recipe, workers=workers)
+preprocess(islice(PairSource(str(table)).pairs(), documents), {}, folder, recipe, workers=workers)
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
 
@@ -227,7 +226,7 @@ def main() -> None:
     if arguments.documents < 64:
         options.error("--documents: expected at least 64, two batches of training")
     torch.set_num_threads(1)
-    found = (pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair))
+    found = (pair for pair in PairSource(str(arguments.table)).pairs() if isinstance(pair, Pair))
     pairs = [replace(pair, document=None) for pair in islice(found, min(192, arguments.documents))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

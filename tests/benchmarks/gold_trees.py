@@ -18,8 +18,7 @@ import torch
 
 from discsum.baselines import baseline
 from discsum.constants import DEFAULT_UNITS
-from discsum.data.pairs import Pair
-from discsum.data.summaries import read_pairs
+from discsum.data.pairs import Pair, PairSource
 from discsum.experiments.blocks import TextBlocks
 from discsum.experiments.comparison import ModelScores, compare_models
 from discsum.experiments.systems import System, extractive_system, oracle_system
@@ -35,7 +34,7 @@ CONDITIONS = ("gold tree", "gold EDUs, predicted tree", "raw text")
 
 def conditions(gum: Path, summaries: Path, parser: Parser) -> dict[str, list[Pair]]:
     """Return the documents of each condition, in the same order."""
-    references = {pair.id: pair.references for pair in read_pairs(summaries) if isinstance(pair, Pair)}
+    references = {pair.id: pair.references for pair in PairSource(str(summaries)).pairs() if isinstance(pair, Pair)}
     gold = [
         Pair(document.id, document.text, references[document.id], document)
         for document in read_gum(gum, "dev")

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from discsum.candidates import Candidates
-from discsum.data.summaries import read_pairs
+from discsum.data.pairs import PairSource
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.selection import Policy
@@ -44,7 +44,8 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("--last", type=int, help="number of documents")
     arguments = parser.parse_args()
-    pairs = [pair for pair in read_pairs(arguments.table, last=arguments.last) if not isinstance(pair, Failure)]
+    source = PairSource(str(arguments.table))
+    pairs = [pair for pair in source.pairs(last=arguments.last) if not isinstance(pair, Failure)]
     bound = SummaryPipeline.load(unit="edu")
     policy = Unbound(**{name: getattr(bound.policy, name) for name in Policy.__dataclass_fields__})
     for name, pipeline in (("bound", bound), ("unbound", replace(bound, policy=policy))):

@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from discsum.data.pairs import Pair
-from discsum.data.summaries import read_pairs
+from discsum.data.pairs import Pair, PairSource
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.oracles import ORACLES, oracle_labels
 from discsum.parsers.parser import Parser
@@ -38,7 +37,8 @@ def main() -> None:
     options.add_argument("table", type=Path)
     options.add_argument("--documents", type=int, default=200)
     arguments = options.parse_args()
-    pairs = list(islice((pair for pair in read_pairs(arguments.table) if isinstance(pair, Pair)), arguments.documents))
+    source = PairSource(str(arguments.table))
+    pairs = list(islice((pair for pair in source.pairs() if isinstance(pair, Pair)), arguments.documents))
     documents = list(Parser.from_pretrained().parse_many([pair.text for pair in pairs]))
     print(f"{len(pairs)} documents of {arguments.table}")
     print(f"{'oracle':15}{'unit':>10}{'equal':>8}{'naive s':>10}{'fast s':>9}{'ratio':>8}")

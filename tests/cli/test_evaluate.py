@@ -61,7 +61,7 @@ def test_rows_that_are_no_pair_are_named_and_the_rest_is_measured(evaluate):
         (
             "expected a reference summary or a list of them, got 5",
             "expected a text, got ' '",
-            "expected a column references or highlights or summary, got text; use --summary-column",
+            "expected a column references or highlights or summary, got the columns text; use --summary-column",
             "expected a JSON object a line",
         ),
         start=1,
@@ -73,7 +73,8 @@ def test_rows_that_are_no_pair_are_named_and_the_rest_is_measured(evaluate):
 def test_a_table_without_pairs(evaluate):
     result = evaluate([{"text": "A text."}])
     assert result.code == 1
-    assert "expected a column references or highlights or summary, got text; use --summary-column" in result.err
+    message = "expected a column references or highlights or summary, got the columns text; use --summary-column"
+    assert message in result.err
     result = evaluate([{"text": "A text.", "summary": ""}])
     assert result.code == 1
     assert "expected texts with reference summaries, got none" in result.err

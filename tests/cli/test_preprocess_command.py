@@ -35,7 +35,8 @@ def test_a_dataset_folder(preprocess, tmp_path):
 def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
     result = preprocess("--text-column", "body")
     assert result.code == 1
-    assert "news.jsonl:1: expected a column body, got id, article, highlights; use --text-column" in result.err
+    message = "news.jsonl:1: expected a column body, got the columns id, article, highlights; use --text-column"
+    assert message in result.err
 
 
 @pytest.mark.parametrize(
@@ -124,8 +125,8 @@ def test_what_an_earlier_run_has_done_is_not_in_the_rate():
 def test_documents_are_reported_by_the_batch(parser_folder, tmp_path):
     from small_news import write_table
 
+    from discsum.data.pairs import PairSource
     from discsum.data.preprocess import PreprocessRecipe, preprocess
-    from discsum.data.sources import PairSource
 
     source, done = PairSource(str(write_table(tmp_path / "t.jsonl", 0, 20))), []
     recipe = PreprocessRecipe(str(parser_folder))

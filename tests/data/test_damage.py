@@ -6,8 +6,8 @@ import pytest
 from small_news import write_table
 
 import discsum.data
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.sources import PairSource
 from discsum.errors import InputError
 
 

@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 import discsum.data
 from discsum.candidates import Candidates
 from discsum.data.manifest import Manifest, alone
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.sources import PairSource
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.oracles import oracle_labels

@@ -8,8 +8,8 @@ import torch
 from small_news import write_table
 
 from discsum.data.manifest import MANIFEST
+from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
-from discsum.data.sources import PairSource
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
