@@ -1,31 +1,45 @@
-"""Dataset folders as `datasets.Dataset`s."""
+"""Dataset folders as `datasets.Dataset`s, over an Arrow copy, which can be memory-mapped as Parquet cannot."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.data.manifest import Manifest
+from filelock import FileLock
+
+from discsum.data.manifest import REMEDY, Manifest
 from discsum.errors import InputError
 from discsum.extras import needs
+from discsum.files import replacing, sha256
+
+with needs("pyarrow"):
+    import pyarrow as pa
+    from pyarrow import parquet as pq
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
+# Folder of the copy in a dataset folder.
 MAPPED = ".mapped"
+# Rows copied at once, and hexadecimal digits of a checksum in file names.
+ROWS, DIGITS = 64, 16
 
 
-def load(folder: str | Path, *, check: bool = True) -> Dataset:
+def load(folder: str | Path, first: int = 0, last: int | None = None, *, check: bool = True) -> Dataset:
     """Return the documents of a dataset folder, in order, mapped from disk.
 
-    Parquet cannot be memory-mapped: the first call writes an Arrow copy to the folder's `.mapped` or, if that is not
-    writable, to `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`).
+    The first call writes an Arrow copy to the folder's `.mapped` or, if that is not writable, to `discsum` in the cache
+    of `datasets` (`HF_DATASETS_CACHE`).
 
     Columns: those of `Document.to_json`; `references`; `sentence_labels` and `edu_labels`; and, if encoded,
     `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
 
     Args:
         folder: Written by `discsum preprocess`.
+        first: First document, from 0.
+        last: End of the documents, exclusive.
         check: Whether all files, the copy included, are checked against their checksums first.
 
     Raises:
@@ -33,14 +47,62 @@ def load(folder: str | Path, *, check: bool = True) -> Dataset:
     """
     with needs("datasets"):
         import datasets
-
-        from discsum.data.mapped import mappable
     folder = Path(folder)
     manifest = Manifest.read(folder)
     if check:
         manifest.check(folder)
-    shards = {folder / shard.file: shard.sha256 for shard in manifest.shards if shard.documents}
+    shards = [shard for shard in manifest.shards if shard.documents]
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
+    # With the shards' checksums and its own in its name, a moved folder keeps its copy, and a damaged one is replaced.
+    name = hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()[:DIGITS]
     places = (folder / MAPPED, Path(datasets.config.HF_DATASETS_CACHE) / "discsum")
-    return datasets.Dataset.from_file(str(mappable(shards, places, check=check)))
+    copies = (_intact_copy(place, name, check) for place in places)
+    path = next(filter(None, copies), None) or _new_copy([folder / shard.file for shard in shards], places, name, check)
+    rows = datasets.Dataset.from_file(str(path))
+    chosen = range(len(rows))[first:last]
+    return rows.select(chosen if len(chosen) else [])
+
+
+def _new_copy(shards: Sequence[Path], places: Sequence[Path], name: str, check: bool) -> Path:
+    """Write the copy to the first of the places that is writable and has room."""
+    problems = []
+    for place in places:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            # If several processes start together, one writes the copy.
+            with FileLock(place / ".lock"):
+                return _intact_copy(place, name, check) or _copy(shards, place, name)
+        except OSError as error:
+            problems.append(f"{place} ({error.strerror or error})")
+    raise InputError(
+        "expected room for a copy of the dataset that can be mapped into memory, got none in "
+        f"{' or '.join(problems)}; make room, or set HF_DATASETS_CACHE to a folder that has some"
+    )
+
+
+def _intact_copy(folder: Path, name: str, check: bool) -> Path | None:
+    for path in folder.glob(f"{name}-*.arrow"):
+        if not check or path.stem == f"{name}-{sha256(path)[:DIGITS]}":
+            return path
+    return None
+
+
+def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
+    # Left by killed processes, or damaged; this process has the lock.
+    for old in (*folder.glob(".*.partial"), *folder.glob(f"{name}-*.arrow")):
+        old.unlink()
+    columns = pq.read_schema(files[0]).remove_metadata()
+    path = folder / f"{name}.arrow"
+    with replacing(path) as partial, partial.open("wb") as file, pa.ipc.new_stream(file, columns) as stream:
+        for batch in _batches(files):
+            stream.write_batch(batch.replace_schema_metadata(None))
+    return path.rename(folder / f"{name}-{sha256(path)[:DIGITS]}.arrow")
+
+
+def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    for path in files:
+        try:
+            yield from pq.ParquetFile(path).iter_batches(batch_size=ROWS)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error

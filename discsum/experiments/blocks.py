@@ -101,11 +101,9 @@ class DatasetBlocks:
         """
         self.unit = unit
         self.manifest = Manifest.read(folder)
-        rows = load(folder)
-        if f"{unit}_labels" not in rows.column_names:
+        self.rows = load(folder, first, last)
+        if f"{unit}_labels" not in self.rows.column_names:
             raise InputError(f"{folder}: expected labels of the unit {unit}; preprocess with --unit {unit}")
-        chosen = range(len(rows))[first:last]
-        self.rows = rows.select(chosen if len(chosen) else [])
         recipe = self.manifest.recipe
         made_by = recipe["made_by"]
         # As `ExtractiveSummarizer.vectors_key`.

@@ -9,7 +9,7 @@ import pytest
 from small_news import write_table
 
 import discsum.data
-from discsum.data import mapped
+from discsum.data import dataset
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.errors import InputError
@@ -39,14 +39,14 @@ def copies(folder):
 
 def without_room(monkeypatch, *folders):
     """Let nothing be written in the folders."""
-    real = mapped.replacing
+    real = dataset.replacing
 
     def refusing(path):
         if path.parent in folders:
             raise OSError(errno.EROFS, "Read-only file system", str(path))
         return real(path)
 
-    monkeypatch.setattr(mapped, "replacing", refusing)
+    monkeypatch.setattr(dataset, "replacing", refusing)
 
 
 def test_one_copy_whatever_happens_to_the_files(folder, tmp_path):
@@ -94,11 +94,11 @@ def test_no_room_anywhere_is_one_line(folder, cache, monkeypatch):
 
 def test_copying_takes_no_more_memory_than_some_rows(folder, monkeypatch):
     """Rows are written some at a time, so that a corpus may be larger than memory."""
-    monkeypatch.setattr(mapped, "ROWS", 2)
+    monkeypatch.setattr(dataset, "ROWS", 2)
     texts(folder)
     [name] = copies(folder / ".mapped")
-    with mapped.pa.OSFile(str(folder / ".mapped" / name)) as file:
-        assert [batch.num_rows for batch in mapped.pa.ipc.open_stream(file)] == [2, 2, 2, 2, 2]
+    with dataset.pa.OSFile(str(folder / ".mapped" / name)) as file:
+        assert [batch.num_rows for batch in dataset.pa.ipc.open_stream(file)] == [2, 2, 2, 2, 2]
 
 
 def test_rows_of_a_file_that_is_no_shard_are_an_error_that_names_it(folder):

@@ -46,13 +46,12 @@ class PairExamples:
 
     def __init__(self, folder: Path, needs: PairData, first: int = 0, last: int | None = None) -> None:
         """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
-        rows = load(folder)
-        chosen = range(len(rows))[first:last]
-        self.rows = rows.select(chosen if len(chosen) else [])
+        self.rows = load(folder, first, last)
         firsts = [references[0] for references in self.rows["references"]]
         self.lengths = needs.count(self.rows["text"]).clip(max=needs.source_tokens)
         self.lengths += needs.count(firsts).clip(max=needs.target_tokens)
-        files = [shard.sha256 for shard in Manifest.read(folder).shards]
+        manifest = Manifest.read(folder)
+        files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
         content = repr([files, chosen, self.lengths.tolist()])
         self.digest = hashlib.sha256(content.encode()).hexdigest()[:16]
 

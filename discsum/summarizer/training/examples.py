@@ -76,22 +76,20 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
         self.unit, self.network = unit, network
         manifest = Manifest.read(Path(folder))
-        rows = load(folder)
+        self.rows = load(folder, first, last)
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
-        missing = wanted - set(rows.column_names)
+        missing = wanted - set(self.rows.column_names)
         if missing:
             raise InputError(
                 f"{folder}: expected the columns {', '.join(sorted(missing))}; "
                 f"preprocess with --unit {unit} and --encoder, and with an oracle"
             )
-        chosen = range(len(rows))[first:last]
-        self.rows = rows.select(chosen if len(chosen) else [])
         self.width = manifest.width if encoded else 0
         made_by = manifest.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
         unit_counts = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
         self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), network.max_units)
-        files = [shard.sha256 for shard in manifest.shards]
+        files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
         self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
         self._cache: dict[int, UnitExample] = {}
         self._cache_room = memory
