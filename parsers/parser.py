@@ -19,8 +19,7 @@ from discsum.document import Document, Span
 from discsum.layout import Layout
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
-from discsum.parsers.segmenter import boundary_probabilities, spans_from, starts_from
-from discsum.parsers.sentences import split_sentences
+from discsum.parsers.segmenter import boundary_probabilities, spans_from, split_sentences, starts_from
 from discsum.parsers.structure import Bracketing, design
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import Node, RSTTree

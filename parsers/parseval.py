@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from discsum.document import Document, Span
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.signature import Signature
-from discsum.tree import Node, relation_class
+from discsum.tree import relation_class
 
 Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
@@ -73,7 +73,7 @@ def parseval(
             edus = "predicted"
         found, wanted = _constituents(guess, key, rst), _constituents(truth, key, rst)
         for metric in METRICS:
-            totals[metric] += _overlap(_project(wanted, metric), _project(found, metric))
+            totals[metric] += _counts(_project(wanted, metric), _project(found, metric))
     method = "rst-parseval" if rst else "parseval"
     measured = {"average": "micro", "relations": "classes", "same_unit": "counted", "docs": len(gold)}
     signature = Signature.of(method=method, edus=edus, key=(f"{key}-of-first", "end-of-last"), **measured)
@@ -88,7 +88,7 @@ def _project(constituents: Iterable[Constituent], metric: str) -> Counter[tuple[
     )
 
 
-def _overlap(gold: Counter[tuple[object, ...]], predicted: Counter[tuple[object, ...]]) -> Counts:
+def _counts(gold: Counter[Any], predicted: Counter[Any]) -> Counts:
     return Counts(gold.total(), predicted.total(), (gold & predicted).total())
 
 
@@ -98,12 +98,12 @@ def _constituents(document: Document, key: Key, rst: bool) -> list[Constituent]:
     def span(first: int, last: int) -> tuple[int, int]:
         return (edus[first].start if key == "start" else edus[first].end), edus[last].end
 
-    nodes: tuple[Node, ...] = document.tree.nodes if document.tree else ()
-    if not rst:
-        return [(*span(node.first, node.last), node.nuclearity, relation_class(node.relation)) for node in nodes]
-    constituents = []
-    for node in nodes:
+    constituents: list[Constituent] = []
+    for node in document.tree.nodes if document.tree else ():
         relation = relation_class(node.relation)
+        if not rst:
+            constituents.append((*span(node.first, node.last), node.nuclearity, relation))
+            continue
         children = ((node.first, node.split), (node.split + 1, node.last))
         for role, (first, last) in zip(node.nuclearity, children, strict=True):
             # The nucleus of a mononuclear relation carries no relation of its own.
@@ -126,14 +126,10 @@ def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: 
     """Return the scores of predicted unit starts, compared exactly, without the first unit of each document."""
     total = Counts()
     for truth, guess in zip(gold, predicted, strict=True):
-        wanted, found = _starts(truth.units(unit)), _starts(guess.units(unit))
-        total += Counts(len(wanted), len(found), len(wanted & found))
+        wanted, found = (Counter({span.start for span in document.units(unit)[1:]}) for document in (truth, guess))
+        total += _counts(wanted, found)
     precision = 100.0 * total.right / total.predicted if total.predicted else 100.0
     recall = 100.0 * total.right / total.gold if total.gold else 100.0
     measured = {"starts": ("inside", "exact"), "average": "micro", "docs": len(gold)}
     signature = Signature.of(method="segmentation", unit=unit, **measured)
     return SegmentationScores(precision, recall, total.f1, signature)
-
-
-def _starts(spans: Sequence[Span]) -> set[int]:
-    return {span.start for span in spans[1:]}

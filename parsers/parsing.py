@@ -7,7 +7,7 @@ from typing import Protocol
 
 from discsum.document import Document
 from discsum.parsers.parser import Encoded, Parser
-from discsum.parsers.sentences import split_sentences
+from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument
 
 

@@ -1,7 +1,8 @@
-"""Segmentation into sentences and EDUs, from subword vectors, layout and case."""
+"""Segmentation into sentences and EDUs, from subword vectors, layout and case; and sentences from lines or NLTK."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -10,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.constants import SENTENCES
 from discsum.document import Span
+from discsum.errors import InputError, MissingExtraError
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 
 INSIDE, EDU_START, SENTENCE_START = range(3)
@@ -88,3 +91,25 @@ def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
     return [
         Span(start, start + len(text[start:end].rstrip())) for start, end in pairwise(bounds) if text[start:end].strip()
     ]
+
+
+def split_sentences(text: str, splitter: str) -> list[Span]:
+    """Return the sentences of `text`: `newline`, one per line; `nltk`, by NLTK's English Punkt model.
+
+    Raises:
+        InputError: An unknown splitter.
+        MissingExtraError: NLTK's model is not installed.
+    """
+    if splitter == "newline":
+        return spans_from(text, [match.start() for match in re.finditer(r"\S[^\n\r]*", text)])
+    if splitter != "nltk":
+        raise InputError(f"expected sentences from {', '.join(SENTENCES)}, got {splitter!r}")
+    from nltk.tokenize import PunktTokenizer
+
+    try:
+        tokenizer = PunktTokenizer("english")
+    except LookupError as error:
+        raise MissingExtraError(
+            "NLTK's sentence model is not installed. Please run: python -m nltk.downloader punkt_tab"
+        ) from error
+    return spans_from(text, [start for start, _ in tokenizer.span_tokenize(text)])

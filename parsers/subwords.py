@@ -65,7 +65,8 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
             ends.append(end)
     if not ids and text.strip():
         # Only control characters, which tokenizers drop: one unknown word, as units need a subword.
-        ids, starts, ends = [_unknown(tokenizer)], [len(text) - len(text.lstrip())], [len(text.rstrip())]
+        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
+        ids, starts, ends = [unknown], [len(text) - len(text.lstrip())], [len(text.rstrip())]
     gaps, cases, opens, before = [], [], [], 0
     for start, end in zip(starts, ends, strict=True):
         gaps.append(_gap(text[before:start]) if before else 3)
@@ -80,10 +81,6 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
         np.array(cases, dtype=np.int64),
         np.array(opens, dtype=bool),
     )
-
-
-def _unknown(tokenizer: Tokenizer) -> int:
-    return tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
 
 
 def _gap(between: str) -> int:

@@ -36,7 +36,12 @@ def read_gum(folder: Path, split: str) -> list[Document]:
     if listed.is_file():
         names = _names(listed, split)
     else:
-        names = [name for name in _names(folder / "splits.md", split) if _published(folder / "dep" / f"{name}.conllu")]
+        paths = {name: folder / "dep" / f"{name}.conllu" for name in _names(folder / "splits.md", split)}
+        names = [
+            name
+            for name, path in paths.items()
+            if path.is_file() and any(map(str.isalnum, "".join(_sentence_lines(path))))
+        ]
     return [_read_document(folder, name) for name in names]
 
 
@@ -61,10 +66,6 @@ def _names(listing: Path, split: str) -> list[str]:
         found = ", ".join(filter(None, names)) or "none"
         raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
     return names[split]
-
-
-def _published(path: Path) -> bool:
-    return path.is_file() and any(character.isalnum() for line in _sentence_lines(path) for character in line)
 
 
 def _sentence_lines(path: Path) -> list[str]:

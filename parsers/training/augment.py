@@ -75,19 +75,13 @@ def relayout(subwords: Subwords, share: float, random: np.random.Generator) -> S
     """Return the subwords with other line breaks and, independently, without case, each with probability `share`."""
     gaps, cases = subwords.gaps, subwords.cases
     if random.random() < share:
-        gaps = LAYOUTS[random.integers(len(LAYOUTS))](subwords)
+        # One line, lines without blank ones between them, or wrapped lines.
+        layout = random.integers(3)
+        gaps = _wrapped(subwords) if layout == 2 else np.minimum(gaps, (SPACE, NEWLINE)[layout])
         gaps[:1] = subwords.gaps[:1]
     if random.random() < share:
         cases = np.where((cases == 1) | (cases == 2), 0, cases)
     return replace(subwords, gaps=gaps, cases=cases)
-
-
-def _one_line(subwords: Subwords) -> NDArray[np.int64]:
-    return np.minimum(subwords.gaps, SPACE)
-
-
-def _single_newlines(subwords: Subwords) -> NDArray[np.int64]:
-    return np.minimum(subwords.gaps, NEWLINE)
 
 
 def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
@@ -100,6 +94,3 @@ def _wrapped(subwords: Subwords) -> NDArray[np.int64]:
     wraps = (np.diff(column, prepend=0) > 0) & (gaps[words] == SPACE)
     gaps[words[wraps]] = NEWLINE
     return gaps
-
-
-LAYOUTS = (_one_line, _single_newlines, _wrapped)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import discsum
 from discsum.document import Document, Span
 from discsum.errors import InputError, MissingExtraError
-from discsum.parsers.sentences import split_sentences
+from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.structure import DESIGNS
 
 # Any Unicode, lone surrogates and control characters included, between words and marks.
