@@ -9,6 +9,7 @@ from small_news import write_recipe, write_table
 
 from discsum.data.manifest import alone
 from discsum.encoder.heads import HEADS
+from discsum.summarizer.loading import _loaded
 
 
 @pytest.fixture
@@ -116,6 +117,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
         # As in another process.
         with monkeypatch.context() as fresh:
             fresh.setattr(HEADS, "registered", dict(known))
+            _loaded.cache_clear()
             result = discsum(*command)
         assert result.code == 1
         assert "expected the head 'neighbours' of neighbours.py:NeighboursHead, which the model was" in result.err
