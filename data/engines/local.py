@@ -38,7 +38,7 @@ class LocalEngine:
             return
         # Not forked: a copy of a process that has run torch may hang.
         context = multiprocessing.get_context("spawn")
-        steps, told = context.Value("q", 0), 0
+        steps, reported = context.Value("q", 0), 0
         waiting = iter(tasks)
         with ProcessPoolExecutor(workers, context, _begin_worker, (work, steps)) as pool:
             # For each worker, one task running and one queued.
@@ -48,9 +48,9 @@ class LocalEngine:
                     done, running = wait(running, LOOK, FIRST_COMPLETED)
                     # Read without its lock, which a killed worker would never release.
                     found = steps.get_obj().value
-                    if found > told:
-                        step(found - told)
-                        told = found
+                    if found > reported:
+                        step(found - reported)
+                        reported = found
                     for future in done:
                         yield future.result()
                     running |= {pool.submit(_done, task) for task in islice(waiting, len(done))}

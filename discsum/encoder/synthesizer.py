@@ -52,7 +52,7 @@ class SynthesizerConfig(Checked):
         return HeadConfig(self.width, self.key_size, self.heads, self.dropout, self.max_units, options)
 
     def head_problems(self) -> list[str]:
-        """Return what is wrong with the head's name and options; heads of one's own must be registered before."""
+        """Return what is wrong with the head's name and options; custom heads must be registered before."""
         names, kinds, found = (self.head, *self.mixture), [], []
         for name in names:
             try:

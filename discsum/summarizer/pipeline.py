@@ -93,7 +93,7 @@ class SummaryPipeline:
             device: Device of the models: `cpu`, `cuda`, ...
 
         Raises:
-            InputError: Options out of range or in conflict; told before a model is loaded.
+            InputError: Options out of range or in conflict; raised before a model is loaded.
             WeightsError: No such model or parser.
         """
         given = Budget(units, words, ratio) if (units, words, ratio) != (None, None, None) else None
