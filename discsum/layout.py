@@ -22,7 +22,7 @@ _FENCE = re.compile(r"```|~~~")
 _NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
 _BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
-_RULE = re.compile(r"([-=*_~])\1{2,}(?:.*\1{3})?")
+_RULE = re.compile(r"([-=*_~])\1{2,}+(?:.*\1{3})?")
 _TABLE = re.compile(r"\|.*\||[^\t]+\t[^\t]+\t|\+[-=]{2,}\+")
 _CODE = re.compile(
     r"[{};]$|^(?:\$|>>>|#!|//) ?|^(?:import|from|def|return|function|var|let|const)\b.*[=(.:;]|\w\(.*\)$"
@@ -30,7 +30,10 @@ _CODE = re.compile(
 _TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
 _NAME = r"[A-Z][\w.'’-]*(?: (?:(?:of|de|van|von) )?[A-Z(][\w.'’)-]*){0,3}"
 _SPEAKER = re.compile(rf"(?:{_TIME}\s+)?(?:<{_NAME}>|{_NAME}(?:\s*[(\[]{_TIME}[)\]])?\s*:)(?=\s|$)")
-_LINK = re.compile(r"!?\[(?:[^\[\]]|!?\[[^\]]*\]\([^)]*\))*\](?:\([^)]*\)|:\s*\S+)?|(?:https?://|www\.)\S+")
+# Bounded, as everything here that could look far ahead: a text may have thousands of brackets that are never closed.
+_LINK = re.compile(
+    r"!?\[(?:[^\[\]]|!?\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
+)
 # Names, addresses and titles: all words begin with capitals or digits.
 _NAMES = re.compile(r"(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|the|&|for))*")
 _FURNITURE = re.compile(
@@ -266,4 +269,4 @@ def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
 
 
 def _ends(line: str) -> bool:
-    return _NOTE.sub("", line).rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…", ":", ";"))
+    return _NOTE.sub("", line[-100:]).rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…", ":", ";"))

@@ -98,3 +98,10 @@ def test_any_text_has_a_layout(text):
         for kind, (start, end) in zip(layout.kinds(spans), spans, strict=True)
     )
     Document(text)
+
+
+@pytest.mark.parametrize("part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: "])
+def test_no_line_takes_long(part):
+    """Patterns that look ahead are bounded: with quadratic ones these lines would take minutes."""
+    text = part * 20_000 + "x"
+    assert len(Layout(text).kinds([(0, len(text))])) == 1
