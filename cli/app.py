@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import discsum
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputWarning
 
 # The commands as `discsum --help` lists them; each has its module.
 COMMANDS = {
@@ -62,10 +63,20 @@ def _options(
     """Raw English text to RST discourse tree to summary, offline."""
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print a warning about a text or file on one line; others as Python does."""
+    if issubclass(category, InputWarning):
+        typer.echo(f"discsum: {message}", err=True)
+    else:
+        typer.echo(warnings.formatwarning(message, category, *place[:2]), err=True, nl=False)
+
+
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     # Progress bars and warnings of transformers; workers inherit this.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", InputWarning)
     try:
         app()
     except DiscsumError as error:

@@ -46,6 +46,7 @@ class Document:
         tree: The discourse tree over the EDUs, if known.
         id: The document's name, as its file's stem.
         parser: What made the tree: a parser's name and version, or the treebank's format.
+        warnings: What should be doubted, as that the text is in another language than the parser's.
 
     Raises:
         InputError: Spans that overlap, leave the text, or leave a character out.
@@ -57,6 +58,7 @@ class Document:
     tree: RSTTree | None = None
     id: str = ""
     parser: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that the spans tile the text and fit each other and the tree."""

@@ -1,4 +1,4 @@
-"""The exceptions of discsum: one base class, one subclass per stage."""
+"""The exceptions of discsum, one base class and one subclass per stage, and its warning."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ class FormatError(InputError):
         super().__init__(f"{place}: {message}" if place else message)
         self.source = source
         self.line = line
+
+
+class InputWarning(UserWarning):
+    """A text or file that was read, but whose result should be doubted."""
 
 
 class TreeError(DiscsumError, ValueError):

@@ -98,7 +98,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum extract --json`."""
-        return {
+        data: dict[str, Any] = {
             "id": self.document.id,
             "summary": self.text,
             "unit": self.unit,
@@ -106,6 +106,7 @@ class Summary:
             "selected": [asdict(unit) for unit in self.selected],
             "scores": list(self.scores),
         }
+        return data | ({"warnings": list(self.document.warnings)} if self.document.warnings else {})
 
     def _runs(self) -> list[tuple[int, int]]:
         """Return the spans of the longest runs of selected EDUs that follow each other, with `tidy` in one sentence."""

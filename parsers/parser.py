@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,12 +17,14 @@ from torch import Tensor
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER
 from discsum.document import Document, Span
+from discsum.errors import InputWarning
 from discsum.layout import Layout
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, split_sentences, starts_from
 from discsum.parsers.structure import Bracketing, design
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
+from discsum.text_checks import ENGLISH, doubts
 from discsum.tree import Node, RSTTree
 
 Spans = Sequence[Span]
@@ -39,10 +42,21 @@ class Encoded:
 class Parser:
     """Segments and parses texts of any length; see `Parser.from_pretrained`."""
 
-    def __init__(self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "") -> None:
-        """Wrap a network; documents record `name`, and `fingerprint` identifies its folder's content."""
+    def __init__(
+        self, network: ParserNetwork, tokenizer: Tokenizer, name: str, fingerprint: str = "", language: str = ENGLISH
+    ) -> None:
+        """Wrap a network.
+
+        Args:
+            network: The network.
+            tokenizer: That of its encoder.
+            name: Documents record it.
+            fingerprint: Identifies the content of its folder.
+            language: ISO 639-1 code of its treebank's language; texts that look like another one get a warning. Empty
+                if it is not known.
+        """
         self.network, self.tokenizer = network.eval(), tokenizer
-        self.name, self.fingerprint = name, fingerprint
+        self.name, self.fingerprint, self.language = name, fingerprint, language
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | None = None) -> Parser:
@@ -54,13 +68,15 @@ class Parser:
         from discsum.parsers.pretrained import load
 
         loaded = load(name_or_path)
-        return cls(loaded.network.to(device or "cpu"), loaded.tokenizer, loaded.name, loaded.fingerprint)
+        return cls(
+            loaded.network.to(device or "cpu"), loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language
+        )
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
         """Write configuration, float16 weights, tokenizer and model card to `folder`."""
         from discsum.parsers.pretrained import save
 
-        save(self.network, self.tokenizer, self.name, Path(folder), card)
+        save(self.network, self.tokenizer, self.name, Path(folder), card, self.language)
 
     def parse(
         self, text: str, *, sentences: str | Spans = "model", edus: Spans | None = None, id: str = ""
@@ -139,10 +155,18 @@ class Parser:
         logits: Sequence[Tensor | None] = self.network.tag(vectors, subwords) if tagged else [None] * len(texts)
         known: Sequence[Spans | None] = edus if edus is not None else [None] * len(texts)
         names = ids if ids is not None else [""] * len(texts)
-        return [
+        documents = [
             Document.from_spans(text, *self._split(text, words, tags, sentences, given), None, name, self.name)
             for text, words, tags, given, name in zip(texts, subwords, logits, known, names, strict=True)
         ]
+        return [self._checked(document) for document in documents]
+
+    def _checked(self, document: Document) -> Document:
+        """Return the document with what should be doubted of it, and warn of that."""
+        found = doubts(document.text, self.language)
+        for doubt in found:
+            warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
+        return replace(document, warnings=found) if found else document
 
     def _split(
         self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Spans, edus: Spans | None

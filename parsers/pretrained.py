@@ -19,6 +19,7 @@ from discsum.files import replacing, sha256
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_model, write_model
+from discsum.text_checks import ENGLISH
 
 KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
@@ -49,9 +50,10 @@ class Loaded:
     tokenizer: Tokenizer
     name: str
     fingerprint: str
+    language: str
 
 
-def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str) -> None:
+def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, card: str, language: str) -> None:
     """Write a parser to `folder`, its weights as float16."""
     encoder: Any = network.encoder.encoder.config
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,6 +61,7 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
         tokenizer.save(str(path))
     config = {
         "name": name,
+        "language": language,
         "network": network.config.to_dict(),
         "labels": [list(label) for label in network.labels.labels],
         "special": list(network.encoder.special),
@@ -90,7 +93,8 @@ def load(name_or_path: str | Path) -> Loaded:
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
-    return Loaded(network, _plain(tokenizer), name, fingerprint(model.path))
+    language = str(model.config.get("language", ENGLISH))
+    return Loaded(network, _plain(tokenizer), name, fingerprint(model.path), language)
 
 
 def _build(config: Mapping[str, Any]) -> ParserNetwork:

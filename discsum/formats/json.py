@@ -17,12 +17,12 @@ from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
 _SPAN = ("start", "end")
-_KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list of objects", dict: "an object"}
+_KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "an object"}
 
 
 def to_object(document: Document) -> dict[str, Any]:
     """Return the document as a JSON object."""
-    return {
+    data: dict[str, Any] = {
         "id": document.id,
         "text": document.text,
         "parser": document.parser,
@@ -30,6 +30,7 @@ def to_object(document: Document) -> dict[str, Any]:
         "edus": [asdict(edu) for edu in document.edus],
         "nodes": None if document.tree is None else document.tree.to_dicts(),
     }
+    return data | ({"warnings": list(document.warnings)} if document.warnings else {})
 
 
 def from_object(data: Any, source: str = "") -> Document:
@@ -49,8 +50,9 @@ def from_object(data: Any, source: str = "") -> Document:
     except TreeError as error:
         raise FormatError(f"nodes: {error}", source=source) from error
     id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
+    warnings = document.strings("warnings") if "warnings" in document.data else ()
     try:
-        return Document(text, tuple(sentences), tuple(edus), tree, id, parser)
+        return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings)
     except InputError as error:
         raise FormatError(str(error), source=source) from error
 
@@ -100,6 +102,11 @@ class _Object:
 
     def objects(self, name: str) -> list[_Object]:
         return [_Object(item, f"{name}[{index}]", self.source) for index, item in enumerate(self.field(name, list))]
+
+    def strings(self, name: str) -> tuple[str, ...]:
+        place = f"{self.path}.{name}" if self.path else name
+        found = self.field(name, list)
+        return tuple(self._checked(f"{place}[{index}]", item, str) for index, item in enumerate(found))
 
     def _checked(self, place: str, value: Any, kind: type) -> Any:
         # In Python `True` is an int; in JSON it is not a number.

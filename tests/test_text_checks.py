@@ -1,0 +1,88 @@
+"""Doubts about texts: other languages and markup."""
+
+import json
+import warnings
+
+import pytest
+
+from discsum.document import Document
+from discsum.errors import FormatError, InputWarning
+from discsum.text_checks import doubts
+from tests import tiny
+
+OTHER_LANGUAGES = {
+    "de": "Der Rat wird den Markt auf höherem Gelände wieder aufbauen, obwohl das mehr kostet.",
+    "fr": "Le conseil va reconstruire le marché sur un terrain plus élevé, bien que cela coûte plus cher.",
+    "es": "El consejo reconstruirá el mercado en un terreno más alto, aunque cueste más que un muro nuevo.",
+    "ru": "Совет восстановит рынок на возвышенности, хотя это дороже новой стены.",
+    "ja": "評議会は、費用がかかっても、市場をより高い土地に再建する。",
+    "nl": "De raad zal de markt op hogere grond herbouwen, hoewel dat meer kost dan een nieuwe muur.",
+}
+
+
+@pytest.mark.parametrize(("code", "text"), OTHER_LANGUAGES.items())
+def test_another_language_is_told(code, text):
+    (doubt,) = doubts(text)
+    assert f"got what looks like {code!r}" in doubt
+    assert doubts(text, code) == ()
+    assert doubts(text, "") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The council will rebuild the market on higher ground, although it costs more than a new wall.",
+        "Preheat oven. Mix eggs, flour. Bake 20 min.",
+        "OK",
+        "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18",
+        "def total(prices): return sum(prices)",
+        "",
+        "Oslo, Rome and Lima: three cities with a new market.",
+    ],
+)
+def test_english_and_what_is_no_language_is_not_doubted(text):
+    assert doubts(text) == ()
+
+
+def test_an_english_text_that_is_not_expected_is_told():
+    assert "'en'" in doubts("The council will rebuild the market on higher ground.", "de")[0]
+
+
+def test_html_is_told_but_not_text_about_it():
+    page = "<html><body>" + "<p>The council will rebuild the market.</p>" * 3 + "</body></html>"
+    (doubt,) = doubts(page)
+    assert "HTML" in doubt
+    assert doubts("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
+
+
+def test_a_tag_that_is_never_closed_costs_no_time():
+    assert doubts("<div " * 1000) == ()
+
+
+def test_the_parser_warns_and_keeps_the_warning():
+    parser = tiny.make_parser()
+    with pytest.warns(InputWarning, match="markt: expected the language 'en', got what looks like 'de'"):
+        document = parser.parse(OTHER_LANGUAGES["de"], id="markt")
+    assert len(document.warnings) == 1
+    assert json.loads(json.dumps(document.to_json()))["warnings"] == list(document.warnings)
+    assert Document.from_json(document.to_json()) == document
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "warnings" not in parser.parse("The council will rebuild the market.").to_json()
+
+
+def test_the_language_of_a_parser_is_kept(tmp_path):
+    parser = tiny.make_parser()
+    parser.language = "de"
+    parser.save_pretrained(tmp_path / "german")
+    loaded = type(parser).from_pretrained(tmp_path / "german")
+    assert loaded.language == "de"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.parse(OTHER_LANGUAGES["de"])
+
+
+def test_warnings_of_a_json_document_are_strings():
+    data = tiny.make_parser().parse("The council met.").to_json() | {"warnings": [1]}
+    with pytest.raises(FormatError, match=r"warnings\[0\]: expected a string, got 1"):
+        Document.from_json(data)
