@@ -18,3 +18,9 @@ HUB = "hf:"
 # first token's state of each unit encoded separately by the parser's encoder.
 CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"
 VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)
+# What becomes of the roots of a tree file that has several: joined under this relation, all but the largest dropped, or
+# the file is refused.
+ROOTS = ("join", "drop", "error")
+UNATTACHED = "unattached"
+# Encoding of an input: what an XML file declares, UTF-8 otherwise.
+DECLARED = "declared"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
+from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
 from discsum.tree import RSTTree
@@ -47,6 +48,7 @@ class Document:
         id: The document's name, as its file's stem.
         parser: What made the tree: a parser's name and version, or the treebank's format.
         warnings: What should be doubted, as that the text is in another language than the parser's.
+        erst: Secondary edges and signals of relations, if the tree was read from an rs4 file that has some.
 
     Raises:
         InputError: Spans that overlap, leave the text, or leave a character out.
@@ -59,6 +61,7 @@ class Document:
     id: str = ""
     parser: str = ""
     warnings: tuple[str, ...] = ()
+    erst: ERST | None = None
 
     def __post_init__(self) -> None:
         """Check that the spans tile the text and fit each other and the tree."""
@@ -90,27 +93,35 @@ class Document:
 
     @classmethod
     def from_edu_texts(
-        cls, texts: Sequence[str], tree: RSTTree | None = None, id: str = "", parser: str = ""
+        cls,
+        texts: Sequence[str],
+        tree: RSTTree | None = None,
+        id: str = "",
+        parser: str = "",
+        paragraph_ends: Collection[int] = (),
     ) -> Document:
         """Return a document whose text is the EDUs joined by spaces, for tree files without the raw text.
 
         Such files do not say where sentences end: an EDU that closes with `.`, `!`, `?` or `…`
-        (quotes and brackets after it allowed) is taken to end one.
+        (quotes and brackets after it allowed) is taken to end one. So is one of `paragraph_ends`, the indices of EDUs
+        that end a paragraph; an empty line follows them.
         """
         stripped = [text.strip() for text in texts]
-        edus, position = [], 0
+        edus, gaps, position = [], [], 0
         for index, text in enumerate(stripped):
             if not text:
                 raise InputError(f"EDU {index}: expected some text, got none")
             edus.append(Span(position, position + len(text)))
-            position += len(text) + 1
-        sentences, start = [], 0
+            gaps.append("\n\n" if index in paragraph_ends else " ")
+            position += len(text) + len(gaps[-1])
+        sentences, first = [], 0
         for index, (text, span) in enumerate(zip(stripped, edus, strict=True)):
             closed = text.rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…"))
-            if closed or index == len(edus) - 1:
-                sentences.append(Span(start, span.end))
-                start = span.end + 1
-        return cls.from_spans(" ".join(stripped), sentences, edus, tree, id, parser)
+            if closed or index in paragraph_ends or index == len(edus) - 1:
+                sentences.append(Span(edus[first].start, span.end))
+                first = index + 1
+        whole = "".join(text + gap for text, gap in zip(stripped, [*gaps[:-1], ""], strict=False))
+        return cls.from_spans(whole, sentences, edus, tree, id, parser)
 
     @cached_property
     def edu_texts(self) -> tuple[str, ...]:
@@ -170,12 +181,12 @@ class Document:
         return dump(self, "rs3")
 
     def to_rs4(self) -> str:
-        """Return the tree as an rs4 file (rstWeb with eRST), primary tree only."""
+        """Return the tree as an rs4 file (rstWeb with eRST), with secondary edges and signals."""
         return dump(self, "rs4")
 
-    def to_dis(self) -> str:
-        """Return the tree as a dis file (the lisp form of RST-DT), binary."""
-        return dump(self, "dis")
+    def to_dis(self, *, brackets: bool = False) -> str:
+        """Return the tree as a dis file (the lisp form of RST-DT); `brackets` is as in `discsum.formats.dump`."""
+        return dump(self, "dis", brackets=brackets)
 
     def to_rsd(self) -> str:
         """Return the tree as an rsd file (rst2dep's tab-separated dependencies)."""
@@ -195,24 +206,24 @@ class Document:
         return graph
 
     @classmethod
-    def from_rs3(cls, content: str, source: str = "") -> Document:
-        """Read an rs3 file's content; `source` names it in errors."""
-        return load(content, "rs3", source=source)
+    def from_rs3(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
+        """Read an rs3 file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        return load(content, "rs3", source=source, roots=roots)
 
     @classmethod
-    def from_rs4(cls, content: str, source: str = "") -> Document:
-        """Read an rs4 file's content (primary tree); `source` names it in errors."""
-        return load(content, "rs4", source=source)
+    def from_rs4(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
+        """Read an rs4 file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        return load(content, "rs4", source=source, roots=roots)
 
     @classmethod
-    def from_dis(cls, content: str, source: str = "") -> Document:
+    def from_dis(cls, content: str | bytes, source: str = "") -> Document:
         """Read a dis file's content, binary or n-ary; `source` names it in errors."""
         return load(content, "dis", source=source)
 
     @classmethod
-    def from_rsd(cls, content: str, source: str = "") -> Document:
-        """Read an rsd file's content; `source` names it in errors."""
-        return load(content, "rsd", source=source)
+    def from_rsd(cls, content: str | bytes, source: str = "", roots: str = "join") -> Document:
+        """Read an rsd file's content; `source` names it in errors, `roots` is as in `discsum.formats.load`."""
+        return load(content, "rsd", source=source, roots=roots)
 
 
 def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:

@@ -16,14 +16,26 @@ class FormatError(InputError):
 
     def __init__(self, message: str, *, source: str = "", line: int | None = None) -> None:
         """Prefix the message with `source` and the 1-based `line` of the fault."""
-        place = source if line is None else f"{source or 'line'}:{line}"
-        super().__init__(f"{place}: {message}" if place else message)
+        super().__init__(_located(message, source, line))
         self.source = source
         self.line = line
 
 
 class InputWarning(UserWarning):
     """A text or file that was read, but whose result should be doubted."""
+
+
+class FormatWarning(InputWarning):
+    """A tree file that is read although something is unusual; the message says what and how it was read."""
+
+    def __init__(self, message: str, *, source: str = "", line: int | None = None) -> None:
+        """Prefix the message with `source` and the 1-based `line`."""
+        super().__init__(_located(message, source, line))
+
+
+def _located(message: str, source: str, line: int | None) -> str:
+    place = source if line is None else f"{source or 'line'}:{line}"
+    return f"{place}: {message}" if place else message
 
 
 class TreeError(DiscsumError, ValueError):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from discsum.errors import InputError
+from discsum.constants import ROOTS
+from discsum.errors import FormatError, InputError
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
     from discsum.document import Document
+
+# What errors about bytes of another encoding tell the user to do.
+NAME_ENCODING = "name the file's encoding with --encoding, as --encoding windows-1251 (in Python, encoding=...)"
 
 
 def _not_in_memory(*_: Any) -> Any:
@@ -28,14 +33,19 @@ class Format:
         from_object: From such an object, and a name for errors, to a document.
         suffix: Suffix of the files; by default the format's name.
         has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
+        loads_all: As `loads`, from content that may hold several documents.
+        takes: What the functions take in addition: `bytes` if `loads` finds the encoding of bytes itself, `roots` if it
+            has that keyword (`load`), `brackets` if `dumps` has that one (`dump`).
     """
 
-    dumps: Callable[[Document], str] | None = None
-    loads: Callable[[str, str], Document] | None = None
+    dumps: Callable[..., str] | None = None
+    loads: Callable[..., Document] | None = None
     to_object: Callable[[Document], Any] = _not_in_memory
     from_object: Callable[[Any, str], Document] = _not_in_memory
     suffix: str = ""
     has_parser: bool = False
+    loads_all: Callable[..., list[Document]] | None = None
+    takes: tuple[str, ...] = ()
 
 
 FORMATS: Registry[Format] = Registry(
@@ -74,20 +84,33 @@ def suffixes() -> dict[str, str]:
     return {suffix(name): name for name in readable()}
 
 
-def dump(document: Document, name: str) -> str:
+def dump(document: Document, name: str, *, brackets: bool = False) -> str:
     """Return the document as the content of a file of the format.
 
+    With `brackets`, the round brackets of texts are written as `-LRB-` and `-RRB-`, for readers of dis such as NLTK's.
+
     Raises:
-        InputError: An unknown format, one without files, or a document that it cannot represent.
+        InputError: An unknown format, one without files or without brackets, or a document that it cannot represent.
     """
-    write = FORMATS[name].dumps
-    if write is None:
+    format = FORMATS[name]
+    if format.dumps is None:
         raise InputError(f"expected a format to write among {', '.join(writable())}, got {name!r}")
-    return write(document)
+    if not brackets:
+        return format.dumps(document)
+    if "brackets" not in format.takes:
+        raise InputError(f"brackets: expected a format whose brackets can be escaped, as dis, got {name!r}")
+    return format.dumps(document, brackets=True)
 
 
-def load(content: str, name: str, *, source: str = "") -> Document:
-    """Return the document of a file's content; `source` names it in errors.
+def load(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> Document:
+    """Return the document of a file's content.
+
+    Args:
+        content: The content; bytes are read as UTF-8, or in the encoding that an XML file declares.
+        name: The format's name.
+        source: The file's name, for errors.
+        roots: What becomes of the roots of a file that has several (rs3, rs4, rsd): `join` joins them in text order
+            under the relation `unattached`, `drop` leaves out all but the largest, `error` refuses the file.
 
     Raises:
         InputError: An unknown format, or one that cannot be read.
@@ -96,5 +119,45 @@ def load(content: str, name: str, *, source: str = "") -> Document:
     format = FORMATS[name]
     if format.loads is None:
         raise InputError(f"expected a format to read among {', '.join(readable())}, got {name!r}")
-    document = format.loads(content.removeprefix("\ufeff"), source)
-    return document if format.has_parser else replace(document, parser=name)
+    return _named(format.loads(_content(content, format, source), source, **_options(format, roots)), name)
+
+
+def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> list[Document]:
+    """Return the documents of a file's content, which may be several in dis; otherwise as `load`."""
+    format = FORMATS[name]
+    if format.loads_all is None:
+        return [load(content, name, source=source, roots=roots)]
+    found = format.loads_all(_content(content, format, source), source, **_options(format, roots))
+    return [_named(document, name) for document in found]
+
+
+def _content(content: str | bytes, format: Format, source: str) -> str | bytes:
+    if isinstance(content, bytes):
+        if "bytes" in format.takes:
+            return content
+        content = decode_tree(content, "utf-8", source)
+    return content.removeprefix("\ufeff")
+
+
+def decode_tree(content: bytes, encoding: str, source: str) -> str:
+    """Return the text of a tree file's bytes; a byte order mark of UTF-16 goes before `encoding`.
+
+    Raises:
+        FormatError: Bytes that the encoding does not allow; the message says how to name another.
+    """
+    name = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else encoding
+    try:
+        return content.decode(name).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        message = f"expected {name}, got byte 0x{content[error.start]:02x} at offset {error.start}; {NAME_ENCODING}"
+        raise FormatError(message, source=source) from error
+
+
+def _options(format: Format, roots: str) -> dict[str, Any]:
+    if roots not in ROOTS:
+        raise InputError(f"roots: expected one of {', '.join(ROOTS)}, got {roots!r}")
+    return {"roots": roots} if "roots" in format.takes else {}
+
+
+def _named(document: Document, name: str) -> Document:
+    return document if FORMATS[name].has_parser else replace(document, parser=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,9 @@ class Node:
         nuclearity: `NS`, `SN` or `NN`: the roles of the left and the right child.
         relation: Relation between the children, as `elaboration-additional`.
         probability: The parser's confidence in this node, in [0, 1]; 1 for trees from treebanks.
+        joined: Whether the node and the node above it are one constituent of an n-ary tree, such as a nucleus with two
+            satellites, or a list of three. None leaves that to the format that is written. Trees with the same nodes
+            are equal whatever `joined` is.
     """
 
     first: int
@@ -42,6 +45,7 @@ class Node:
     nuclearity: str
     relation: str
     probability: float = 1.0
+    joined: bool | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         """Return the node as error messages name it."""
@@ -131,8 +135,11 @@ class RSTTree:
         return left, right
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return the nodes as plain dictionaries, in pre-order."""
-        return [asdict(node) for node in self.nodes]
+        """Return the nodes as plain dictionaries, in pre-order; `joined` is left out where it is None."""
+        return [
+            {name: value for name, value in asdict(node).items() if name != "joined" or value is not None}
+            for node in self.nodes
+        ]
 
 
 def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
@@ -141,12 +148,14 @@ def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
     except TypeError as error:
         wanted = ", ".join(Node.__dataclass_fields__)
         raise TreeError(f"node {position}: expected the fields {wanted}, got {node!r}") from error
-    for field in ("first", "last", "split"):
-        value = getattr(given, field)
+    for name in ("first", "last", "split"):
+        value = getattr(given, name)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise TreeError(f"node {position}: expected {field} to be a whole number, got {value!r}")
+            raise TreeError(f"node {position}: expected {name} to be a whole number, got {value!r}")
     if not isinstance(given.probability, int | float) or isinstance(given.probability, bool):
         raise TreeError(f"node {position}: expected probability to be a number, got {given.probability!r}")
+    if given.joined is not None and not isinstance(given.joined, bool):
+        raise TreeError(f"node {position}: expected joined to be true, false or left out, got {given.joined!r}")
     return given
 
 

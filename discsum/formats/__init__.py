@@ -5,8 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.errors import FormatError, InputError
-from discsum.format_registry import FORMATS, Format, dump, load, readable, suffix, suffixes, writable
+from discsum.constants import DECLARED
+from discsum.errors import InputError
+from discsum.format_registry import (
+    FORMATS,
+    Format,
+    decode_tree,
+    dump,
+    load,
+    load_all,
+    readable,
+    suffix,
+    suffixes,
+    writable,
+)
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -14,25 +26,48 @@ if TYPE_CHECKING:
 register, register_file = FORMATS.register, FORMATS.register_file
 
 
-def read_tree(path: Path, encoding: str = "utf-8") -> Document:
+def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Document:
     """Return the document of a tree file; the suffix gives the format, the file's stem the document's id.
+
+    Args:
+        path: The file.
+        encoding: Its encoding; by default what an XML file declares, UTF-8 otherwise.
+        roots: What becomes of the roots of a file that has several; see `load`.
 
     Raises:
         InputError: An unknown suffix, or a file that cannot be opened.
-        FormatError: A file in another encoding, or not of its format.
+        FormatError: A file in another encoding, not of its format, or with several documents.
     """
+    content, name = _read(path, encoding)
+    return load(content, name, source=str(path), roots=roots).with_id(path.stem)
+
+
+def read_trees(path: Path, encoding: str = DECLARED, roots: str = "join") -> list[Document]:
+    """Return the documents of a tree file, which may be several in dis, named `stem-1`, `stem-2`, ...
+
+    Otherwise as `read_tree`.
+    """
+    content, name = _read(path, encoding)
+    found = load_all(content, name, source=str(path), roots=roots)
+    if len(found) == 1:
+        return [found[0].with_id(path.stem)]
+    return [document.with_id(f"{path.stem}-{number}") for number, document in enumerate(found, start=1)]
+
+
+def _read(path: Path, encoding: str) -> tuple[str | bytes, str]:
+    """Return the content of a file, decoded if an encoding is named, and its format."""
     names = suffixes()
     name = names.get(path.suffix.lower())
     if name is None:
-        raise InputError(f"{path}: expected a tree file ({', '.join(names)}), got the suffix {path.suffix!r}")
+        raise InputError(
+            f"{path}: expected a tree file ({', '.join(names)}), got the suffix {path.suffix!r}; rename it to the "
+            "suffix of its format"
+        )
     try:
-        content = path.read_bytes().decode(encoding)
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: expected a file to read, got: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        message = f"expected {encoding}, got byte 0x{error.object[error.start]:02x} at offset {error.start}"
-        raise FormatError(message, source=str(path)) from error
-    return load(content, name, source=str(path)).with_id(path.stem)
+    return (content if encoding == DECLARED else decode_tree(content, encoding, str(path))), name
 
 
 __all__ = [
@@ -40,7 +75,9 @@ __all__ = [
     "Format",
     "dump",
     "load",
+    "load_all",
     "read_tree",
+    "read_trees",
     "readable",
     "register",
     "register_file",

@@ -1,17 +1,19 @@
 """Conversion between the n-ary trees of files and the binary trees of discsum.
 
 In files a nucleus may have several satellites and a multinuclear relation several nuclei. Reading makes them binary in
-one fixed order (`assemble`): nuclei branch to the right, satellites are attached from the nearest outward. Writing
-(`constituents`) merges nuclei that branch to the right under one relation into one multinuclear constituent.
+one fixed order (`assemble`): nuclei branch to the right, satellites are attached from the nearest outward. The nodes of
+one constituent are marked by `Node.joined`, so that writing (`constituents`) gives the constituent again. In trees
+without that mark, nuclei that branch to the right under one relation are one constituent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from discsum.constants import UNATTACHED
 from discsum.errors import FormatError
 from discsum.tree import Node, RSTTree
 
@@ -20,13 +22,15 @@ from discsum.tree import Node, RSTTree
 class Part:
     """The EDUs `first` to `last` (inclusive), with their relation to the nucleus or the other nuclei.
 
-    `line` is the part's line in the file, for errors.
+    `line` is the part's line in the file, for errors; `top` the place of its highest node among the nodes, if it has
+    any.
     """
 
     first: int
     last: int
     relation: str = ""
     line: int | None = None
+    top: int | None = None
 
 
 class DiscontinuousError(ValueError):
@@ -34,26 +38,41 @@ class DiscontinuousError(ValueError):
 
     def __init__(self, whole: Part, part: Part) -> None:
         """Describe the gap or overlap between `part` and `whole`."""
-        place = f"EDUs {part.first + 1}-{part.last + 1}"
-        super().__init__(f"expected a continuous span, got {place} beside EDUs {whole.first + 1}-{whole.last + 1}")
-        self.part = part
+        self.whole, self.part = whole, part
+        super().__init__(self.message())
+
+    def message(self, edus: Sequence[int] | None = None) -> str:
+        """Return the message; with `edus`, the parts count places in that list of EDUs."""
+        ends = [self.part.first, self.part.last, self.whole.first, self.whole.last]
+        first, last, *whole = [1 + (edus[end] if edus else end) for end in ends]
+        return f"expected a continuous span, got EDUs {first}-{last} beside EDUs {whole[0]}-{whole[1]}"
 
 
-def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node]) -> Part:
+def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node], *, flat: bool = False) -> Part:
     """Append the binary nodes that join the parts to `nodes`; return the EDUs that they cover.
+
+    With `flat`, satellites are also joined to several nuclei, as in dis, where one bracket holds all.
 
     Raises:
         DiscontinuousError: Parts that are not adjacent.
     """
-    core = join_nuclei(nuclei, nodes)
-    left = sorted((part for part in satellites if part.first < core.first), key=lambda part: part.first)
-    right = sorted((part for part in satellites if part.first >= core.first), key=lambda part: -part.first)
-    covered = core
-    while left or right:
-        on_the_left = bool(left) and (not right or core.first - left[-1].last <= right[-1].first - core.last)
-        satellite = left.pop() if on_the_left else right.pop()
+    covered = join_nuclei(nuclei, nodes)
+    if flat and satellites and len(nuclei) > 1:
+        mark(covered, nodes, joined=True)
+    for place, satellite in enumerate(from_nearest(covered, satellites)):
+        if place:
+            mark(covered, nodes, joined=True)
         covered = join_satellite(covered, satellite, nodes)
     return covered
+
+
+def from_nearest(core: Part, satellites: Sequence[Part]) -> Iterator[Part]:
+    """Yield the satellites of a nucleus in the order of their attachment: from the nearest, the left of equals."""
+    left = sorted((part for part in satellites if part.first < core.first), key=lambda part: part.first)
+    right = sorted((part for part in satellites if part.first >= core.first), key=lambda part: -part.first)
+    while left or right:
+        on_the_left = bool(left) and (not right or core.first - left[-1].last <= right[-1].first - core.last)
+        yield left.pop() if on_the_left else right.pop()
 
 
 def join_nuclei(nuclei: Sequence[Part], nodes: list[Node]) -> Part:
@@ -62,10 +81,16 @@ def join_nuclei(nuclei: Sequence[Part], nodes: list[Node]) -> Part:
     for before, after in pairwise(ordered):
         if before.last + 1 != after.first:
             raise DiscontinuousError(before, after)
-    last = ordered[-1].last
+    last = ordered[-1]
+    if len(ordered) > 1 and last.top is not None and _continues(nodes[last.top], ordered[-2].relation):
+        mark(last, nodes, joined=False)
+    top = last.top if len(ordered) == 1 else len(nodes)
+    relation = ""
     for nucleus in ordered[:-1]:
-        nodes.append(Node(nucleus.first, last, nucleus.last, "NN", nucleus.relation))
-    return Part(ordered[0].first, last)
+        joined = True if nucleus.relation == relation else None
+        nodes.append(Node(nucleus.first, last.last, nucleus.last, "NN", nucleus.relation, joined=joined))
+        relation = nucleus.relation
+    return Part(ordered[0].first, last.last, top=top)
 
 
 def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
@@ -76,19 +101,31 @@ def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
         nodes.append(Node(nucleus.first, satellite.last, nucleus.last, "NS", satellite.relation))
     else:
         raise DiscontinuousError(nucleus, satellite)
-    return Part(min(nucleus.first, satellite.first), max(nucleus.last, satellite.last))
+    return Part(min(nucleus.first, satellite.first), max(nucleus.last, satellite.last), top=len(nodes) - 1)
+
+
+def mark(part: Part, nodes: list[Node], *, joined: bool) -> None:
+    """Mark the highest node of a part as of one constituent with the node above it, or as not; an EDU has none."""
+    if part.top is not None:
+        nodes[part.top] = replace(nodes[part.top], joined=joined)
+
+
+def _continues(node: Node, relation: str) -> bool:
+    return node.nuclearity == "NN" and node.relation == relation
 
 
 @dataclass(frozen=True, slots=True)
 class Constituent:
     """A node of the tree with its children in text order, more than two if it is multinuclear.
 
-    A child is the index of an EDU, or `edus` plus the index of a constituent.
+    A child is the index of an EDU, or `edus` plus the index of a constituent. `outer` are further satellites of the
+    same nucleus with their relations, from the nearest outward; they are not among `children`.
     """
 
     nuclearity: str
     relation: str
     children: tuple[int, ...]
+    outer: tuple[tuple[int, str], ...] = ()
 
     @property
     def nucleus(self) -> int:
@@ -97,37 +134,95 @@ class Constituent:
 
     @property
     def satellite(self) -> int | None:
-        """The satellite, if there is one."""
+        """The satellite, the nearest if there are several; None if there is none."""
         return None if self.nuclearity == "NN" else self.children[self.nuclearity.index("S")]
 
 
-def constituents(tree: RSTTree) -> list[Constituent]:
-    """Return the tree with its right-branching multinuclear chains as one constituent each, in pre-order."""
-    merged: list[tuple[Node, list[int]]] = []
+def constituents(tree: RSTTree, *, n_ary: bool = False) -> list[Constituent]:
+    """Return the tree with its right-branching multinuclear chains as one constituent each, in pre-order.
+
+    With `n_ary`, so are a nucleus and the satellites that are joined to it, if reading them gives the same nodes.
+    """
+    merged: list[list[int]] = []
     # The child that stands for an EDU or a node, by `edus` plus index.
     child_of = [*range(tree.edus), *([-1] * len(tree.nodes))]
+    levels = _satellite_levels(tree) if n_ary else set()
     for position, parent in enumerate(tree.parents[0].tolist()):
         node, above = tree.nodes[position], tree.nodes[parent]
-        chained = parent >= 0 and node.first > above.first and node.nuclearity == above.nuclearity == "NN"
-        if chained and node.relation == above.relation:
+        chained = parent >= 0 and node.first > above.first and above.nuclearity == "NN" and node.joined is not False
+        if (chained and _continues(node, above.relation)) or position in levels:
             child_of[tree.edus + position] = child_of[tree.edus + parent]
+            merged[child_of[tree.edus + parent] - tree.edus].append(position)
         else:
             child_of[tree.edus + position] = tree.edus + len(merged)
-            merged.append((node, []))
-    for index in range(tree.edus, len(child_of)):
-        members = merged[child_of[index] - tree.edus][1]
-        members += [child_of[child] for child in tree.children(index) if child_of[child] != child_of[index]]
-    return [Constituent(node.nuclearity, node.relation, tuple(members)) for node, members in merged]
+            merged.append([position])
+    return [_constituent(tree, positions, child_of) for positions in merged]
 
 
-def top_down(items: Sequence[Any], parents: Sequence[int], link: str, source: str) -> list[tuple[int, list[int]]]:
+def _constituent(tree: RSTTree, positions: list[int], child_of: list[int]) -> Constituent:
+    """Return the constituent of nodes, given from the highest to the lowest."""
+    lowest = tree.nodes[positions[-1]]
+    chain = positions if lowest.nuclearity == "NN" else positions[-1:]
+    own = child_of[tree.edus + positions[0]]
+    children = [child_of[child] for position in chain for child in tree.children(tree.edus + position)]
+    outer = []
+    for position in reversed(positions[: -len(chain)]):
+        node = tree.nodes[position]
+        satellite = tree.children(tree.edus + position)[node.nuclearity.index("S")]
+        outer.append((child_of[satellite], node.relation))
+    return Constituent(
+        lowest.nuclearity, lowest.relation, tuple(child for child in children if child != own), (*outer,)
+    )
+
+
+def _satellite_levels(tree: RSTTree) -> set[int]:
+    """Return the nodes that are one constituent with the node above, which adds a satellite to their nucleus.
+
+    Where reading would attach the satellites in another order, none of them are.
+    """
+    nucleus = tree.nucleus[0].tolist()
+    levels: list[list[int]] = []
+    level_of: list[list[int]] = []
+    for position, parent in enumerate(tree.parents[0].tolist()):
+        node = tree.nodes[position]
+        joined = parent >= 0 and node.joined and nucleus[position]
+        if joined and "S" in node.nuclearity and "S" in tree.nodes[parent].nuclearity:
+            level_of.append(level_of[parent])
+            level_of[-1].append(position)
+        else:
+            level_of.append([position])
+            levels.append(level_of[-1])
+    found: set[int] = set()
+    for level in levels:
+        if len(level) > 1 and _in_order([tree.nodes[position] for position in reversed(level)]):
+            found.update(level[1:])
+    return found
+
+
+def _in_order(level: Sequence[Node]) -> bool:
+    """Return whether nodes, from the lowest to the highest, have their satellites in the order of `from_nearest`."""
+    sides = [_sides(node) for node in level]
+    satellites = [satellite for _, satellite in sides]
+    return list(from_nearest(sides[0][0], satellites)) == satellites
+
+
+def _sides(node: Node) -> tuple[Part, Part]:
+    """Return what the nucleus and the satellite of a node cover."""
+    left, right = Part(node.first, node.split), Part(node.split + 1, node.last)
+    return (left, right) if node.nuclearity == "NS" else (right, left)
+
+
+def top_down(
+    items: Sequence[Any], parents: Sequence[int], link: str, source: str, *, one_root: bool = True
+) -> list[tuple[int, list[int]]]:
     """Return all items, parents before children, each with its children in order.
 
     Args:
         items: Parts of the file with their `line`; errors name them by their text.
-        parents: The parent of each item; the root has a negative one.
+        parents: The parent of each item; a root has a negative one.
         link: What the format calls a parent.
         source: The file's name, for errors.
+        one_root: Whether several roots are an error.
 
     Raises:
         FormatError: Several roots, or a circle.
@@ -136,9 +231,13 @@ def top_down(items: Sequence[Any], parents: Sequence[int], link: str, source: st
     roots: list[int] = []
     for item, parent in enumerate(parents):
         (roots if parent < 0 else children[parent]).append(item)
-    if len(roots) > 1:
+    if one_root and len(roots) > 1:
         first, second = (items[root] for root in roots[:2])
-        message = f"expected one root, got {len(roots)}: {first} and {second} have no {link}"
+        message = (
+            f"expected one root, got {len(roots)}: {first} and {second} have no {link}; "
+            f"with roots=join they are joined under the relation '{UNATTACHED}', with roots=drop all but the largest "
+            "are left out"
+        )
         raise FormatError(message, source=source, line=second.line)
     order, stack = [], list(roots)
     while stack:
@@ -146,6 +245,6 @@ def top_down(items: Sequence[Any], parents: Sequence[int], link: str, source: st
         stack.extend(children[order[-1]])
     if len(order) < len(items):
         lost = items[min(set(range(len(items))) - set(order))]
-        message = f"{lost}: expected a root above it, its {link}s form a circle"
+        message = f"{lost}: expected a root above it, its {link}s form a circle; correct the {link} of one of them"
         raise FormatError(message, source=source, line=lost.line)
     return [(item, children[item]) for item in order]

@@ -8,9 +8,10 @@ U+FFFD. Only JSON keeps the original text.
 from __future__ import annotations
 
 import re
+import warnings
 
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import FormatWarning, InputError
 from discsum.tree import RSTTree
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,18 +28,25 @@ def printable(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", fold(text))
 
 
-def lines_of(document: Document, format: str, *, one_word: bool = False) -> tuple[RSTTree, list[str]]:
+def lines_of(
+    document: Document, format: str, *, one_word: bool = False, erst: bool = False
+) -> tuple[RSTTree, list[str]]:
     """Return the tree and the EDUs' printable texts, for a file of the format.
 
     Args:
         document: The document.
         format: The format's name, for errors.
         one_word: Whether relations must be single words.
+        erst: Whether the format keeps secondary edges and signals; otherwise a document that has some warns.
 
     Raises:
         InputError: No tree, an EDU of white space only, or a relation that would not be read back.
     """
     tree = document.require_tree(format)
+    if document.erst and not erst:
+        # Without the document's name, Python shows the warning once.
+        message = f"{format}: secondary edges and signals are left out; rs4 and json keep them"
+        warnings.warn(FormatWarning(message), stacklevel=2)
     texts = [printable(text) for text in document.edu_texts]
     for index, text in enumerate(texts):
         if not text:

@@ -1,4 +1,4 @@
-"""The XML of rs3 and rs4 files: segments, groups and declared relations, each with its line."""
+"""The XML of rs3 and rs4 files: segments, groups, declared relations, secondary edges and signals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import io
 import xml.sax
 import xml.sax.handler
 import xml.sax.xmlreader
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from discsum.errors import FormatError
+from discsum.formats._xml_encoding import decode_xml
 
 _KINDS = ("span", "multinuc")
 
@@ -32,37 +33,63 @@ class Element:
         return f"segment {self.id!r}" if self.kind == "segment" else f"group {self.id!r}"
 
 
-def read_elements(content: str, source: str) -> tuple[list[Element], dict[str, set[str]]]:
-    """Return the elements of an rs3 or rs4 file, in its order, and the declared types of its relations by name.
+@dataclass(slots=True)
+class Elements:
+    """What an rs3 or rs4 file holds.
 
-    Secondary edges and signals are ignored.
+    Attributes:
+        items: Its segments and groups by id, in its order.
+        types: The declared types of its relations by name; a relation without type may be of either.
+        secondary: The attributes of its secondary edges, with their lines.
+        signals: The attributes of its signals, with their lines.
+        signal_types: The declared subtypes of its signals by type.
+    """
+
+    items: dict[str, Element] = field(default_factory=dict)
+    types: dict[str, set[str]] = field(default_factory=dict)
+    secondary: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    signals: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    signal_types: dict[str, str] = field(default_factory=dict)
+
+
+def read_elements(content: str | bytes, source: str) -> Elements:
+    """Return the elements of an rs3 or rs4 file; bytes are read in the encoding that they declare.
 
     Raises:
-        FormatError: Malformed XML, an entity declaration, an element without id, or a repeated id.
+        FormatError: Malformed XML, bytes of another encoding, an entity declaration, an element without id, or a
+            repeated id.
     """
     handler = _Handler(source)
     parser = defusedxml.sax.make_parser()
     parser.setContentHandler(handler)
     stream = xml.sax.xmlreader.InputSource()
-    stream.setCharacterStream(io.StringIO(content))
+    text = decode_xml(content, source) if isinstance(content, bytes) else content
+    stream.setCharacterStream(io.StringIO(text.removeprefix("\ufeff")))
     try:
         parser.parse(stream)
     except xml.sax.SAXParseException as error:
-        message = f"expected well-formed XML, got: {error.getMessage()}"
+        fault = error.getMessage()
+        message = f"expected well-formed XML, got: {fault}{_REMEDIES.get(fault, '')}"
         raise FormatError(message, source=source, line=error.getLineNumber()) from error
     except DefusedXmlException as error:
-        message = f"expected XML without entity declarations or external references, got {error}"
+        message = f"expected XML without entity declarations or external references, got {error}; write the text itself"
         raise FormatError(message, source=source, line=handler.line) from error
     except UnicodeEncodeError as error:
         raise FormatError(f"expected text that UTF-8 can hold, got {error}", source=source) from error
-    return list(handler.elements.values()), handler.types
+    return handler.found
+
+
+_REMEDIES = {
+    "no element found": "; the file is empty or cut off",
+    "not well-formed (invalid token)": "; in texts, write & as &amp; and < as &lt;, and no control characters",
+    "undefined entity": "; write the character itself, or its number as &#160;",
+}
 
 
 class _Handler(xml.sax.handler.ContentHandler):
     def __init__(self, source: str) -> None:
         super().__init__()
-        self.elements: dict[str, Element] = {}
-        self.types: dict[str, set[str]] = {}
+        self.found = Elements()
         self.source = source
         self.segment: Element | None = None
         self.locator: xml.sax.xmlreader.Locator | None = None
@@ -76,7 +103,14 @@ class _Handler(xml.sax.handler.ContentHandler):
 
     def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:  # noqa: N802
         if name == "rel":
-            self.types.setdefault(attrs.get("name", ""), set()).add(attrs.get("type", ""))
+            kind = attrs.get("type", "")
+            # RSTTool's files may leave the type out.
+            self.found.types.setdefault(attrs.get("name", ""), set()).update([kind] if kind else ["rst", "multinuc"])
+        elif name == "sig":
+            self.found.signal_types[attrs.get("type", "")] = attrs.get("subtypes", "")
+        elif name in ("secedge", "signal"):
+            kept = self.found.secondary if name == "secedge" else self.found.signals
+            kept.append((self.line or 0, dict(attrs.items())))
         elif name in ("segment", "group"):
             element = self._element(name, attrs)
             if element.kind == "segment":
@@ -97,12 +131,15 @@ class _Handler(xml.sax.handler.ContentHandler):
         element = Element(id, kind, attrs.get("parent", ""), attrs.get("relname", ""), line)
         problem = ""
         if not id:
-            problem = f"<{name}>: expected an id, got none"
+            problem = f"<{name}>: expected an id, got none; give it one that no other element has"
         elif name == "group" and kind not in _KINDS:
             problem = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}"
-        elif id in self.elements:
-            problem = f"{element}: expected ids used once, got one of line {self.elements[id].line} again"
+        elif id in self.found.items:
+            problem = (
+                f"{element}: expected ids used once, got one of line {self.found.items[id].line} again; give one of "
+                "the two another id, also where it is named as parent"
+            )
         if problem:
             raise FormatError(problem, source=self.source, line=line)
-        self.elements[id] = element
+        self.found.items[id] = element
         return element

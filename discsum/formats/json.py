@@ -1,7 +1,7 @@
 """json: the object that `discsum parse --format json` prints for a document.
 
 The only lossless format: it keeps the original text, sentences and probabilities. `nodes` is `null` for a document
-without a tree and `[]` for a tree over one EDU.
+without a tree and `[]` for a tree over one EDU. A node's `joined` and the document's `erst` are there only if set.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from discsum.document import EDU, Document, Span
 from discsum.errors import FormatError, InputError, TreeError
+from discsum.erst import ERST, Place, SecondaryEdge, Signal
 from discsum.files import to_line
 from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
@@ -30,7 +31,17 @@ def to_object(document: Document) -> dict[str, Any]:
         "edus": [asdict(edu) for edu in document.edus],
         "nodes": None if document.tree is None else document.tree.to_dicts(),
     }
-    return data | ({"warnings": list(document.warnings)} if document.warnings else {})
+    data |= {"warnings": list(document.warnings)} if document.warnings else {}
+    return data if document.erst is None else data | {"erst": _erst_to_object(document.erst)}
+
+
+def _erst_to_object(erst: ERST) -> dict[str, Any]:
+    signals = [{name: value for name, value in asdict(signal).items() if value is not None} for signal in erst.signals]
+    return {
+        "edges": [asdict(edge) for edge in erst.edges],
+        "signals": signals,
+        "signal_types": dict(erst.signal_types),
+    }
 
 
 def from_object(data: Any, source: str = "") -> Document:
@@ -51,8 +62,9 @@ def from_object(data: Any, source: str = "") -> Document:
         raise FormatError(f"nodes: {error}", source=source) from error
     id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
     warnings = document.strings("warnings") if "warnings" in document.data else ()
+    erst = _erst(document) if "erst" in document.data else None
     try:
-        return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings)
+        return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings, erst)
     except InputError as error:
         raise FormatError(str(error), source=source) from error
 
@@ -82,7 +94,26 @@ def _node(item: _Object) -> Node:
     first, last, split = (item.field(name, int) for name in ("first", "last", "split"))
     nuclearity, relation = (item.field(name, str) for name in ("nuclearity", "relation"))
     probability = float(item.field("probability", float)) if "probability" in item.data else 1.0
-    return Node(first, last, split, nuclearity, relation, probability)
+    # `RSTTree` checks it.
+    return Node(first, last, split, nuclearity, relation, probability, item.data.get("joined"))
+
+
+def _erst(document: _Object) -> ERST:
+    data = _Object(document.field("erst", dict), "erst", document.source)
+    edges = [
+        SecondaryEdge(edge.place("source"), edge.place("target"), edge.field("relation", str))
+        for edge in data.objects("edges")
+    ]
+    signals = []
+    for signal in data.objects("signals"):
+        edge = signal.field("edge", int) if "edge" in signal.data else None
+        if edge is not None and not 0 <= edge < len(edges):
+            message = f"{signal.path}.edge: expected the index of one of {len(edges)} edges, got {edge}"
+            raise FormatError(message, source=document.source)
+        rest = [signal.field(name, str) for name in ("type", "subtype", "tokens", "status")]
+        signals.append(Signal(signal.place("place") if edge is None else None, edge, *rest))
+    types = _Object(data.field("signal_types", dict), "erst.signal_types", document.source)
+    return ERST(tuple(edges), tuple(signals), tuple((name, types.field(name, str)) for name in types.data))
 
 
 class _Object:
@@ -101,7 +132,18 @@ class _Object:
         raise FormatError(message, source=self.source)
 
     def objects(self, name: str) -> list[_Object]:
-        return [_Object(item, f"{name}[{index}]", self.source) for index, item in enumerate(self.field(name, list))]
+        prefix = f"{self.path}." if self.path else ""
+        return [
+            _Object(item, f"{prefix}{name}[{index}]", self.source) for index, item in enumerate(self.field(name, list))
+        ]
+
+    def place(self, name: str) -> Place:
+        """Return the first and last EDU that a place of the tree is given by."""
+        value = self.field(name, list)
+        if len(value) != 2 or any(not isinstance(edu, int) or isinstance(edu, bool) for edu in value):
+            message = f"{self.path}.{name}: expected the first and last EDU of a place, got {value!r}"
+            raise FormatError(message, source=self.source)
+        return value[0], value[1]
 
     def strings(self, name: str) -> tuple[str, ...]:
         place = f"{self.path}.{name}" if self.path else name

@@ -1,8 +1,11 @@
-"""rs4: rs3 with eRST, as written by rstWeb; only the primary tree is read and written."""
+"""rs4: rs3 with eRST, as written by rstWeb: the tree, secondary edges and signals (`discsum.erst`)."""
 
 from __future__ import annotations
 
-from discsum.format_registry import FORMATS, Format
-from discsum.formats.rs3 import dumps, loads
+from functools import partial
 
-FORMATS.register("rs4", Format(dumps, loads))
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._rs3_reading import loads
+from discsum.formats._rs3_writing import dumps
+
+FORMATS.register("rs4", Format(partial(dumps, erst=True), loads, takes=("bytes", "roots")))

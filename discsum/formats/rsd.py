@@ -12,7 +12,8 @@ satellites and for nuclei (the rs3 that it writes does not distinguish them).
 rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well, except
 for ties; then nuclei come before satellites and near before far, as in `_constituents.assemble`, which restores all of
 GUM. N-ary shape beyond that order is lost, and so is part of the tree with the algorithms `chain` and `hirao`, which
-move or drop the links between nuclei. Secondary edges, signals and node ids (columns 4, 5, 9, 10) are ignored. Texts
+move or drop the links between nuclei. Several roots are joined as in rs3 (`_roots`); written, their link has the
+relation `unattached_m`. Secondary edges, signals and node ids (columns 4, 5, 9, 10) are ignored. Texts
 are written as by `_plain_text`; the format has no probabilities.
 
 References:
@@ -21,13 +22,15 @@ References:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 
 from discsum.document import Document
-from discsum.errors import FormatError
+from discsum.errors import FormatError, FormatWarning
 from discsum.format_registry import FORMATS, Format
 from discsum.formats._constituents import DiscontinuousError, Part, constituents, join_nuclei, join_satellite, top_down
 from discsum.formats._plain_text import fold, lines_of
+from discsum.formats._roots import join_roots, largest, places
 from discsum.tree import Node, RSTTree
 
 _COLUMNS = 10
@@ -76,24 +79,57 @@ def dumps(document: Document) -> str:
     return "\n".join(lines) + "\n"
 
 
-def loads(content: str, source: str = "") -> Document:
+def loads(content: str, source: str = "", roots: str = "join") -> Document:
     """Return the document of an rsd file, written here or by rst2dep.
 
+    Args:
+        content: The file.
+        source: The file's name, for errors.
+        roots: What becomes of several roots: `join`, `drop` all but the largest, or `error`.
+
     Raises:
-        FormatError: A line with other columns, no root or several, a circle, or a non-projective tree.
+        FormatError: A line with other columns, no root, a circle, a non-projective tree, roots that cannot be joined,
+            or, with `roots="error"`, several.
     """
     rows = _rows(content, source)
+    order = top_down(rows, [row.head for row in rows], "head", source, one_root=roots == "error")
+    root_of = [0] * len(rows)
+    for edu, _ in order:
+        root_of[edu] = edu if rows[edu].head < 0 else root_of[rows[edu].head]
+    kept = _kept(root_of, roots, rows, source)
+    root_of = [root_of[edu] for edu in kept]
+    edus = [kept[place] for place in places(root_of)]
+    place_of = {edu: place for place, edu in enumerate(edus)}
     nodes: list[Node] = []
     parts: dict[int, Part] = {}
-    for head, dependents in reversed(top_down(rows, [row.head for row in rows], "head", source)):
+    for head, dependents in reversed([item for item in order if item[0] in place_of]):
         row = rows[head]
         try:
-            whole = _attach(head, dependents, rows, parts, nodes)
+            whole = _attach(head, place_of[head], dependents, rows, parts, nodes)
         except DiscontinuousError as error:
-            raise FormatError(f"{row}: {error}", source=source, line=error.part.line or row.line) from error
-        parts[head] = Part(whole.first, whole.last, row.relation, row.line)
-    tree = RSTTree.from_unordered(len(rows), nodes)
-    return Document.from_edu_texts([row.text for row in rows], tree, parser="rsd")
+            message = f"{row}: {error.message(edus)}; expected a projective tree, correct the heads of these EDUs"
+            raise FormatError(message, source=source, line=error.part.line or row.line) from error
+        parts[head] = replace(whole, relation=row.relation, line=row.line)
+    nodes = join_roots(root_of, nodes, lambda root: (rows[root], rows[root].line), source)
+    tree = RSTTree.from_unordered(len(kept), nodes)
+    return Document.from_edu_texts([rows[edu].text for edu in kept], tree, parser="rsd")
+
+
+def _kept(root_of: list[int], roots: str, rows: list[_Row], source: str) -> list[int]:
+    """Return the EDUs that the policy keeps, with a warning if there are several roots."""
+    heads = list(dict.fromkeys(root_of))
+    if len(heads) == 1:
+        return list(range(len(rows)))
+    message = f"expected one root, got {len(heads)}: {rows[heads[0]]} and {rows[heads[1]]} have no head; "
+    kept = list(range(len(rows)))
+    if roots == "drop":
+        root = largest(root_of)
+        kept = [edu for edu in kept if root_of[edu] == root]
+        message += f"{len(rows) - len(kept)} of {len(rows)} EDUs are left out, which are not under {rows[root]}"
+    else:
+        message += "joined in text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
+    warnings.warn(FormatWarning(message, source=source, line=rows[heads[1]].line), stacklevel=4)
+    return kept
 
 
 def _rows(content: str, source: str) -> list[_Row]:
@@ -103,11 +139,15 @@ def _rows(content: str, source: str) -> list[_Row]:
             continue
         columns = line.rstrip("\r").split("\t")
         if len(columns) != _COLUMNS:
-            message = f"expected {_COLUMNS} columns between tabs, got {len(columns)}"
+            message = f"expected {_COLUMNS} columns between tabs, got {len(columns)}; write _ where there is nothing"
             raise FormatError(message, source=source, line=number)
         id, text, distance, head, label = (columns[index] for index in (0, 1, 2, 6, 7))
         if id != str(len(rows) + 1):
-            raise FormatError(f"column 1: expected EDU {len(rows) + 1}, got {id!r}", source=source, line=number)
+            raise FormatError(
+                f"column 1: expected EDU {len(rows) + 1}, got {id!r}; number the lines from 1",
+                source=source,
+                line=number,
+            )
         if not fold(text):
             raise FormatError(f"column 2: expected the text of EDU {id}, got none", source=source, line=number)
         away = 0 if distance == "_" else _number(distance, "column 3: expected a distance", source, number)
@@ -131,8 +171,10 @@ def _number(text: str, expected: str, source: str, line: int) -> int:
     return int(text)
 
 
-def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int, Part], nodes: list[Node]) -> Part:
-    """Append the nodes that attach the dependents to the head, innermost first; return the EDUs that they cover.
+def _attach(
+    head: int, place: int, dependents: list[int], rows: list[_Row], parts: dict[int, Part], nodes: list[Node]
+) -> Part:
+    """Append the nodes that attach the dependents to the head, innermost first; return the places that they cover.
 
     On each side the nearest comes first whatever the distances, since no other order gives a tree. The distances
     decide between the two sides.
@@ -141,10 +183,10 @@ def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int,
     right = [edu for edu in reversed(dependents) if edu > head]
 
     def priority(edu: int) -> tuple[int, bool, int]:
-        gap = head - parts[edu].last if edu < head else parts[edu].first - head
+        gap = place - parts[edu].last if edu < head else parts[edu].first - place
         return rows[edu].distance, not rows[edu].multinuclear, gap
 
-    whole = Part(head, head)
+    whole = Part(place, place)
     while left or right:
         on_the_left = bool(left) and (not right or priority(left[-1]) <= priority(right[-1]))
         queue = left if on_the_left else right
@@ -152,11 +194,11 @@ def _attach(head: int, dependents: list[int], rows: list[_Row], parts: dict[int,
         if not first.multinuclear:
             whole = join_satellite(whole, parts[queue.pop()], nodes)
             continue
-        nuclei = [Part(whole.first, whole.last, first.relation)]
+        nuclei = [replace(whole, relation=first.relation)]
         while queue and rows[queue[-1]].multinuclear and rows[queue[-1]].distance == first.distance:
             nuclei.append(parts[queue.pop()])
         whole = join_nuclei(nuclei, nodes)
     return whole
 
 
-FORMATS.register("rsd", Format(dumps, loads))
+FORMATS.register("rsd", Format(dumps, loads, takes=("roots",)))

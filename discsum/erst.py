@@ -1,0 +1,53 @@
+"""What eRST adds to a discourse tree: secondary edges, and signals of relations (Zeldes et al. 2025).
+
+A place of the tree is given by its EDUs, first and last: no two nodes have the same.
+
+References:
+    Zeldes, Aoyama, Liu, Peng, Das and Gessler (2025): eRST: A Signaled Graph Theory of Discourse Relations and
+    Organization. Computational Linguistics 51(1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondaryEdge:
+    """A further relation between two places of the tree."""
+
+    source: Place
+    target: Place
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal of a relation.
+
+    Attributes:
+        place: The place whose relation to the node above is signalled; None if it is that of a secondary edge.
+        edge: Index of the secondary edge whose relation is signalled; None if it is that of a place.
+        type: Type of the signal, as `dm` or `lexical`.
+        subtype: Its subtype, as `indicative_word`.
+        tokens: Numbers of its tokens with commas, counted from 1 over the file's EDUs, as the file has them.
+        status: Who made it, as `gold`.
+    """
+
+    place: Place | None
+    edge: int | None
+    type: str
+    subtype: str = ""
+    tokens: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ERST:
+    """Secondary edges and signals of a document, and the subtypes that its file declares for each type of signal."""
+
+    edges: tuple[SecondaryEdge, ...] = ()
+    signals: tuple[Signal, ...] = ()
+    signal_types: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,127 @@
+"""Trees over one text: several roots and unattached EDUs of a file, joined to one tree.
+
+Each root is read as a tree of its own, over places: its EDUs in text order, one root after the other. A root that lies
+between two EDUs of another one (as a heading does) is joined where the other one's tree splits there. All others are
+joined at the top, in text order. `split_roots` is the inverse, for writing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from discsum.constants import UNATTACHED
+from discsum.errors import FormatError
+from discsum.formats._constituents import Part, join_nuclei
+from discsum.tree import Node, RSTTree
+
+
+def largest(root_of: Sequence[int]) -> int:
+    """Return the root of most EDUs, the first of equals."""
+    return Counter(root_of).most_common(1)[0][0]
+
+
+def places(root_of: Sequence[int]) -> list[int]:
+    """Return the EDUs in the order of their places: those of the first root, then those of the second, ..."""
+    rank = {root: place for place, root in enumerate(dict.fromkeys(root_of))}
+    return sorted(range(len(root_of)), key=lambda edu: rank[root_of[edu]])
+
+
+def join_roots(
+    root_of: Sequence[int], nodes: Sequence[Node], name: Callable[[int], tuple[Any, int]], source: str
+) -> list[Node]:
+    """Return the nodes of one tree over all EDUs.
+
+    Args:
+        root_of: The root of each EDU.
+        nodes: The nodes of the roots' trees, over places.
+        name: Returns what errors call a root, and its line.
+        source: The file's name, for errors.
+
+    Raises:
+        FormatError: Two roots of which neither lies between two EDUs of the other.
+    """
+    if len(set(root_of)) == 1:
+        return list(nodes)
+    ends = {root: edu for edu, root in enumerate(root_of)}
+    _check_nesting(root_of, ends, name, source)
+    edus = places(root_of)
+
+    def roots_between(first: int, last: int) -> list[Part]:
+        parts = []
+        while first <= last:
+            parts.append(Part(first, ends[root_of[first]], UNATTACHED))
+            first = parts[-1].last + 1
+        return parts
+
+    joined: list[Node] = []
+    for node in nodes:
+        # The left child, then the roots between it and the right child.
+        first, left, right = edus[node.first], edus[node.split], edus[node.split + 1]
+        if left + 1 < right:
+            join_nuclei([Part(first, left, UNATTACHED), *roots_between(left + 1, right - 1)], joined)
+        joined.append(replace(node, first=first, last=edus[node.last], split=right - 1))
+    join_nuclei(roots_between(0, len(root_of) - 1), joined)
+    return joined
+
+
+def split_roots(tree: RSTTree) -> list[tuple[list[int], RSTTree]]:
+    """Return the EDUs and the tree of each root: under `unattached`, all children but the leftmost are roots."""
+    roots = [0] * (tree.edus + len(tree.nodes))
+    edus_of: list[list[int]] = [[]]
+    nodes_of: list[list[Node]] = [[]]
+    for index, node in enumerate(tree.nodes, start=tree.edus):
+        left, right = tree.children(index)
+        roots[left] = roots[right] = roots[index]
+        if is_unattached(node):
+            roots[right] = len(edus_of)
+            edus_of.append([])
+            nodes_of.append([])
+        else:
+            nodes_of[roots[index]].append(node)
+    for edu in range(tree.edus):
+        edus_of[roots[edu]].append(edu)
+    if len(edus_of) == 1:
+        return [(edus_of[0], tree)]
+    found = []
+    for edus, nodes in zip(edus_of, nodes_of, strict=True):
+        own = [
+            replace(
+                node,
+                first=bisect_left(edus, node.first),
+                last=bisect_right(edus, node.last) - 1,
+                split=bisect_right(edus, node.split) - 1,
+            )
+            for node in nodes
+        ]
+        found.append((edus, RSTTree(len(edus), own)))
+    return sorted(found, key=lambda root: root[0])
+
+
+def is_unattached(node: Node) -> bool:
+    """Return whether a node joins roots that the file leaves apart."""
+    return node.nuclearity == "NN" and node.relation == UNATTACHED
+
+
+def _check_nesting(
+    root_of: Sequence[int], ends: dict[int, int], name: Callable[[int], tuple[Any, int]], source: str
+) -> None:
+    seen: set[int] = set()
+    open_roots: list[int] = []
+    for edu, root in enumerate(root_of):
+        while open_roots and ends[open_roots[-1]] < edu:
+            open_roots.pop()
+        if root not in seen:
+            seen.add(root)
+            open_roots.append(root)
+        elif open_roots[-1] != root:
+            (one, _), (other, line) = name(root), name(open_roots[-1])
+            message = (
+                f"expected roots one after the other, or one between two EDUs of another, got {one} and {other}, each "
+                f"with an EDU between those of the other (EDU {edu + 1}); attach one to the other, or read the file "
+                "with roots=drop, which keeps the largest root only"
+            )
+            raise FormatError(message, source=source, line=line)

@@ -1,0 +1,108 @@
+"""Reading of rs3 and rs4 files."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import replace
+
+from discsum.document import Document
+from discsum.errors import FormatError, FormatWarning
+from discsum.erst import ERST
+from discsum.formats._constituents import DiscontinuousError, Part, assemble
+from discsum.formats._erst_elements import Places, read_erst
+from discsum.formats._plain_text import fold
+from discsum.formats._roots import join_roots, places
+from discsum.formats._rs3_elements import Element, Elements, read_elements
+from discsum.formats._rs3_roots import select
+from discsum.tree import Node, RSTTree
+
+
+def loads(content: str | bytes, source: str = "", roots: str = "join") -> Document:
+    """Return the document of an rs3 or rs4 file: its EDUs, its tree, and of rs4 secondary edges and signals.
+
+    A label declared both for satellites and as multinuclear is read as by RSTTool: under a multinuclear group it is a
+    nucleus's if two children share it, or if no label is shared by two.
+
+    Args:
+        content: The file, as bytes in the encoding that it declares.
+        source: The file's name, for errors.
+        roots: What becomes of unattached segments and further roots: `join` joins them in text order under the relation
+            `unattached`, `drop` leaves out what is not under the largest root, `error` refuses the file.
+
+    Raises:
+        FormatError: Broken XML, a circle, a group without nucleus, a discontinuous span, roots that cannot be joined,
+            or, with `roots="error"`, an unknown parent or several roots.
+    """
+    found = read_elements(content, source)
+    items = list(found.items.values())
+    if not any(element.kind == "segment" for element in items):
+        raise FormatError("expected <segment> elements, found none; is it an rs3 file?", source=source)
+    for element in items:
+        if element.kind == "segment" and not fold(element.text):
+            message = (
+                f"{element}: expected some text, got none; remove it, and attach what names it as parent elsewhere"
+            )
+            raise FormatError(message, source=source, line=element.line)
+    order, segments, root_of = select(items, roots, source)
+    nodes: list[Node] = []
+    edus = places(root_of)
+    # Filled bottom up: of a segment its EDU, then of every element what it covers with its children.
+    parts = {segments[edu].id: Part(place, place) for place, edu in enumerate(edus)}
+    cores: Places = {}
+    wholes: Places = {}
+    for element, children in reversed(order):
+        try:
+            core, whole = _join(element, children, parts, found, nodes, source)
+        except DiscontinuousError as error:
+            message = (
+                f"{element}: {error.message(edus)}; attach to it, or to its nuclei, what lies between, or attach the "
+                "one to another element"
+            )
+            raise FormatError(message, source=source, line=error.part.line or element.line) from error
+        parts[element.id] = replace(whole, relation=element.relation, line=element.line)
+        cores[element.id] = edus[core.first], edus[core.last]
+        wholes[element.id] = edus[whole.first], edus[whole.last]
+    nodes = join_roots(root_of, nodes, lambda root: (items[root], items[root].line), source)
+    tree = RSTTree.from_unordered(len(segments), nodes)
+    document = Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
+    erst = read_erst(found, cores, wholes, source)
+    return replace(document, erst=erst) if erst != ERST() else document
+
+
+def _join(
+    element: Element, children: list[Element], parts: dict[str, Part], found: Elements, nodes: list[Node], source: str
+) -> tuple[Part, Part]:
+    """Append the nodes over an element, its nuclei and its satellites; return what its nuclei and what all cover."""
+    shared = Counter(child.relation for child in children)
+    nuclei = [parts[element.id]] if element.kind == "segment" else []
+    satellites: list[Part] = []
+    for child in children:
+        if not child.relation:
+            message = f"{child}: expected a relname, got none; name the relation to its parent, {element}"
+            raise FormatError(message, source=source, line=child.line)
+        joined = nuclei if _is_nucleus(element, child, shared, found.types) else satellites
+        joined.append(parts[child.id])
+    if not nuclei or (element.kind == "span" and len(nuclei) > 1):
+        wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
+        remedy = "children of a multinuclear relation" if element.kind == "multinuc" else "one child with that relname"
+        message = f"{element}: expected {wanted}, got {len(nuclei)}; give it {remedy}"
+        raise FormatError(message, source=source, line=element.line)
+    labels = sorted({part.relation for part in nuclei}) if len(nuclei) > 1 else []
+    if len(labels) > 1:
+        message = f"{element}: expected nuclei of one relation, got {', '.join(labels)}; the last one's is lost"
+        warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=4)
+    whole = assemble(nuclei, satellites, nodes)
+    return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole
+
+
+def _is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:
+    if parent.kind == "segment":
+        return False
+    if parent.kind == "span" or child.relation == "span":
+        return child.relation == "span"
+    declared = types.get(child.relation, {"rst", "multinuc"})
+    if declared >= {"rst", "multinuc"}:
+        multinuclear = [label for label in shared if "multinuc" in types.get(label, {"multinuc"})]
+        return shared[child.relation] > 1 or all(shared[label] == 1 for label in multinuclear)
+    return "multinuc" in declared

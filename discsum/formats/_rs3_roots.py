@@ -1,0 +1,83 @@
+"""Which elements of an rs3 file are read: several roots, unknown parents and empty groups, by the policy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from discsum.errors import FormatError, FormatWarning
+from discsum.formats._constituents import top_down
+from discsum.formats._roots import largest
+from discsum.formats._rs3_elements import Element
+
+# Elements, parents before children, each with its children.
+Order = list[tuple[Element, list[Element]]]
+
+
+def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, list[Element], list[int]]:
+    """Return the elements to read, their segments in text order, and the root of each segment, by its place in `items`.
+
+    Raises:
+        FormatError: A circle, or, with the policy `error`, an unknown parent or several roots.
+    """
+    strict = policy == "error"
+    parents = _parents(items, source, strict=strict)
+    order = top_down(items, parents, "parent", source, one_root=strict)
+    root, covered = [0] * len(items), [int(element.kind == "segment") for element in items]
+    for item, _ in order:
+        root[item] = item if parents[item] < 0 else root[parents[item]]
+    for item, _ in reversed(order):
+        if parents[item] >= 0:
+            covered[parents[item]] += covered[item]
+    segments = [item for item, element in enumerate(items) if element.kind == "segment"]
+    empty = [item for item, _ in order if not covered[item]]
+    if empty and not strict:
+        message = f"expected segments under each group, got none under {_few(items, empty)}; left out"
+        _warn(message, source, items[empty[0]])
+        order = [(item, [child for child in below if covered[child]]) for item, below in order if covered[item]]
+    # In text order, as their segments come first.
+    heads = list(dict.fromkeys(root[item] for item in segments))
+    if len(heads) > 1 and policy == "drop":
+        kept = largest([root[item] for item in segments])
+        lost = [item for item in segments if root[item] != kept]
+        message = (
+            f"expected one root, got {len(heads)}; {len(lost)} of {len(segments)} segments are left out, which are not "
+            f"under {items[kept]}, the largest"
+        )
+        _warn(message, source, items[lost[0]])
+        order = [(item, below) for item, below in order if root[item] == kept]
+        segments = [item for item in segments if root[item] == kept]
+    elif len(heads) > 1:
+        message = (
+            f"expected one root, got {len(heads)}: {_few(items, heads)} have no parent; joined in text order as "
+            "unattached (--roots drop keeps the largest, --roots error refuses the file)"
+        )
+        _warn(message, source, items[heads[1]])
+    return (
+        [(items[item], [items[child] for child in below]) for item, below in order],
+        [items[item] for item in segments],
+        [root[item] for item in segments],
+    )
+
+
+def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int]:
+    """Return the place of each element's parent, -1 where it has none."""
+    place = {element.id: index for index, element in enumerate(items)}
+    for element in items:
+        if element.parent in place or element.parent in ("", "0"):
+            continue
+        message = f"{element}: expected a parent in the file, got {element.parent!r}"
+        if strict:
+            message += "; correct it, or read the file with roots=join, which takes it for unattached"
+            raise FormatError(message, source=source, line=element.line)
+        _warn(f"{message}; taken for unattached", source, element)
+    return [place.get(element.parent, -1) for element in items]
+
+
+def _few(items: Sequence[Element], chosen: Sequence[int]) -> str:
+    names = ", ".join(str(items[item]) for item in chosen[:3])
+    return f"{names} and {len(chosen) - 3} more" if len(chosen) > 3 else names
+
+
+def _warn(message: str, source: str, element: Element) -> None:
+    warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=5)

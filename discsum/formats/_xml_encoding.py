@@ -1,0 +1,57 @@
+"""The text of XML files in the encoding that they declare.
+
+Expat itself reads UTF-8, UTF-16 and single-byte encodings only, and says neither which byte is wrong nor what to do.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import warnings
+
+from discsum.errors import FormatError, FormatWarning
+from discsum.format_registry import NAME_ENCODING, decode_tree
+
+# First bytes of UTF-16 without a byte order mark.
+_UTF_16 = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_DECLARATION = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""")
+# RSTTool writes the encoding of its texts into the header.
+_HEADER = re.compile(rb"""<encoding\s+name\s*=\s*["']([\w.:-]+)["']""")
+
+
+def decode_xml(content: bytes, source: str) -> str:
+    """Return the text of an XML file: by its first bytes, its declaration, as UTF-8, or by RSTTool's header.
+
+    Raises:
+        FormatError: An unknown encoding, or bytes that the encoding does not allow.
+    """
+    if content.startswith(_MARKS) or content[:2] in _UTF_16:
+        return decode_tree(content, _UTF_16.get(content[:2], "utf-8"), source)
+    declaration = _DECLARATION.match(content)
+    if declaration:
+        name = declaration[1].decode("ascii")
+        codec = _codec(name)
+        if not codec:
+            message = f"expected an encoding that Python knows, the file declares {name!r}; {NAME_ENCODING}"
+            raise FormatError(message, source=source, line=1)
+        if codec.startswith(("utf-16", "utf-32")):
+            # Read byte by byte, the declaration cannot be true: it stayed when the file was converted.
+            message = f"declares {name}, but its bytes are not of it; read as UTF-8 (--encoding names another)"
+            warnings.warn(FormatWarning(message, source=source, line=1), stacklevel=2)
+            name = "utf-8"
+        return decode_tree(content, name, source)
+    header = _HEADER.search(content)
+    try:
+        return decode_tree(content, "utf-8", source)
+    except FormatError:
+        if not header or not _codec(header[1].decode("ascii")):
+            raise
+        return decode_tree(content, header[1].decode("ascii"), source)
+
+
+def _codec(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return ""
