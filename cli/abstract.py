@@ -19,13 +19,14 @@ from discsum.cli.options import (
     Output,
     ParserName,
     ReadSentences,
+    Roots,
     Selector,
     Sentences,
     TextColumn,
     Truncate,
     selector_options,
 )
-from discsum.constants import BEAMS, HUB, SENTENCES, SHIPPED_PARSER
+from discsum.constants import BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 
@@ -57,7 +58,8 @@ def abstract(
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,
     sentences: Sentences = "model",
-    encoding: Encoding = "utf-8",
+    roots: Roots = "join",
+    encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
 ) -> None:
@@ -95,7 +97,7 @@ def abstract(
             _note_whole(summary)
         return summaries
 
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
     write_summaries(inputs, entries, work, lambda summary: summary.text, output, json)
 
 

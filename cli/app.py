@@ -77,6 +77,8 @@ def main() -> None:
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InputWarning)
+    # What a format leaves out is the same for every document.
+    warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
     try:
         app()
     except DiscsumError as error:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
@@ -99,6 +100,14 @@ def is_single(inputs: Sequence[str]) -> bool:
     return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
 
 
+def one_document(inputs: Sequence[str], entries: Iterator[Item | Failure]) -> tuple[bool, Iterator[Item | Failure]]:
+    """Return whether the inputs are one document, and the entries; a dis file, which may hold several, is read."""
+    if not is_single(inputs):
+        return False, entries
+    first = list(islice(entries, 2))
+    return len(first) == 1, chain(first, entries)
+
+
 class Writer:
     """Writes results to standard output, to one file, or to a folder with one file per document."""
 
@@ -156,7 +165,7 @@ class Writer:
 
 def write_summaries(
     inputs: Sequence[str],
-    entries: Iterable[Item | Failure],
+    entries: Iterator[Item | Failure],
     work: Callable[[Sequence[Item]], Sequence[Summarized]],
     text_of: Callable[[Summarized], str],
     output: str | None,
@@ -174,7 +183,8 @@ def write_summaries(
         json: Whether to write JSON.
         batch_size: Documents that `work` receives together.
     """
-    single, run = is_single(inputs), Run()
+    run = Run()
+    single, entries = one_document(inputs, entries)
     with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
         for item, summary in in_batches(entries, work, run, batch_size):
             with run.guard(item):

@@ -8,9 +8,9 @@ import typer
 
 from discsum.baselines import BASELINES
 from discsum.cli.documents import BATCH, check_choice, write_summaries
-from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Sentences, TextColumn
+from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Roots, Sentences, TextColumn
 from discsum.cli.train import HeadFiles
-from discsum.constants import LAYOUTS, SENTENCES, UNITS
+from discsum.constants import DECLARED, LAYOUTS, SENTENCES, UNITS
 from discsum.data.inputs import read_inputs
 from discsum.errors import InputError
 
@@ -59,7 +59,8 @@ def extract(
     ] = None,
     output: Output = None,
     sentences: Sentences = "model",
-    encoding: Encoding = "utf-8",
+    roots: Roots = "join",
+    encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: Annotated[
         str | None,
@@ -101,5 +102,5 @@ def extract(
         # One sentence per line: headlines stay separate, and ROUGE-Lsum expects it.
         return "\n".join(summary.lines) if summary.unit == "sentence" else summary.text
 
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
     write_summaries(inputs, entries, pipeline, text_of, output, json, batch_size)

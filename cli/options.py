@@ -8,17 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from discsum.abstractive.sparse.selectors import SELECTORS
-from discsum.constants import SENTENCES
+from discsum.constants import DECLARED, ROOTS, SENTENCES, UNATTACHED
 from discsum.errors import InputError
 from discsum.format_registry import readable
+from discsum.registry import suggestion
 
 
 def _known_encoding(name: str) -> str:
     try:
-        "text".encode(name)
+        "text".encode("utf-8" if name == DECLARED else name)
     except LookupError as error:
         raise typer.BadParameter(f"expected the name of a text encoding, got {name!r}") from error
     return name
+
+
+def _known_policy(roots: str) -> str:
+    if roots not in ROOTS:
+        expected = f"expected one of {', '.join(ROOTS)}, got {roots!r}{suggestion(roots, ROOTS)}"
+        raise typer.BadParameter(expected)
+    return roots
 
 
 Inputs = Annotated[
@@ -38,7 +46,22 @@ Output = Annotated[
         help="A file, or a folder (a path without suffix) for one file per document. Default: standard output.",
     ),
 ]
-Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of text files and tables.")]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        callback=_known_encoding,
+        help=f"Encoding of the inputs; {DECLARED}: what an rs3 or rs4 file declares, and UTF-8 otherwise.",
+    ),
+]
+Roots = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(ROOTS),
+        callback=_known_policy,
+        help="Trees with several roots or unattached segments: join all in text order under the relation "
+        f"{UNATTACHED}, drop what is not under the largest root, or refuse the file with an error.",
+    ),
+]
 TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")]
 Sentences = Annotated[
     str,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import BATCH, Run, Writer, check_choice, in_batches, is_single
-from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, ParserName, Sentences, TextColumn
+from discsum.cli.documents import BATCH, Run, Writer, check_choice, in_batches, one_document
+from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, ParserName, Roots, Sentences, TextColumn
 from discsum.cli.progress import counting
-from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.constants import DECLARED, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -45,7 +45,14 @@ def parse(
     edus: Annotated[
         str, typer.Option(metavar="model|newline", help="EDU segmentation: by the parser, or one EDU per line.")
     ] = "model",
-    encoding: Encoding = "utf-8",
+    brackets: Annotated[
+        bool,
+        typer.Option(
+            "--brackets", help="Write ( and ) in texts as -LRB- and -RRB-, for NLTK and the like; with --format dis."
+        ),
+    ] = False,
+    roots: Roots = "join",
+    encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
@@ -61,7 +68,10 @@ def parse(
     check_choice("--format", format, writable())
     check_choice("--sentences", sentences, SENTENCES)
     check_choice("--edus", edus, ("model", "newline"))
-    single = is_single(inputs)
+    if brackets and format != "dis":
+        raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    single, entries = one_document(inputs, entries)
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     run = Run()
@@ -72,23 +82,22 @@ def parse(
         parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences, edus=edus)
         return [item.document for item in parsed]
 
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column)
     one_file = single or format in SHOWN
     with Writer(output, suffix(format), one_file=one_file) as writer, counting("parsed") as show:
         for item, document in in_batches(entries, work, run, batch_size):
             with run.guard(item):
-                writer.write(item, _render(document, format, single and not jsonl, writer))
+                writer.write(item, _render(document, format, single and not jsonl, writer, brackets))
             show(run.done)
     run.finish()
 
 
-def _render(document: Document, format: str, single: bool, writer: Writer) -> str:
+def _render(document: Document, format: str, single: bool, writer: Writer, brackets: bool) -> str:
     if format == "json":
         return to_line(document.to_json(), pretty=single)
     if format != "tree":
         if not document.edus:
             raise InputError("expected some text, got none; without any, --format can only be json or tree")
-        return dump(document, format)
+        return dump(document, format, brackets=brackets)
     from discsum.formats.tree import to_text
 
     heading = "" if single or writer.folder else f"== {document.id}\n"

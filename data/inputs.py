@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discsum.constants import DECLARED
 from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, find_column, read_rows
 from discsum.errors import DiscsumError, InputError
 from discsum.format_registry import suffixes
@@ -38,12 +39,18 @@ class Item:
 
 @dataclass(frozen=True)
 class _Options:
-    """Encoding, text column, and what errors about either tell the user to do."""
+    """Encoding, text column, policy for several roots, and what errors about the first two tell the user to do."""
 
-    encoding: str
+    given: str
     text_column: str | None
+    roots: str
     convert: str = NAME_IT
     rename: str = "name one with --text-column"
+
+    @property
+    def encoding(self) -> str:
+        """Encoding of texts and tables."""
+        return "utf-8" if self.given == DECLARED else self.given
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -52,19 +59,27 @@ class _Options:
 
 
 def read_inputs(
-    inputs: Sequence[str], *, encoding: str | None = None, text_column: str | None = None, trees: bool = True
+    inputs: Sequence[str],
+    *,
+    encoding: str | None = None,
+    text_column: str | None = None,
+    trees: bool = True,
+    roots: str = "join",
 ) -> Iterator[Item | Failure]:
     """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
     Args:
         inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
-        encoding: Of text and table files; by default UTF-8. If it is given, errors name `--encoding` and
-            `--text-column` as remedies.
+        encoding: Of all files; by default, as with `declared`, what an XML file declares, and UTF-8 otherwise. If it is
+            given, errors name `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
+        roots: What becomes of the roots of a tree file that has several; see `discsum.formats.load`.
     """
     options = (
-        _Options(encoding, text_column) if encoding else _Options("utf-8", text_column, CONVERT, "give one that name")
+        _Options(encoding, text_column, roots)
+        if encoding
+        else _Options(DECLARED, text_column, roots, CONVERT, "give one that name")
     )
     endings = suffixes() if trees else {}
     for name in inputs:
@@ -96,10 +111,10 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
     suffix = path.suffix.lower()
     try:
         if suffix in trees:
-            from discsum.formats import read_tree
+            from discsum.formats import read_trees
 
-            document = read_tree(path, options.encoding)
-            yield Item(path.stem, str(path), document.text, document)
+            for document in read_trees(path, options.given, options.roots):
+                yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
             same_columns = suffix in (".csv", ".parquet")
             for number, (source, row) in enumerate(read_rows(path, options.encoding, options.convert), start=1):

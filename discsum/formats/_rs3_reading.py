@@ -81,7 +81,7 @@ def _join(
         if not child.relation:
             message = f"{child}: expected a relname, got none; name the relation to its parent, {element}"
             raise FormatError(message, source=source, line=child.line)
-        joined = nuclei if _is_nucleus(element, child, shared, found.types) else satellites
+        joined = nuclei if is_nucleus(element, child, shared, found.types) else satellites
         joined.append(parts[child.id])
     if not nuclei or (element.kind == "span" and len(nuclei) > 1):
         wanted = "one nucleus (a child with relname 'span')" if element.kind == "span" else "nuclei"
@@ -96,7 +96,15 @@ def _join(
     return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole
 
 
-def _is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:
+def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:
+    """Return whether a child of an element is a nucleus.
+
+    Args:
+        parent: The element.
+        child: The child.
+        shared: How many of the element's children have each relation.
+        types: The declared types of relations.
+    """
     if parent.kind == "segment":
         return False
     if parent.kind == "span" or child.relation == "span":
