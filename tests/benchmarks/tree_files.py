@@ -55,7 +55,9 @@ def rs3_structure(content: bytes) -> Hashable:
         nuclei, satellites = [], []
         for child in below[id]:
             inside = is_nucleus(items[id], child, shared, found.types)
-            (nuclei if inside else satellites).append(f"{child.relation}: {wholes[child.id]}")
+            # Groups without any segment say nothing.
+            if wholes[child.id]:
+                (nuclei if inside else satellites).append(f"{child.relation}: {wholes[child.id]}")
         if items[id].kind != "segment":
             single = nuclei[0].partition(": ")[2] if len(nuclei) == 1 else ""
             cores[id] = single or (f"({', '.join(sorted(nuclei))})" if nuclei else "")

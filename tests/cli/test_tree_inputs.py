@@ -1,0 +1,97 @@
+"""Trees as inputs: several roots, declared encodings, several trees in a file."""
+
+import subprocess
+import sys
+
+import pytest
+
+from discsum.formats import read_tree
+
+HEADED = """<?xml version="1.0" encoding="windows-1251"?>
+<rst><header><relations><rel name="cause" type="rst"/></relations></header><body>
+<segment id="1">Мост</segment>
+<segment id="2" parent="4" relname="span">The bridge is shut</segment>
+<segment id="3" parent="2" relname="cause">because it rained.</segment>
+<group id="4" type="span"/>
+</body></rst>
+"""
+DIS = """( Root (span 1 2)
+  ( Nucleus (leaf 1) (rel2par span) (text _!The bridge (old) is shut<P>_!) )
+  ( Satellite (leaf 2) (rel2par cause) (text _!because it rained._!) ) )
+"""
+
+
+@pytest.fixture
+def headed(tmp_path):
+    path = tmp_path / "bridge.rs3"
+    path.write_bytes(HEADED.encode("cp1251"))
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.FormatWarning")
+def test_roots(discsum, headed):
+    assert discsum("parse", headed).out.startswith("├─ [N unattached] Мост\n")
+    assert discsum("parse", headed, "--roots", "drop").out == (
+        "├─ [N] The bridge is shut\n└─ [S cause] because it rained.\n"
+    )
+    refused = discsum("parse", headed, "--roots", "error")
+    assert (refused.code, refused.out) == (1, "")
+    assert f"{headed}:6: expected one root, got 2: segment '1' and group '4' have no parent" in refused.err
+    assert discsum("parse", headed, "--roots", "keep").code == 2
+    assert discsum("extract", headed, "--model", "lead", "--roots", "error").code == 1
+    drop = discsum("extract", headed, "--model", "lead", "--roots", "drop", "--unit", "edu", "-n", "1")
+    assert drop.out == "The bridge is shut\n"
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.FormatWarning")
+def test_what_was_left_apart_is_so_again(discsum, headed, tmp_path):
+    path = tmp_path / "again.rs3"
+    assert discsum("parse", headed, "-f", "rs3", "-o", path).code == 0
+    assert '<segment id="1">Мост</segment>' in path.read_text(encoding="utf-8")
+    assert read_tree(path).tree == read_tree(headed).tree
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.FormatWarning")
+def test_the_encoding_overrides_what_is_declared(discsum, headed):
+    headed.write_bytes(HEADED.encode())
+    assert "Мост" not in discsum("parse", headed).out
+    assert "Мост" in discsum("parse", headed, "--encoding", "utf-8").out
+    assert "Мост" in discsum("parse", headed, "--encoding", "UTF8", "--roots", "join").out
+    headed.write_bytes(HEADED.replace("windows-1251", "utf-8").encode("cp1251"))
+    failed = discsum("parse", headed)
+    assert failed.code == 1
+    assert "expected utf-8, got byte 0xcc" in failed.err
+    assert "with --encoding, as --encoding windows-1251" in failed.err
+    assert discsum("parse", headed, "--encoding", "cp1251").code == 0
+
+
+def test_warnings_are_one_line(headed):
+    command = [sys.executable, "-m", "discsum.cli", "parse", str(headed)]
+    result = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"discsum: {headed}:6: expected one root, got 2: ")
+
+
+def test_every_tree_of_a_file(discsum, tmp_path):
+    path = tmp_path / "bridge.dis"
+    path.write_text(DIS + DIS)
+    assert [line for line in discsum("parse", path).out.splitlines() if line.startswith("==")] == [
+        "== bridge-1",
+        "== bridge-2",
+    ]
+    assert discsum("parse", path, "-f", "rs3").code == 2
+    assert discsum("parse", path, "-f", "rs3", "-o", tmp_path / "out").code == 0
+    assert sorted(child.name for child in (tmp_path / "out").iterdir()) == ["bridge-1.rs3", "bridge-2.rs3"]
+    assert discsum("extract", path, "--model", "lead", "-n", "1").out.count("== bridge-") == 2
+    path.write_text(DIS)
+    assert not discsum("parse", path).out.startswith("==")
+
+
+def test_brackets(discsum, tmp_path):
+    path = tmp_path / "bridge.dis"
+    path.write_text(DIS)
+    assert "The bridge (old) is shut" in discsum("parse", path, "-f", "dis").out
+    assert "The bridge -LRB-old-RRB- is shut" in discsum("parse", path, "-f", "dis", "--brackets").out
+    wrong = discsum("parse", path, "-f", "rs3", "--brackets")
+    assert wrong.code == 2
+    assert "expected --format dis beside it, got rs3" in wrong.err

@@ -1,0 +1,102 @@
+"""Secondary edges and signals of rs4."""
+
+import json
+import warnings
+
+import pytest
+from benchmarks.tree_files import rs3_structure
+from rs3_files import RELATIONS, element, rs3
+
+from discsum.document import Document
+from discsum.errors import FormatError, FormatWarning
+from discsum.erst import SecondaryEdge, Signal
+from discsum.formats import dump, load
+
+TYPES = '</relations><sigtypes><sig type="dm" subtypes="dm"/><sig type="lexical" subtypes="word;phrase"/></sigtypes>'
+CONTENT = rs3(
+    element(1, "", 4, "span"),
+    element(2, "", 1, "purpose-goal"),
+    element(3, "", 4, "causal-cause"),
+    element(4, "span", 5, "span"),
+    element(5, "span"),
+    '<secedges><secedge id="3-4" source="3" target="4" relname="purpose-goal"/></secedges>',
+    '<signals><signal source="2" type="dm" subtype="dm" tokens="3" status="gold"/>',
+    '<signal source="3-4" type="lexical" subtype="word" tokens=""/></signals>',
+).replace("</relations>", TYPES)
+
+
+def test_they_come_back():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        document = Document.from_rs4(CONTENT)
+        written = document.to_rs4()
+        assert document.erst.edges == (SecondaryEdge((2, 2), (0, 1), "purpose-goal"),)
+        assert document.erst.signals == (
+            Signal((1, 1), None, "dm", "dm", "3", "gold"),
+            Signal(None, 0, "lexical", "word"),
+        )
+        assert rs3_structure(written.encode()) == rs3_structure(CONTENT.encode())
+        assert '<sig type="lexical" subtypes="word;phrase"/>' in written
+        assert Document.from_rs4(written).erst == document.erst
+        by_json = load(dump(document, "json"), "json")
+        assert by_json == document.with_id("")
+        assert by_json.to_rs4() == written
+
+
+@pytest.mark.parametrize("name", ["rs3", "dis", "rsd"])
+def test_other_formats_say_what_they_leave_out(name):
+    document = Document.from_rs4(CONTENT)
+    with pytest.warns(FormatWarning, match=f"{name}: secondary edges and signals are left out; rs4 and json keep them"):
+        content = dump(document, name)
+    assert load(content, name).erst is None
+
+
+def test_files_without_any():
+    assert Document.from_rs4(rs3(element(1))).erst is None
+    assert Document.from_rs4(rs3(element(1))).to_rs4() == Document.from_rs3(rs3(element(1))).to_rs3()
+
+
+def test_elements_that_the_tree_lacks():
+    content = CONTENT.replace('target="4"', 'target="9"')
+    with pytest.warns(FormatWarning, match=r"story:7: 2 secondary edges or signals name elements that the tree lacks"):
+        document = Document.from_rs4(content, "story")
+    assert (document.erst.edges, len(document.erst.signals)) == ((), 1)
+    headed = CONTENT.replace("<body>\n", "<body>\n<segment id='9'>Heading</segment>\n")
+    headed = headed.replace('source="2"', 'source="9"')
+    with pytest.warns(FormatWarning) as caught:
+        assert len(Document.from_rs4(headed, roots="drop").erst.signals) == 1
+    assert "1 secondary edges or signals name elements that the tree lacks" in str(caught[-1].message)
+    with pytest.warns(FormatWarning):
+        joined = Document.from_rs4(headed)
+    assert rs3_structure(joined.to_rs4().encode()) == rs3_structure(headed.encode())
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("edges", 0, "source"), [1], r"erst.edges\[0\].source: expected the first and last EDU of a place, got \[1\]"),
+        (("edges", 0, "relation"), 5, r"erst.edges\[0\].relation: expected a string, got 5"),
+        (("signals", 1, "edge"), 7, r"erst.signals\[1\].edge: expected the index of one of 1 edges, got 7"),
+        (("signals", 0, "type"), None, r"erst.signals\[0\].type: expected a string, got None"),
+        (("signal_types",), [], r"erst.signal_types: expected an object, got \[\]"),
+    ],
+)
+def test_the_field_of_a_bad_object(path, value, message):
+    data = Document.from_rs4(CONTENT).to_json()
+    *above, key = ("erst", *path)
+    inner = data
+    for step in above:
+        inner = inner[step]
+    inner[key] = value
+    with pytest.raises(FormatError, match=message):
+        load(json.dumps(data), "json")
+
+
+def test_relations_without_type():
+    relations = RELATIONS.replace(' type="multinuc"', "").replace(' type="rst"', "")
+    lines = [element(1, "", 4, "joint-list"), element(2, "", 4, "joint-list"), element(3, "", 4, "purpose-goal")]
+    document = load(rs3(*lines, element(4, "multinuc"), relations=relations), "rs3")
+    assert [(node.nuclearity, node.relation) for node in document.tree.nodes] == [
+        ("NS", "purpose-goal"),
+        ("NN", "joint-list"),
+    ]
