@@ -151,6 +151,8 @@ def decode_tree(content: bytes, encoding: str, source: str) -> str:
     except UnicodeDecodeError as error:
         message = f"expected {name}, got byte 0x{content[error.start]:02x} at offset {error.start}; {NAME_ENCODING}"
         raise FormatError(message, source=source) from error
+    except UnicodeError as error:
+        raise FormatError(f"expected {name}, got: {error}; {NAME_ENCODING}", source=source) from error
 
 
 def _options(format: Format, roots: str) -> dict[str, Any]:

@@ -235,8 +235,7 @@ def top_down(
         first, second = (items[root] for root in roots[:2])
         message = (
             f"expected one root, got {len(roots)}: {first} and {second} have no {link}; "
-            f"with roots=join they are joined under the relation '{UNATTACHED}', with roots=drop all but the largest "
-            "are left out"
+            f"--roots join joins them under the relation '{UNATTACHED}', --roots drop leaves out all but the largest"
         )
         raise FormatError(message, source=source, line=second.line)
     order, stack = [], list(roots)

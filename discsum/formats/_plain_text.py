@@ -53,7 +53,9 @@ def lines_of(
             raise InputError(f"{format}: EDU {index}: expected some text, got white space only")
     for label in {node.relation for node in tree.nodes}:
         if label == "span" or label != printable(label):
-            raise InputError(f"{format}: expected a relation on one line and not called 'span', got {label!r}")
+            raise InputError(
+                f"{format}: expected a relation on one line and not called 'span', got {label!r}; rename it"
+            )
         if one_word and not _WORD.fullmatch(label):
-            raise InputError(f"{format}: expected a relation of one word without brackets, got {label!r}")
+            raise InputError(f"{format}: expected a relation of one word without brackets, got {label!r}; rename it")
     return tree, texts

@@ -122,6 +122,6 @@ def _check_nesting(
             message = (
                 f"expected roots one after the other, or one between two EDUs of another, got {one} and {other}, each "
                 f"with an EDU between those of the other (EDU {edu + 1}); attach one to the other, or read the file "
-                "with roots=drop, which keeps the largest root only"
+                "with --roots drop, which keeps the largest root only"
             )
             raise FormatError(message, source=source, line=line)

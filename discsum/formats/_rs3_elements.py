@@ -75,7 +75,7 @@ def read_elements(content: str | bytes, source: str) -> Elements:
         message = f"expected XML without entity declarations or external references, got {error}; write the text itself"
         raise FormatError(message, source=source, line=handler.line) from error
     except UnicodeEncodeError as error:
-        raise FormatError(f"expected text that UTF-8 can hold, got {error}", source=source) from error
+        raise FormatError(f"expected text that UTF-8 can hold, got {error}; remove it", source=source) from error
     return handler.found
 
 
@@ -133,7 +133,7 @@ class _Handler(xml.sax.handler.ContentHandler):
         if not id:
             problem = f"<{name}>: expected an id, got none; give it one that no other element has"
         elif name == "group" and kind not in _KINDS:
-            problem = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}"
+            problem = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}; correct it"
         elif id in self.found.items:
             problem = (
                 f"{element}: expected ids used once, got one of line {self.found.items[id].line} again; give one of "

@@ -68,7 +68,7 @@ def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int
             continue
         message = f"{element}: expected a parent in the file, got {element.parent!r}"
         if strict:
-            message += "; correct it, or read the file with roots=join, which takes it for unattached"
+            message += "; correct it, or read the file with --roots join, which takes it for unattached"
             raise FormatError(message, source=source, line=element.line)
         _warn(f"{message}; taken for unattached", source, element)
     return [place.get(element.parent, -1) for element in items]

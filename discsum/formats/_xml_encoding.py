@@ -51,7 +51,12 @@ def decode_xml(content: bytes, source: str) -> str:
 
 
 def _codec(name: str) -> str:
+    """Return Python's name of an encoding of text, nothing if it has none."""
     try:
-        return codecs.lookup(name).name
-    except LookupError:
+        b"<".decode(name)
+    except UnicodeDecodeError:
+        # An encoding of several bytes a character.
+        pass
+    except (LookupError, UnicodeError):
         return ""
+    return codecs.lookup(name).name

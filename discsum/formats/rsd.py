@@ -149,18 +149,26 @@ def _rows(content: str, source: str) -> list[_Row]:
                 line=number,
             )
         if not fold(text):
-            raise FormatError(f"column 2: expected the text of EDU {id}, got none", source=source, line=number)
+            raise FormatError(
+                f"column 2: expected the text of EDU {id}, got none; add it, or remove the line",
+                source=source,
+                line=number,
+            )
         away = 0 if distance == "_" else _number(distance, "column 3: expected a distance", source, number)
         above = _number(head, "column 7: expected the number of an EDU", source, number) - 1
         relation = label.removesuffix("_m") if label.endswith("_m") else label.removesuffix("_r")
         if not relation:
-            raise FormatError(f"column 8: expected a relation, got {label!r}", source=source, line=number)
+            raise FormatError(
+                f"column 8: expected a relation, got {label!r}; write one as cause_r or list_m",
+                source=source,
+                line=number,
+            )
         rows.append(_Row(number, id, fold(text), away, above, relation, label.endswith("_m")))
     if not rows:
-        raise FormatError("expected one line per EDU, found none", source=source)
+        raise FormatError("expected one line per EDU, found none; is it an rsd file?", source=source)
     for row in rows:
         if row.head >= len(rows):
-            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}"
+            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}; 0 stands above the root"
             raise FormatError(message, source=source, line=row.line)
     return rows
 

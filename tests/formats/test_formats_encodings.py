@@ -68,6 +68,10 @@ def test_the_option_overrides_and_errors_name_it(tmp_path):
         FormatError, match=r"story.rs3:1: expected an encoding that Python knows, the file declares 'kl"
     ):
         read_tree(path)
+    for name in ("zlib", "hex", "rot13", "undefined"):
+        path.write_bytes(file("x", name).encode())
+        with pytest.raises(FormatError, match="expected an encoding that Python knows, the file declares"):
+            read_tree(path)
     path.write_bytes(file("Мост", "ascii").encode())
     with pytest.raises(FormatError, match=r"story.rs3: expected ascii, got byte 0xd0 .* with --encoding"):
         read_tree(path)

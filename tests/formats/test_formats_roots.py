@@ -57,7 +57,7 @@ def test_roots_that_cross_are_refused():
         load(CROSSING, "rs3", source="story")
     assert str(caught.value).startswith(
         "story:7: expected roots one after the other, or one between two EDUs of another, got group '5' and group '6', "
-        "each with an EDU between those of the other (EDU 3); attach one to the other, or read the file with roots=drop"
+        "each with an EDU between those of the other (EDU 3); attach one to the other, or read the file with --roots "
     )
     with pytest.warns(FormatWarning, match="2 of 4 segments are left out, which are not under group '5', the largest"):
         assert load(CROSSING, "rs3", roots="drop").edu_texts == ("unit 1.", "unit 3.")
@@ -69,7 +69,10 @@ def test_drop_and_error(content):
         document = Document.from_rs3(content, roots="drop")
     assert document.edu_texts == ("unit 2.", "unit 3.")
     assert shape(document) == [(0, 0, 1, "NS", "purpose-goal")]
-    with pytest.raises(FormatError, match=r"expected one root, got 2: .* with roots=join they are joined"):
+    with pytest.raises(
+        FormatError,
+        match=r"expected one root, got 2: .*; --roots join joins them under the relation 'unattached', --roots drop",
+    ):
         Document.from_rs4(content, roots="error")
     with pytest.raises(InputError, match="roots: expected one of join, drop, error, got 'keep'"):
         Document.from_rs3(content, roots="keep")
