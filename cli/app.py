@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -63,12 +63,19 @@ def _options(
     """Raw English text to RST discourse tree to summary, offline."""
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print a warning about a text or file on one line; others as Python does."""
     if issubclass(category, InputWarning):
         typer.echo(f"discsum: {message}", err=True)
     else:
-        typer.echo(warnings.formatwarning(message, category, *place[:2]), err=True, nl=False)
+        typer.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
 
 
 def main() -> None:
