@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discsum.errors import InputError
-from discsum.tree import RSTTree
+from discsum.tree import RSTTree, is_same_unit
 
 
 def node_heads(tree: RSTTree) -> NDArray[np.int64]:
@@ -121,7 +121,7 @@ def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
     heads = node_heads(tree).tolist()
     groups = np.arange(tree.edus)
     for index, node in enumerate(tree.nodes):
-        if node.relation == "same-unit":
+        if is_same_unit(node.relation):
             left = heads[index + 1] if node.split > node.first else node.first
             right = heads[index + 1 + node.split - node.first] if node.split + 1 < node.last else node.last
             first, second = sorted((groups[left], groups[right]))

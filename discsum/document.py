@@ -15,6 +15,7 @@ from discsum.erst import ERST
 from discsum.format_registry import FORMATS, dump, load
 from discsum.layout import Layout
 from discsum.tree import RSTTree
+from discsum.writing import ends_sentence, join_units
 
 if TYPE_CHECKING:
     import networkx
@@ -100,28 +101,26 @@ class Document:
         parser: str = "",
         paragraph_ends: Collection[int] = (),
     ) -> Document:
-        """Return a document whose text is the EDUs joined by spaces, for tree files without the raw text.
+        """Return a document whose text is the EDUs joined as by `join_units`, for tree files without the raw text.
 
-        Such files do not say where sentences end: an EDU that closes with `.`, `!`, `?` or `…`
-        (quotes and brackets after it allowed) is taken to end one. So is one of `paragraph_ends`, the indices of EDUs
-        that end a paragraph; an empty line follows them.
+        Such files do not say where sentences end: an EDU that closes with `.`, `!`, `?`, `…` or such a mark of another
+        script (quotes and brackets after it allowed) is taken to end one. So is one of `paragraph_ends`, the indices of
+        EDUs that end a paragraph; an empty line follows them.
         """
         stripped = [text.strip() for text in texts]
-        edus, gaps, position = [], [], 0
         for index, text in enumerate(stripped):
             if not text:
                 raise InputError(f"EDU {index}: expected some text, got none")
-            edus.append(Span(position, position + len(text)))
-            gaps.append("\n\n" if index in paragraph_ends else " ")
-            position += len(text) + len(gaps[-1])
-        sentences, first = [], 0
-        for index, (text, span) in enumerate(zip(stripped, edus, strict=True)):
-            closed = text.rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…"))
-            if closed or index in paragraph_ends or index == len(edus) - 1:
-                sentences.append(Span(edus[first].start, span.end))
-                first = index + 1
-        whole = "".join(text + gap for text, gap in zip(stripped, [*gaps[:-1], ""], strict=False))
-        return cls.from_spans(whole, sentences, edus, tree, id, parser)
+        joined, ranges = join_units(stripped, paragraph_ends)
+        edus = [Span(*place) for place in ranges]
+        last = [
+            index
+            for index, text in enumerate(stripped)
+            if ends_sentence(text) or index in paragraph_ends or index == len(edus) - 1
+        ]
+        firsts = [0, *(index + 1 for index in last[:-1])]
+        sentences = [Span(edus[first].start, edus[end].end) for first, end in zip(firsts, last, strict=False)]
+        return cls.from_spans(joined, sentences, edus, tree, id, parser)
 
     @cached_property
     def edu_texts(self) -> tuple[str, ...]:

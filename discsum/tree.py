@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discsum.errors import TreeError
 
 NUCLEARITIES = ("NS", "SN", "NN")
+_SEPARATORS = str.maketrans("", "", "-_ ")
 
 
 def relation_class(relation: str) -> str:
@@ -20,7 +21,12 @@ def relation_class(relation: str) -> str:
 
     `same-unit` is no relation between propositions and stays a class of its own.
     """
-    return relation if relation == "same-unit" else relation.split("-", 1)[0]
+    return relation if is_same_unit(relation) else relation.split("-", 1)[0]
+
+
+def is_same_unit(relation: str) -> bool:
+    """Return whether a relation continues an interrupted EDU: `same-unit`, `Same-Unit`, `sameunit`, by treebank."""
+    return relation.translate(_SEPARATORS).casefold() == "sameunit"
 
 
 @dataclass(frozen=True, slots=True)

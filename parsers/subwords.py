@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Span
+from discsum.writing import is_inside_word
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -33,7 +34,7 @@ class Subwords:
         ends: `(subwords,)` offset after its last character.
         gaps: `(subwords,)` white space before it, an index into `GAPS`; a text begins after a blank line.
         cases: `(subwords,)` an index into `CASES`.
-        opens: `(subwords,)` whether a unit may begin here: not inside a run of letters and digits.
+        opens: `(subwords,)` whether a unit may begin here: not inside a word (`discsum.writing.is_inside_word`).
     """
 
     ids: NDArray[np.int64]
@@ -71,8 +72,9 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
     for start, end in zip(starts, ends, strict=True):
         gaps.append(_gap(text[before:start]) if before else 3)
         cases.append(_case(text[start:end]))
-        opens.append(start == 0 or not (text[start].isalnum() and text[start - 1].isalnum()))
-        before = end
+        # The pieces of one character, as byte-level tokenizers make them, begin at the same place.
+        opens.append(start >= before and not is_inside_word(text, start))
+        before = max(before, end)
     return Subwords(
         np.array(ids, dtype=np.int64),
         np.array(starts, dtype=np.int64),

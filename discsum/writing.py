@@ -1,0 +1,78 @@
+"""Writing systems: letters that are written without spaces between words, and the marks that end a sentence."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+
+# Thai, Lao, Tibetan, Myanmar, Khmer; CJK punctuation, kana, bopomofo, ideographs; halfwidth and fullwidth forms.
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+    "\u2e80-\u312f\u3190-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f"
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+)
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
+# Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
+_FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")
+_CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ "
+# Joiners inside words, as Persian and Hindi have them.
+_JOINERS = "\u200c\u200d"
+
+
+def is_unspaced(character: str) -> bool:
+    """Return whether a character is of a script that is written without spaces between words."""
+    return _UNSPACED_CHARACTER.match(character) is not None
+
+
+def is_inside_word(text: str, position: int) -> bool:
+    """Return whether a word goes on from the character before `position`.
+
+    Letters, digits, their combining marks and joiners make words. In scripts without spaces, any character but a
+    combining mark may begin one.
+    """
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    if _is_mark(after):
+        return _in_word(before)
+    return _in_word(before) and _in_word(after) and not (is_unspaced(before) or is_unspaced(after))
+
+
+def ends_sentence(text: str) -> bool:
+    """Return whether a text closes with a final mark of punctuation; quotes and brackets may follow it."""
+    return text.rstrip().rstrip(_CLOSING).endswith(_FINAL)
+
+
+def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tuple[str, list[tuple[int, int]]]:
+    """Return stripped texts joined by spaces, and the half-open range of offsets of each.
+
+    There is no space between two characters of a script without spaces, unless the texts have some themselves, as
+    tokenized ones do: otherwise spaces would tell where units begin. An empty line follows each text whose index is
+    in `paragraph_ends`.
+    """
+    tokenized = any(_TOKENIZED.search(text) for text in texts)
+    joined, position, ranges = list[str](), 0, list[tuple[int, int]]()
+    for index, text in enumerate(texts):
+        before = texts[index - 1][-1:] if index else ""
+        unspaced = before and is_unspaced(before) and is_unspaced(text[:1] or " ")
+        if not index:
+            gap = ""
+        elif index - 1 in paragraph_ends:
+            gap = "\n\n"
+        else:
+            gap = " " if tokenized or not unspaced else ""
+        joined.append(gap + text)
+        position += len(gap)
+        ranges.append((position, position + len(text)))
+        position += len(text)
+    return "".join(joined), ranges
+
+
+def _is_mark(character: str) -> bool:
+    return character in _JOINERS or unicodedata.category(character).startswith("M")
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or _is_mark(character)

@@ -1,0 +1,83 @@
+"""Writing systems: where words begin, what ends a sentence, and how units are joined. The texts are made up."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discsum.dependency import same_unit_groups
+from discsum.document import Document
+from discsum.tree import Node, RSTTree, is_same_unit, relation_class
+from discsum.writing import ends_sentence, is_inside_word, is_unspaced, join_units
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It rained.",
+        "Really?!",
+        "»Nein!«",
+        "„Nein.“",
+        "雨停了。",
+        "「雨停了。」",
+        "走吗？",
+        "هل أمطرت؟",
+        "بارش ہوئی۔",
+        "बारिश हुई।",
+        "Անձրևեց։",
+        "ភ្លៀង។",
+        "Wait… )",
+    ],
+)
+def test_what_ends_a_sentence(text):
+    assert ends_sentence(text) and not ends_sentence(text + " and")
+
+
+@pytest.mark.parametrize("text", ["", " ", "When it rained,", "雨停了，", "أمطرت،", "(so"])
+def test_what_does_not_end_one(text):
+    assert not ends_sentence(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("ab c1", "ac"),
+        ("don't", "d't"),
+        ("雨停了", "雨停了"),
+        # A vowel sign belongs to the letter before it, and the letter after it to the same word.
+        ("कि ताब", "कत"),
+        ("किताब", "क"),
+        ("cafe\u0301s", "c"),
+        # A joiner without a width inside a word.
+        ("می\u200cروم", "م"),
+        ("ที่", "ท"),
+    ],
+)
+def test_where_words_begin(text, begins):
+    found = "".join(text[place] for place in range(len(text)) if not is_inside_word(text, place))
+    assert found.replace(" ", "") == begins
+
+
+def test_units_of_scripts_without_spaces_are_joined_without():
+    assert join_units(["雨停了，", "我们回家。"])[0] == "雨停了，我们回家。"
+    assert join_units(["雨 停 了", "我们 回 家"])[0] == "雨 停 了 我们 回 家"
+    assert join_units(["Als es regnete,", "gingen wir."])[0] == "Als es regnete, gingen wir."
+    assert join_units(["雨停了", "and we left"])[0] == "雨停了 and we left"
+    document = Document.from_edu_texts(["因为下雨，", "我们回家。", "天黑了"])
+    assert (document.text, document.sentence_texts) == ("因为下雨，我们回家。天黑了", ("因为下雨，我们回家。", "天黑了"))
+
+
+@given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), min_size=1, max_size=5))
+def test_joined_units_keep_their_texts(texts):
+    joined, ranges = join_units(texts)
+    assert [joined[first:last] for first, last in ranges] == texts
+    assert "".join(joined.split()) == "".join("".join(texts).split())
+    for character in joined:
+        is_unspaced(character)
+
+
+@pytest.mark.parametrize("relation", ["same-unit", "Same-Unit", "sameunit", "same_unit"])
+def test_same_unit_under_the_names_of_several_treebanks(relation):
+    assert is_same_unit(relation) and relation_class(relation) == relation
+    nodes = [Node(0, 2, 1, "NN", relation), Node(0, 1, 0, "NS", "elaboration")]
+    assert same_unit_groups(RSTTree(3, nodes)).tolist() == [0, 1, 0]
+    assert not is_same_unit("same-result")
