@@ -36,12 +36,12 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="[MODEL...] DATA",
-            help="Parsers and a checkout of GUM, or summarizers and a table of texts with summaries or a folder that "
+            help="Parsers and a treebank, or summarizers and a table of texts with summaries or a folder that "
             "discsum preprocess made.",
             show_default=False,
         ),
     ] = None,
-    split: Annotated[str, typer.Option(help="Split of the treebank.")] = "dev",
+    split: Annotated[str, typer.Option(help="Split of the treebank: train, dev, test or all.")] = "dev",
     rst_parseval: Annotated[
         bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
     ] = False,
@@ -144,9 +144,10 @@ def evaluate(
         places = Path(data), Path(runs)
         show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
         return
+    from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank
 
-    if is_treebank(Path(data)):
+    if is_treebank(Path(data)) or has_trees(Path(data)):
         _check_unused(context, ("models_and_data", "split", "rst_parseval", "style"), "a treebank")
         for model in models:
             _evaluate_parser(model, Path(data), split, rst_parseval, style)
@@ -213,9 +214,9 @@ def _policy(unit: str, units: int | None, block_trigrams: bool, layout: str) -> 
 def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:
     from discsum.parsers.loading import load_parser
     from discsum.parsers.training.evaluation import evaluate_parser
-    from discsum.parsers.treebank import read_gum
+    from discsum.parsers.training.splits import read_split
 
-    scores = evaluate_parser(load_parser(model), read_gum(data, split), rst=rst)
+    scores = evaluate_parser(load_parser(model), read_split(data, split, model), rst=rst)
     if style == "json":
         typer.echo(json.dumps({"model": model, "split": split, **scores.to_dict()}, indent=1))
         return

@@ -66,7 +66,7 @@ def train(
 ) -> None:
     """Train a parser or a summarizer, or resume its training.
 
-    Repeat the command to resume an interrupted run. Parsers learn from a folder of GUM, summarizers from tables of
+    Repeat the command to resume an interrupted run. Parsers learn from a folder of trees, summarizers from tables of
     texts with summaries or from folders that discsum preprocess made. Parsed and encoded texts are cached in sibling
     folders for other runs. On several GPUs: accelerate launch -m discsum.cli train.
 

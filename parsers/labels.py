@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.parsers.structure.scores import SIZE_BUCKETS
-from discsum.tree import NUCLEARITIES, relation_class
+from discsum.relation_classes import GUM_CLASSES, RelationClasses
+from discsum.tree import NUCLEARITIES
 
 Label = tuple[str, str]
 # Nodes that are labelled together.
@@ -25,11 +26,19 @@ class LabelScorer(nn.Module):
     its nuclearity's, so that rare labels learn from their class.
     """
 
-    def __init__(self, labels: Sequence[Label], hidden: int, inner: int = 384, dropout: float = 0.3) -> None:
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        hidden: int,
+        inner: int = 384,
+        dropout: float = 0.3,
+        relation_classes: RelationClasses = GUM_CLASSES,
+    ) -> None:
         """Build a scorer of `labels` from EDU states of size `hidden`."""
         super().__init__()
         self.labels = tuple((nuclearity, relation) for nuclearity, relation in labels)
-        coarse = [(nuclearity, relation_class(relation)) for nuclearity, relation in self.labels]
+        self.relation_classes = relation_classes
+        coarse = [(nuclearity, relation_classes(relation)) for nuclearity, relation in self.labels]
         self.classes = sorted(set(coarse))
         self.input = nn.Linear(6 * hidden, inner)
         self.left_size = nn.Embedding(len(SIZE_BUCKETS) + 1, inner)

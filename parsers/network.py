@@ -20,6 +20,7 @@ from discsum.parsers.structure import DESIGNS, SplitScorer
 from discsum.parsers.structure.cohesion import lexical_bags
 from discsum.parsers.subwords import Subwords, first_subwords
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Share, about, one_of
+from discsum.relation_classes import GUM_CLASSES, RelationClasses
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,12 @@ class ParserNetwork(nn.Module):
     """Encoder, boundary tagger, EDU encoder, split scorer and label scorer."""
 
     def __init__(
-        self, encoder: nn.Module, special: tuple[int, int, int], labels: Sequence[Label], config: NetworkConfig
+        self,
+        encoder: nn.Module,
+        special: tuple[int, int, int],
+        labels: Sequence[Label],
+        config: NetworkConfig,
+        relation_classes: RelationClasses = GUM_CLASSES,
     ) -> None:
         """Build the parts around a Hugging Face `encoder`; `special` as in `WindowEncoder`."""
         super().__init__()
@@ -63,7 +69,9 @@ class ParserNetwork(nn.Module):
         self.tagger = BoundaryTagger(width, config.tagger_hidden, dropout=config.dropout)
         self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout)
         self.splits = SplitScorer(config.hidden, config.rank, config.dropout, config.cohesion)
-        self.labels = LabelScorer(labels, config.hidden, config.label_inner, config.dropout)
+        self.labels = LabelScorer(
+            labels, config.hidden, config.label_inner, config.dropout, relation_classes=relation_classes
+        )
 
     @property
     def device(self) -> torch.device:

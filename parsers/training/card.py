@@ -7,16 +7,23 @@ from collections.abc import Sequence
 
 import yaml
 
+from discsum.constants import HUB
 from discsum.parsers.training.evaluation import ParserScores, format_figures
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.training.task import LogEntry
 
-_DATA = """\
+_GUM = """\
 Trained on the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on its dev split; the
 test split was not used. GUM's annotations are CC BY 4.0; its texts come under the licence of their
 source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is part of this model.
 """
 
+_OTHER = """\
+Trained on {train} documents of the treebank `{name}` ({edus} EDUs, {relations} relations), chosen on {dev} others, its
+dev split; {test}. `treebank.json` names the documents of each split.
+{sentences}"""
+_GUESSED = "Sentences of {guessed} of its documents are guessed from final punctuation.\n"
 
 _TEACHERS = """\
 In addition to gold trees it was trained on texts without trees, pseudo-labelled by trained parsers. None of these
@@ -27,18 +34,26 @@ texts is part of this model.
 """
 
 
-def parser_card(name: str, recipe: ParserRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str) -> str:
+def parser_card(
+    name: str, recipe: ParserRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str, treebank: Treebank | None = None
+) -> str:
     """Return the model card of one run: data and licences, recipe, and the figures of its log."""
     losses = " | ".join(log[0].parts)
     table = [f"| step | dev | {losses} |", "|---|---|" + "---|" * len(log[0].parts)]
     for entry in log:
         parts = " | ".join(f"{value:.3f}" for value in entry.parts.values())
         table.append(f"| {entry.steps} | {format_figures(entry.validation)} | {parts} |")
-    return _card(name, recipe, f"the running average after step {best.steps}", "\n".join(table), notes)
+    kept = f"the running average after step {best.steps}"
+    return _card(name, recipe, kept, "\n".join(table), notes, treebank)
 
 
 def mean_card(
-    name: str, recipe: ParserRecipe, runs: Sequence[tuple[str, ParserScores]], scores: ParserScores, notes: str
+    name: str,
+    recipe: ParserRecipe,
+    runs: Sequence[tuple[str, ParserScores]],
+    scores: ParserScores,
+    notes: str,
+    treebank: Treebank | None = None,
 ) -> str:
     """Return the card of several runs' averaged weights: as `parser_card`, with the figures of each run and of all."""
     rows = [(run, list(found.figures.values())) for run, found in runs]
@@ -50,7 +65,7 @@ def mean_card(
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(values)} |" for label, values in rows]
     kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best validation"
-    return _card(name, recipe, kept, "\n".join(table), notes)
+    return _card(name, recipe, kept, "\n".join(table), notes, treebank)
 
 
 def _cells(values: Sequence[float]) -> str:
@@ -58,32 +73,52 @@ def _cells(values: Sequence[float]) -> str:
     return " | ".join([*shown[:2], *(" / ".join(shown[first : first + 4]) for first in (2, 6, 10))])
 
 
-def _card(name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str) -> str:
-    data = _DATA
+def _data(treebank: Treebank) -> str:
+    """Return what a parser was trained on, if it is not GUM."""
+    assert treebank.splits is not None, "GUM has its own"
+    nodes = [node for document in treebank.train if document.tree for node in document.tree.nodes]
+    test = len(treebank.splits.names.get("test", ()))
+    return _OTHER.format(
+        name=treebank.name,
+        train=len(treebank.train),
+        dev=len(treebank.dev),
+        edus=sum(len(document.edus) for document in treebank.train),
+        relations=len({node.relation for node in nodes}),
+        test=f"the {test} of the test split were not used" if test else "there is no test split",
+        sentences=_GUESSED.format(guessed=treebank.guessed) if treebank.guessed else "",
+    )
+
+
+def _card(
+    name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str, treebank: Treebank | None
+) -> str:
+    other = treebank if treebank is not None and treebank.splits is not None else None
+    data, measured = (_GUM, "GUM dev") if other is None else (_data(other), "the dev split")
+    license, language = ("apache-2.0", "en") if other is None else (recipe.license, recipe.language)
+    head = {"license": license, "language": language, "tags": ["rst", "discourse-parsing", "discourse-segmentation"]}
     if recipe.teachers:
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     if recipe.start:
         data += f"\nIt was initialised from the layers that fit of another parser, {recipe.start}.\n"
-    settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False)
+    base = recipe.encoder.removeprefix(HUB)
+    shown = yaml.safe_dump({key: value for key, value in head.items() if value}, sort_keys=False, default_flow_style=None)
+    settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False, allow_unicode=True)
     return f"""\
 ---
-license: apache-2.0
-language: en
-tags: [rst, discourse-parsing, discourse-segmentation]
-base_model: {recipe.encoder}
+{shown}base_model: {base}
 ---
 # {name}
 
-Sentences, elementary discourse units and an RST tree from raw English text; use it with
+Sentences, elementary discourse units and an RST tree from raw {"English " if other is None else ""}text; use it with
 `discsum parse --parser FOLDER`. Weights are {kept}, stored as float16.
 
 ## Data
 
 {data}
-The pretrained encoder, {recipe.encoder}, has its own licence.
+The pretrained encoder, {base}, has its own licence.
 
-## Figures on GUM dev
+## Figures on {measured}
 
 Segmentation F1 of EDUs and sentences from raw text; original Parseval S/N/R/F with gold EDUs, and from raw text
 with spans identified by the start and by the end of their first EDU.

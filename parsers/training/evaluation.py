@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from discsum.document import Document
@@ -58,7 +59,11 @@ def format_figures(figures: Mapping[str, float]) -> str:
 def evaluate_parser(
     parser: Parser, gold: Sequence[Document], *, rst: bool = False, batch_size: int = 8
 ) -> ParserScores:
-    """Return the scores of `parser` on documents with gold trees, with `rst` by RST-Parseval."""
+    """Return the scores of `parser` on documents with gold trees, with `rst` by RST-Parseval.
+
+    Relations are compared by the classes of the parser's treebank.
+    """
+    compared = partial(parseval, gold, rst=rst, classes=parser.network.labels.relation_classes)
     raw = list(parser.parse_many((document.text for document in gold), batch_size=batch_size))
     given = [
         parser.parse(document.text, sentences=document.sentences, edus=document.edus, id=document.id)
@@ -67,7 +72,7 @@ def evaluate_parser(
     return ParserScores(
         segmentation(gold, raw),
         segmentation(gold, raw, "sentence"),
-        parseval(gold, given, rst=rst),
-        parseval(gold, raw, rst=rst),
-        parseval(gold, raw, key="end", rst=rst),
+        compared(given),
+        compared(raw),
+        compared(raw, key="end"),
     )

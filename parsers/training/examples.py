@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.labels import Label
 from discsum.parsers.segmenter import EDU_START, INSIDE, SENTENCE_START
 from discsum.parsers.structure import Expected
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import RSTTree
+
+# Share of unknown words from which the tokenizer is doubted.
+UNKNOWN = 0.1
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,28 @@ class GoldExamples:
     """Gold documents to train on, all drawn with the same weight."""
 
     def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
-        """Make an example of each document; see `make_example`."""
-        self._texts = [document.text for document in documents]
-        self._examples = [make_example(document, tokenizer, labels) for document in documents]
+        """Make an example of each document; see `make_example`.
+
+        Documents of which none can be made are left out with a warning.
+
+        Raises:
+            InputError: None can be made of any document.
+        """
+        self._texts: list[str] = []
+        self._examples: list[Example] = []
+        for document in documents:
+            try:
+                self._examples.append(make_example(document, tokenizer, labels))
+                self._texts.append(document.text)
+            except InputError as error:
+                warn(f"left out: {error}", InputWarning, stacklevel=2)
+                last = error
+        if documents and not self._examples:
+            raise InputError(f"expected a training document that can be used, got none: {last}")
         # Windows are padded, whole documents are not, so documents need no sorting by length.
-        self.lengths: NDArray[np.int64] = np.ones(len(documents), dtype=np.int64)
-        self.weights: NDArray[np.float64] = np.ones(len(documents))
+        self.lengths: NDArray[np.int64] = np.ones(len(self._examples), dtype=np.int64)
+        self.weights: NDArray[np.float64] = np.ones(len(self._examples))
+        _warn_of_unknown(self._examples, tokenizer)
 
     @property
     def digest(self) -> str:
@@ -115,6 +135,21 @@ class GoldExamples:
     def ids(self, examples: Sequence[int]) -> list[str]:
         """Return the documents' names."""
         return [self[index].id for index in examples]
+
+
+def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
+    """Warn if a tokenizer does not know many of the words, as one of another language does not."""
+    names = (getattr(tokenizer.model, "unk_token", None), "<unk>", "[UNK]")
+    unknown = next((index for name in names if name and (index := tokenizer.token_to_id(name)) is not None), None)
+    ids = np.concatenate([example.subwords.ids for example in examples])
+    share = float((ids == unknown).mean()) if unknown is not None and len(ids) else 0.0
+    if share > UNKNOWN:
+        warn(
+            f"the encoder's tokenizer does not know {share:.0%} of the words; choose an encoder of the treebank's "
+            "language, as encoder=hf:NAME",
+            InputWarning,
+            stacklevel=3,
+        )
 
 
 def digest(examples: Sequence[Example]) -> str:

@@ -21,6 +21,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import mean_card
 from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.persistence import CARD
 from discsum.training.checkpoint import LAST, earlier_state
@@ -36,6 +37,7 @@ def train_seeds(
     notes: str,
     texts: Sequence[str],
     report: Callable[[str], None] = lambda line: None,
+    treebank: Treebank | None = None,
 ) -> ParserScores | None:
     """Train a parser with each of the recipe's seeds and write the mean of their best weights to `folder / 'best'`.
 
@@ -54,7 +56,8 @@ def train_seeds(
     for seed in recipe.seeds:
         report(f"seed {seed}")
         run_folder, run_recipe = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
-        task = ParserTask(run_recipe, train, dev, name, notes, texts=texts, cache=folder.parent / "silver")
+        cache = folder.parent / "silver"
+        task = ParserTask(run_recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
         best = TrainingLoop(task, run_folder, report).run(report)
         if not task.accelerator.is_main_process:
             continue
@@ -71,7 +74,9 @@ def train_seeds(
     with replacing_folder(folder / BEST) as new:
         average_weights(parsers, name).save_pretrained(new)
         scores = evaluate_parser(Parser.from_pretrained(new, device=str(parsers[0].network.device)), dev)
-        (new / CARD).write_text(mean_card(name, recipe, runs, scores, notes), encoding="utf-8")
+        if treebank is not None and treebank.splits is not None:
+            treebank.splits.write(new)
+        (new / CARD).write_text(mean_card(name, recipe, runs, scores, notes, treebank), encoding="utf-8")
     report(f"mean of {len(runs)} parsers' weights {scores}")
     return scores
 

@@ -7,7 +7,9 @@ from typing import Annotated
 
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.structure import DESIGNS
-from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about
+from discsum.parsers.training.splits import SplitConfig
+from discsum.parsers.tree_folder import NEWLINE, PUNCTUATION
+from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about, one_of
 from discsum.recipes.sources import Rows
 from discsum.training.recipe import TrainingRecipe
 
@@ -16,9 +18,9 @@ from discsum.training.recipe import TrainingRecipe
 class ParserRecipe(TrainingRecipe):
     """The settings of a parser's training run, in addition to those of every run."""
 
-    encoder: Annotated[str, about("Hugging Face name or folder of the encoder to start from.")] = (
-        "sentence-transformers/all-MiniLM-L6-v2"
-    )
+    encoder: Annotated[
+        str, about("Hugging Face name or folder of the encoder to start from, or a parser whose encoder is taken.")
+    ] = "sentence-transformers/all-MiniLM-L6-v2"
     start: Annotated[
         str | None,
         about(
@@ -70,6 +72,25 @@ class ParserRecipe(TrainingRecipe):
             "none for one run, with `seed`."
         ),
     ] = ()
+
+    split: Annotated[SplitConfig, about("How a treebank other than GUM is split.")] = field(default_factory=SplitConfig)
+    sentences: Annotated[
+        str,
+        one_of(
+            (PUNCTUATION, NEWLINE),
+            "Sentences of tree files, which have none: guessed from final punctuation, or the lines of the text files "
+            "beside them.",
+        ),
+    ] = PUNCTUATION
+    classes: Annotated[
+        dict[str, str],
+        about(
+            "Class of a relation, by relation. Those left out: the part before the first hyphen if all have one, as in "
+            "GUM, otherwise the relation itself."
+        ),
+    ] = field(default_factory=dict)
+    language: Annotated[str, about("Language of the treebank, for the model card, such as de.")] = ""
+    license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
     def problems(self) -> list[str]:
         """Return the contradictions between fields."""

@@ -15,15 +15,17 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
-from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.pretrained import longest_window, pretrained_encoder
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.evaluation import evaluate_parser, format_figures
 from discsum.parsers.training.examples import Example, GoldExamples, digest, label_set
 from discsum.parsers.training.losses import LossSums, ParserBatch, ParserObjective, make_batch
 from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
+from discsum.relation_classes import RelationClasses
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -58,6 +60,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         name: str,
         notes: str = "",
         *,
+        treebank: Treebank | None = None,
         texts: Sequence[str] = (),
         cache: Path | None = None,
     ) -> None:
@@ -69,18 +72,27 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             dev: Gold documents to validate on.
             name: The parser's name.
             notes: Text for the model card.
+            treebank: What the documents are of; GUM if it is not given.
             texts: Texts without trees for the recipe's teachers.
             cache: Folder of the teachers' predictions, which runs may share; required with teachers.
 
         Raises:
+            InputError: Windows that are longer than the encoder reads.
             WeightsError: No such encoder.
         """
         torch.manual_seed(recipe.seed)
         pretrained = pretrained_encoder(recipe.encoder)
+        longest = longest_window(pretrained.encoder)
+        if longest is not None and recipe.network.window > longest:
+            raise InputError(
+                f"network.window: expected at most {longest} subwords, which {recipe.encoder} reads, got "
+                f"{recipe.network.window}; say network.window={longest}"
+            )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
         super().__init__(recipe, GoldExamples(train, self.tokenizer, labels))
-        self.dev, self.name, self.notes = dev, name, notes
-        parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network)
+        self.dev, self.name, self.notes, self.treebank = dev, name, notes, treebank
+        classes = RelationClasses.of({relation for _, relation in labels}, recipe.classes)
+        parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
@@ -178,12 +190,14 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         return format_figures(validation)
 
     def save(self, folder: Path) -> None:
-        """Write the parser."""
+        """Write the parser, and the splits of its treebank."""
         self._parser().save_pretrained(folder)
+        if self.treebank is not None and self.treebank.splits is not None:
+            self.treebank.splits.write(folder)
 
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
-        return parser_card(self.name, self.recipe, log, best, self.notes)
+        return parser_card(self.name, self.recipe, log, best, self.notes, self.treebank)
 
     def state(self) -> dict[str, Any]:
         """Return the digest of the pseudo-labelled texts."""

@@ -1,0 +1,134 @@
+"""Any folder of tree files as documents: their trees, the texts that stand beside them, and their sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from warnings import warn
+
+from discsum.document import Document, Span
+from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.formats import read_tree, suffixes
+from discsum.parsers.treebank import align
+from discsum.writing import ends_sentence
+
+# Where the sentences of tree files come from that do not have them.
+PUNCTUATION, NEWLINE = "punctuation", "newline"
+_BLANK_LINE = re.compile(r"\n\s*\n|\r\s*\r|[\u2029\f]")
+_LINE = re.compile(r"[\n\r\u2028\u2029\f]")
+# The only format that has the text and its sentences.
+_WHOLE = ".json"
+# Names that a message lists.
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class TreeFolder:
+    """The documents of a folder.
+
+    Attributes:
+        documents: Documents by name: the path in the folder, without suffix.
+        left_out: Names of those that could not be read, or were there already.
+        guessed: Number of documents whose sentences are guessed from punctuation.
+    """
+
+    documents: dict[str, Document]
+    left_out: frozenset[str]
+    guessed: int
+
+
+def has_trees(folder: Path) -> bool:
+    """Return whether there are tree files in a folder; one that `discsum preprocess` made counts as having none."""
+    return folder.is_dir() and not (folder / "manifest.json").is_file() and any(_tree_files(folder))
+
+
+def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
+    """Return the documents with trees in a folder and those below it.
+
+    A text file of the same name, with the suffix `.txt` or none, gives the text where it has the EDUs' letters.
+    Documents that cannot be read, and those whose text another one has, are left out with a warning.
+
+    Args:
+        folder: Holds files of any tree format.
+        sentences: Sentences of trees that have none: `punctuation`, where an EDU closes with a final mark and at
+            blank lines of the text; `newline`, the lines of the text file.
+
+    Raises:
+        InputError: No folder, or no tree in it.
+    """
+    documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), 0
+    for path in sorted(_tree_files(folder), key=lambda path: (path.with_suffix(""), path.suffix != _WHOLE, path.name)):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        try:
+            document = read_tree(path)
+            if document.tree is None:
+                raise InputError(f"{path}: expected a tree over the EDUs, found none")
+            if name in documents:
+                raise InputError(f"{path}: expected one tree file a document, {name} is there in another format")
+            if path.suffix.lower() != _WHOLE:
+                document, certain = _with_text(document, path, sentences)
+                guessed += not certain
+            same = texts.setdefault("".join(document.text.split()), name)
+            if same != name:
+                raise InputError(f"{path}: expected a text of its own, {same} has it too")
+        except DiscsumError as error:
+            warn(f"left out: {error}", InputWarning, stacklevel=2)
+            left_out.add(name)
+            continue
+        documents[name] = document.with_id(name)
+    if not documents:
+        endings = ", ".join(sorted(suffixes()))
+        unread = f", {len(left_out)} that cannot be read" if left_out else ""
+        raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
+    if guessed:
+        warn(
+            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation; say "
+            "sentences=newline if text files beside the trees have a sentence a line",
+            InputWarning,
+            stacklevel=2,
+        )
+    return TreeFolder(documents, frozenset(left_out - documents.keys()), guessed)
+
+
+def _tree_files(folder: Path) -> Iterator[Path]:
+    known = suffixes()
+    for path in folder.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix.lower() in known and path.is_file() and not hidden:
+            yield path
+
+
+def _with_text(document: Document, path: Path, sentences: str) -> tuple[Document, bool]:
+    """Return the document with the text beside its file, if it fits, and whether its sentences are certain."""
+    found = next((file for file in (path.with_suffix(".txt"), path.with_suffix("")) if file.is_file()), None)
+    if found is None:
+        if sentences == NEWLINE:
+            warn(f"{path}: expected a text file beside it, found none", InputWarning, stacklevel=3)
+        return document, False
+    try:
+        text = found.read_bytes().decode("utf-8-sig")
+        edus = align(document.edu_texts, text, "EDUs")
+    except (InputError, UnicodeDecodeError) as error:
+        warn(f"{found}: expected the text of {path.name}, used that of its EDUs: {error}", InputWarning, stacklevel=3)
+        return document, False
+    spans = sentence_spans(text, edus, sentences)
+    whole = Document.from_spans(text, spans, edus, document.tree, document.id, document.parser)
+    return whole, sentences == NEWLINE
+
+
+def sentence_spans(text: str, edus: list[Span], sentences: str) -> list[Span]:
+    """Return the sentences of a text with EDUs: those by lines, or those guessed from punctuation and blank lines.
+
+    A sentence begins where an EDU does, so a line that begins inside an EDU is of the sentence before.
+    """
+    breaks = _LINE if sentences == NEWLINE else _BLANK_LINE
+    spans, start = [], edus[0].start if edus else 0
+    for index, edu in enumerate(edus):
+        following = edus[index + 1].start if index + 1 < len(edus) else None
+        closed = sentences != NEWLINE and ends_sentence(text[edu.start : edu.end])
+        if following is None or closed or breaks.search(text, edu.end, following):
+            spans.append(Span(start, edu.end))
+            start = following if following is not None else edu.end
+    return spans
