@@ -173,9 +173,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         if not dropout:
             _without_attention_dropout(config)
         # Never a pickle; single precision, whatever the file has.
-        loaded = AutoModel.from_pretrained(
-            source, config=config, use_safetensors=True, dtype=torch.float32, **options
-        )
+        loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, dtype=torch.float32, **options)
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
@@ -219,11 +217,16 @@ def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
             f"{type(tokenizer).__name__}; choose another encoder"
         )
     names = (("cls_token", "bos_token"), ("sep_token", "eos_token"), ("pad_token", "eos_token"))
-    found = [next((index for part in pair if (index := getattr(tokenizer, f"{part}_id")) is not None), None) for pair in names]
+    found = [
+        next((index for part in pair if (index := getattr(tokenizer, f"{part}_id")) is not None), None)
+        for pair in names
+    ]
     before, after, padding = found
     if before is None or after is None or padding is None:
         lacking = [pair[0] for pair, index in zip(names, found, strict=True) if index is None]
-        raise WeightsError(f"{name}: expected a tokenizer with {', '.join(lacking)}, found none; choose another encoder")
+        raise WeightsError(
+            f"{name}: expected a tokenizer with {', '.join(lacking)}, found none; choose another encoder"
+        )
     return before, after, padding
 
 

@@ -58,6 +58,8 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
     Raises:
         InputError: No folder, or no tree in it.
     """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: expected a folder with tree files, found no such folder")
     documents, left_out, texts, guessed = dict[str, Document](), set[str](), dict[str, str](), 0
     for path in sorted(_tree_files(folder), key=lambda path: (path.with_suffix(""), path.suffix != _WHOLE, path.name)):
         name = path.relative_to(folder).with_suffix("").as_posix()
@@ -67,9 +69,9 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
                 raise InputError(f"{path}: expected a tree over the EDUs, found none")
             if name in documents:
                 raise InputError(f"{path}: expected one tree file a document, {name} is there in another format")
-            if path.suffix.lower() != _WHOLE:
+            certain = path.suffix.lower() == _WHOLE
+            if not certain:
                 document, certain = _with_text(document, path, sentences)
-                guessed += not certain
             same = texts.setdefault("".join(document.text.split()), name)
             if same != name:
                 raise InputError(f"{path}: expected a text of its own, {same} has it too")
@@ -78,6 +80,7 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
             left_out.add(name)
             continue
         documents[name] = document.with_id(name)
+        guessed += not certain
     if not documents:
         endings = ", ".join(sorted(suffixes()))
         unread = f", {len(left_out)} that cannot be read" if left_out else ""

@@ -63,7 +63,10 @@ def test_units_of_scripts_without_spaces_are_joined_without():
     assert join_units(["Als es regnete,", "gingen wir."])[0] == "Als es regnete, gingen wir."
     assert join_units(["雨停了", "and we left"])[0] == "雨停了 and we left"
     document = Document.from_edu_texts(["因为下雨，", "我们回家。", "天黑了"])
-    assert (document.text, document.sentence_texts) == ("因为下雨，我们回家。天黑了", ("因为下雨，我们回家。", "天黑了"))
+    assert (document.text, document.sentence_texts) == (
+        "因为下雨，我们回家。天黑了",
+        ("因为下雨，我们回家。", "天黑了"),
+    )
 
 
 @given(st.lists(st.text(min_size=1).map(str.strip).filter(bool), min_size=1, max_size=5))

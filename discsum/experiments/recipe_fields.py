@@ -38,9 +38,7 @@ def field_report(content: dict[str, Any]) -> str:
     data, name, notes = common_fields(content)
     common = [
         FieldHelp("kind", "one of parser, extractive, abstractive", kind, "What is trained."),
-        FieldHelp(
-            "data", "a folder", str(data), "A treebank, or the folder that paths of sources are relative to."
-        ),
+        FieldHelp("data", "a folder", str(data), "A treebank, or the folder that paths of sources are relative to."),
         FieldHelp("name", "a word", name, "Name of the model."),
         FieldHelp("notes", "a text", notes, "Additional text of the model card."),
     ]

@@ -35,7 +35,12 @@ texts is part of this model.
 
 
 def parser_card(
-    name: str, recipe: ParserRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str, treebank: Treebank | None = None
+    name: str,
+    recipe: ParserRecipe,
+    log: Sequence[LogEntry],
+    best: LogEntry,
+    notes: str,
+    treebank: Treebank | None = None,
 ) -> str:
     """Return the model card of one run: data and licences, recipe, and the figures of its log."""
     losses = " | ".join(log[0].parts)
@@ -89,9 +94,7 @@ def _data(treebank: Treebank) -> str:
     )
 
 
-def _card(
-    name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str, treebank: Treebank | None
-) -> str:
+def _card(name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str, treebank: Treebank | None) -> str:
     other = treebank if treebank is not None and treebank.splits is not None else None
     data, measured = (_GUM, "GUM dev") if other is None else (_data(other), "the dev split")
     license, language = ("apache-2.0", "en") if other is None else (recipe.license, recipe.language)
@@ -102,7 +105,9 @@ def _card(
     if recipe.start:
         data += f"\nIt was initialised from the layers that fit of another parser, {recipe.start}.\n"
     base = recipe.encoder.removeprefix(HUB)
-    shown = yaml.safe_dump({key: value for key, value in head.items() if value}, sort_keys=False, default_flow_style=None)
+    shown = yaml.safe_dump(
+        {key: value for key, value in head.items() if value}, sort_keys=False, default_flow_style=None
+    )
     settings = yaml.safe_dump(recipe.to_dict(), sort_keys=False, allow_unicode=True)
     return f"""\
 ---

@@ -32,7 +32,7 @@ class SplitConfig(Checked):
     file: Annotated[
         str | None,
         about(
-            "File of the splits `train`, `dev` and `test` in the treebank's folder: a name, a tab and a split per line, "
+            "File of the splits `train`, `dev` and `test` in the treebank's folder: a name, a tab and a split a line, "
             "or `.yaml` with a list per split. By default `splits.tsv` if it is there, otherwise splits are drawn."
         ),
     ] = None
@@ -42,7 +42,9 @@ class SplitConfig(Checked):
 
     def problems(self) -> list[str]:
         """Return whether no documents would be left to train on."""
-        return [] if self.dev + self.test < 1 else [f"dev: expected less than 1 with test, got {self.dev + self.test:g}"]
+        return (
+            [] if self.dev + self.test < 1 else [f"dev: expected less than 1 with test, got {self.dev + self.test:g}"]
+        )
 
 
 @dataclass(frozen=True)

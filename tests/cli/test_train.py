@@ -1,5 +1,6 @@
 import json
 
+import german_treebank
 import pytest
 import tiny
 import yaml
@@ -90,3 +91,22 @@ def test_a_second_run_at_once_is_refused(discsum, recipe, treebank, tmp_path):
     with alone(tmp_path / "run"):
         result = discsum("train", recipe, f"data={treebank}", "-o", tmp_path / "run")
     assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
+
+
+def test_a_parser_of_any_treebank(discsum, encoder_folder, tmp_path):
+    bank, run = german_treebank.write(tmp_path / "bank"), tmp_path / "run"
+    (bank / "kaputt.dis").write_text("( Root")
+    sizes = [f"network.{name}={value}" for name, value in tiny.SIZES.items()]
+    settings = [f"data={bank}", f"encoder={encoder_folder}", "epochs=1", *sizes]
+    result = discsum("train", "parser", *settings, "-o", run)
+    assert result.code == 0
+    said = [line for line in result.err.splitlines() if line]
+    assert said[0].startswith(f"discsum: left out: {bank / 'kaputt.dis'}") and "sentences of 15 of 15" in said[1]
+    result = discsum("evaluate", run / "best", bank, "--split", "test")
+    assert (result.code, "docs:2|" in result.out, "relations:labels" in result.out) == (0, True, True)
+    story = german_treebank.story(4).text.encode()
+    assert discsum("parse", "-", "--parser", run / "best", stdin=story).code == 0
+    result = discsum("train", "parser", *settings, "split.seed=3", "-o", run)
+    assert result.code == 1 and "choose another folder" in result.err
+    result = discsum("train", "parser", f"data={tmp_path / 'gone'}", "-o", tmp_path / "other")
+    assert (result.code, "gone: expected a folder with tree files, found no such folder" in result.err) == (1, True)

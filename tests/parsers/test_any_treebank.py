@@ -1,0 +1,343 @@
+"""Parsers of treebanks other than GUM: reading, splits, training on German stories, and measuring."""
+
+import json
+import shutil
+import warnings
+
+import german_treebank
+import pytest
+import tiny_encoders
+
+from discsum.document import Document, Span
+from discsum.errors import DiscsumWarning, InputError
+from discsum.formats import dump
+from discsum.parsers.parser import Parser
+from discsum.parsers.parseval import parseval
+from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.subwords import split_subwords
+from discsum.parsers.training.examples import GoldExamples, label_set
+from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import SplitConfig, drawn, read_split, read_treebank
+from discsum.parsers.training.task import ParserTask
+from discsum.parsers.tree_folder import has_trees, read_folder, sentence_spans
+from discsum.relation_classes import RelationClasses
+from discsum.training.loop import TrainingLoop
+from discsum.tree import Node, RSTTree
+
+STORIES = [german_treebank.story(number) for number in range(german_treebank.COUNT)]
+CHINESE = ["因为下雨，", "我们回家。", "天黑了，", "所以没人出门。"]
+ARABIC = ["عندما ارتفع النهر،", "توقفت الطاحونة.", "هل عاد الخباز", "لأن الخبز رخيص؟"]
+
+
+@pytest.fixture
+def bank(tmp_path):
+    return german_treebank.write(tmp_path / "bank")
+
+
+def read(folder, sentences="punctuation"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = read_folder(folder, sentences)
+    return found, [str(warning.message) for warning in caught]
+
+
+def settings(encoder, **changes):
+    network = {"window": 64, "hidden": 32, "tagger_hidden": 32, "rank": 16, "label_inner": 32, "layers": 1}
+    network |= {"dropout": 0.1, "overlap": 12}
+    fields = {"encoder": str(encoder), "network": network, "epochs": 12, "batch": 1, "rate": 0.005, "average": 0.9}
+    fields |= {"encoder_rate": 0.001, "flatten": 0, "section": 0, "drop": 0, "bf16": False, "validate_every": 66}
+    return ParserRecipe.from_dict(fields | changes)
+
+
+def run(recipe, folder, bank, report=lambda line: None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscsumWarning)
+        treebank = read_treebank(bank, recipe.split, recipe.sentences)
+    task = ParserTask(recipe, treebank.train, treebank.dev, "klein", treebank=treebank)
+    loop = TrainingLoop(task, folder, report)
+    loop.run(report)
+    return treebank
+
+
+def test_a_mixed_folder_is_read(bank):
+    found, said = read(bank)
+    assert list(found.documents) == [story.id for story in STORIES]
+    for story in STORIES:
+        document = found.documents[story.id]
+        assert (document.text, document.edus, document.sentences) == (story.text, story.edus, story.sentences)
+        nodes = {(node.first, node.last, node.split, node.nuclearity, node.relation) for node in document.tree.nodes}
+        assert nodes == {
+            (node.first, node.last, node.split, node.nuclearity, node.relation) for node in story.tree.nodes
+        }
+    assert len(said) == 1 and "sentences of 15 of 15 documents are guessed" in said[0]
+    assert has_trees(bank)
+
+
+def test_texts_beside_the_trees(bank):
+    german_treebank.write_texts(bank)
+    found, said = read(bank, "newline")
+    assert (found.guessed, said) == (0, [])
+    assert found.documents["text03"].text.count("\n") == 4
+    assert found.documents["text03"].sentence_texts == STORIES[3].sentence_texts
+    (bank / "text03.txt").write_text("Ein anderer Text.")
+    (bank / "text04.txt").unlink()
+    found, said = read(bank, "newline")
+    assert found.documents["text03"].text == STORIES[3].text
+    assert any("text03.txt: expected the text of text03.rs3, used that of its EDUs" in line for line in said)
+    assert any("text04.dis: expected a text file beside it, found none" in line for line in said)
+    assert any("sentences of 2 of 15 documents are guessed" in line for line in said)
+
+
+def test_sentences_begin_where_edus_do():
+    text = "Heading\n\nIt rained\nall day, so. We left"
+    edus = [Span(0, 7), Span(9, 27), Span(28, 31), Span(32, 39)]
+    spans = {
+        how: [text[one.start : one.end] for one in sentence_spans(text, edus, how)]
+        for how in ("punctuation", "newline")
+    }
+    assert spans["punctuation"] == ["Heading", "It rained\nall day, so.", "We left"]
+    assert spans["newline"] == ["Heading", "It rained\nall day, so. We left"]
+
+
+def test_bad_documents_are_named_and_left_out(bank):
+    (bank / "kaputt.rs3").write_text("<rst>")
+    shutil.copy(bank / "text00.rs3", bank / "zweimal.rs3")
+    (bank / "text01.rs3").write_text(dump(STORIES[1], "rs3"))
+    found, said = read(bank)
+    assert len(found.documents) == 15
+    for part in (
+        "kaputt.rs3",
+        "zweimal.rs3: expected a text of its own, text00 has it too",
+        "text01.rs3: expected one",
+    ):
+        assert sum(line.startswith("left out: ") and part in line for line in said) == 1
+    (bank / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty: expected a folder with tree files that end in \.dis, .*found none"):
+        read_folder(bank / "empty")
+    with pytest.raises(InputError, match="gone: expected a folder with tree files, found no such folder"):
+        read_folder(bank / "gone")
+
+
+def test_splits_are_drawn_by_name():
+    names = [f"n{number}" for number in range(40)]
+    splits = drawn(names, SplitConfig(dev=0.2, test=0.1))
+    assert [len(splits[split]) for split in ("train", "dev", "test")] == [28, 8, 4]
+    assert sorted(name for part in splits.values() for name in part) == sorted(names)
+    assert splits == drawn(names[::-1], SplitConfig(dev=0.2, test=0.1))
+    assert splits != drawn(names, SplitConfig(dev=0.2, test=0.1, seed=2))
+    assert "test" not in drawn(names, SplitConfig(test=0.0))
+    with pytest.raises(InputError, match="dev: expected less than 1 with test, got 1"):
+        SplitConfig(dev=0.5, test=0.5)
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.DiscsumWarning")
+def test_splits_from_files(bank):
+    (bank / "splits.tsv").write_text("text00\ttrain\ntext01.dis\tdev\n")
+    treebank = read_treebank(bank, SplitConfig())
+    assert treebank.splits.names == {"train": ["text00"], "dev": ["text01"]}
+    (bank / "mine.yaml").write_text("train: [text02, text03]\ndev: [text04]\ntest: [text05]\n")
+    treebank = read_treebank(bank, SplitConfig(file="mine.yaml"))
+    assert [document.id for document in treebank.train] == ["text02", "text03"]
+    for content, message in (
+        ("text00\ttrain\ntext99\tdev\n", r"splits\.tsv: expected names of documents with trees, found no text99"),
+        ("text00\ttrain\ntext00\tdev\n", "expected text00 in one split, got train and dev"),
+        ("text00\ttrain\n", "expected documents of the splits train and dev, got 1 and 0 of 15"),
+    ):
+        (bank / "splits.tsv").write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_treebank(bank, SplitConfig())
+    (bank / "mine.yaml").write_text("- text02\n")
+    with pytest.raises(InputError, match=r"mine\.yaml: expected a list of documents for each split"):
+        read_treebank(bank, SplitConfig(file="mine.yaml"))
+    (bank / "splits.tsv").unlink()
+    for path in list(bank.iterdir())[2:]:
+        path.unlink()
+    with pytest.raises(InputError, match="expected"):
+        read_treebank(bank, SplitConfig())
+
+
+def test_classes_of_relations():
+    gum = RelationClasses.of(["elaboration-additional", "joint-list", "same-unit"], {})
+    assert (gum("elaboration-attribute"), gum("same-unit"), gum.kind) == ("elaboration", "same-unit", "classes")
+    own = RelationClasses.of(["volitional-cause", "list"], {})
+    assert (own("volitional-cause"), own.kind) == ("volitional-cause", "labels")
+    named = RelationClasses.of(["ursache", "zweck:gut"], {"ursache": "grund"})
+    assert (named("ursache"), named("zweck:gut"), named.kind) == ("grund", "zweck:gut", "classes")
+    tree = RSTTree(2, [Node(0, 1, 0, "NS", "ursache")])
+    other = RSTTree(2, [Node(0, 1, 0, "NS", "folge")])
+    gold, guess = ([Document.from_edu_texts(["So", "it is."], one)] for one in (tree, other))
+    assert parseval(gold, guess, classes=own).relation == 0
+    assert parseval(gold, guess, classes=RelationClasses({"ursache": "a", "folge": "a"})).relation == 100
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A parser of the German stories, with its treebank and folders."""
+    folder = tmp_path_factory.mktemp("german")
+    german_treebank.write(folder / "bank")
+    encoder = tiny_encoders.save(folder / "encoder", "bert", [story.text for story in STORIES])
+    recipe = settings(encoder, language="de", classes={"folge": "reihung", "e-reihe": "reihung"})
+    return run(recipe, folder / "run", folder / "bank"), folder
+
+
+def right_branching(documents):
+    """Return the documents with right-branching trees of their most frequent label."""
+    nodes = [(node.nuclearity, node.relation) for one in documents for node in one.tree.nodes]
+    label = max(set(nodes), key=nodes.count)
+    return [
+        Document.from_spans(
+            one.text,
+            one.sentences,
+            one.edus,
+            RSTTree(len(one.edus), [Node(at, len(one.edus) - 1, at, *label) for at in range(len(one.edus) - 1)]),
+        )
+        for one in documents
+    ]
+
+
+def test_it_learns_its_documents(trained):
+    treebank, folder = trained
+    parser = Parser.from_pretrained(folder / "run" / "best")
+    assert set(parser.network.labels.labels) == set(label_set(treebank.train))
+    assert ("NN", "reihung") in parser.network.labels.classes
+    found = [parser.parse(one.text, sentences=one.sentences, edus=one.edus) for one in treebank.train]
+    classes = parser.network.labels.relation_classes
+    learned = parseval(treebank.train, found, classes=classes)
+    trivial = parseval(treebank.train, right_branching(treebank.train), classes=classes)
+    assert learned.full > trivial.full + 40 and learned.span > trivial.span + 20
+    again = Parser.from_pretrained(folder / "run" / "best").parse(treebank.train[0].text)
+    assert again.tree == parser.parse(treebank.train[0].text).tree
+
+
+def test_the_card_and_the_splits_are_kept(trained):
+    treebank, folder = trained
+    card = (folder / "run" / "best" / "README.md").read_text()
+    for part in (
+        "language: de",
+        "11 documents of the treebank `bank` (88 EDUs, 6 relations)",
+        "the 2 of the test split",
+    ):
+        assert part in card
+    assert "Georgetown" not in card and "license:" not in card.split("\n# ")[0]
+    kept = json.loads((folder / "run" / "best" / "treebank.json").read_text())
+    assert kept["names"] == treebank.splits.names
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.DiscsumWarning")
+def test_the_held_out_part_is_measured(trained, tmp_path):
+    treebank, folder = trained
+    best = folder / "run" / "best"
+    bank = shutil.copytree(folder / "bank", tmp_path / "bank")
+    # A later document is in no split.
+    (bank / "neu.rs3").write_text(
+        dump(Document.from_edu_texts(["Neu", "hier."], RSTTree(2, [Node(0, 1, 0, "NN", "folge")])), "rs3")
+    )
+    assert [one.id for one in read_split(bank, "test", best)] == treebank.splits.names["test"]
+    assert len(read_split(bank, "all", best)) == 16
+    with pytest.raises(InputError, match="expected documents of the split 'other', found train, dev, test"):
+        read_split(bank, "other", best)
+    next(bank.glob(treebank.splits.names["test"][0] + ".*")).unlink()
+    with pytest.raises(InputError, match=r"treebank\.json: expected names of documents with trees, found no text"):
+        read_split(bank, "test", best)
+    with pytest.raises(InputError, match="measure on all of its 15 documents with --split all"):
+        read_split(bank, "test", "discsum-gum")
+
+
+def test_a_killed_run_goes_on(trained, tmp_path):
+    _, folder = trained
+    recipe = settings(folder / "encoder", epochs=2, validate_every=11)
+
+    class KilledError(Exception):
+        pass
+
+    def kill(line):
+        if line.startswith("step 15/"):
+            raise KilledError
+
+    run(recipe, tmp_path / "whole", folder / "bank")
+    with pytest.raises(KilledError):
+        run(recipe, tmp_path / "killed", folder / "bank", kill)
+    run(recipe, tmp_path / "killed", folder / "bank")
+    whole, killed = (tmp_path / name / "best" / "model.safetensors" for name in ("whole", "killed"))
+    assert whole.read_bytes() == killed.read_bytes()
+
+
+@pytest.mark.parametrize("kind", tiny_encoders.KINDS)
+def test_encoders_of_other_kinds(kind, tmp_path):
+    texts = [story.text for story in STORIES]
+    encoder = tiny_encoders.save(tmp_path / kind, kind, texts)
+    loaded = pretrained_encoder(f"hf:{encoder}")
+    # RoBERTa's kin count positions from behind the index of padding.
+    assert longest_window(loaded.encoder) == (64 if "roberta" in kind else 66)
+    german_treebank.write(tmp_path / "bank")
+    run(settings(encoder, epochs=1), tmp_path / "run", tmp_path / "bank")
+    parser = Parser.from_pretrained(tmp_path / "run" / "best")
+    assert parser.parse(texts[0] * 6).tree is not None
+    # A parser's encoder is an encoder too.
+    assert pretrained_encoder(str(tmp_path / "run" / "best")).special == loaded.special
+    network = {"window": 70, "overlap": 8}
+    with pytest.raises(
+        InputError, match=r"network\.window: expected at most 6[46] subwords.* say network\.window=6[46]"
+    ):
+        run(settings(encoder, network=network), tmp_path / "other", tmp_path / "bank")
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "roberta"])
+@pytest.mark.parametrize("edus", [CHINESE, ARABIC])
+def test_other_scripts_have_a_subword_where_a_unit_begins(kind, edus, tmp_path):
+    nodes = [Node(0, 3, 1, "NN", "folge"), Node(0, 1, 0, "SN", "ursache"), Node(2, 3, 2, "SN", "ursache")]
+    document = Document.from_edu_texts(edus, RSTTree.from_unordered(4, nodes), id="other")
+    assert len(document.sentences) == 2
+    tokenizer = pretrained_encoder(str(tiny_encoders.save(tmp_path, kind, edus))).tokenizer
+    words = split_subwords(document.text, tokenizer)
+    assert (words.ends[1:] >= words.ends[:-1]).all() and (words.starts < words.ends).all()
+    examples = GoldExamples([document], tokenizer, label_set([document]))
+    starts = examples[0].targets.edu_starts
+    assert [int(words.starts[at]) for at in starts] == [edu.start for edu in document.edus]
+    assert words.opens[starts].all()
+
+
+def test_a_segmenter_of_a_script_without_spaces(tmp_path):
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    causes, things = ("下雨", "刮风", "天黑", "河涨"), ("回家", "关门", "停工", "上山")
+    texts = []
+    for number in range(12):
+        edus = [
+            f"因为{causes[number % 4]}，",
+            f"我们{things[number // 3]}。",
+            f"大家{things[number % 4]}",
+            f"所以{causes[number // 3]}。",
+        ]
+        nodes = [Node(0, 3, 1, "NN", "顺承"), Node(0, 1, 0, "SN", "因果"), Node(2, 3, 2, "NS", "结果")]
+        document = Document.from_edu_texts(edus, RSTTree.from_unordered(4, nodes))
+        texts.append(document.text)
+        (bank / f"{number}.rs3").write_text(dump(document, "rs3"), encoding="utf-8")
+    encoder = tiny_encoders.save(tmp_path / "encoder", "bert", texts)
+    run(settings(encoder, epochs=10, validate_every=100), tmp_path / "run", bank)
+    parser = Parser.from_pretrained(tmp_path / "run" / "best")
+    found = parser.parse("因为下雨，我们停工。大家上山所以刮风。")
+    assert found.edu_texts == ("因为下雨，", "我们停工。", "大家上山", "所以刮风。")
+    assert found.sentence_texts == ("因为下雨，我们停工。", "大家上山所以刮风。")
+
+
+def test_a_tokenizer_of_another_language_is_doubted(tmp_path):
+    tokenizer = pretrained_encoder(str(tiny_encoders.save(tmp_path, "bert", ["only english words here"]))).tokenizer
+    nodes = [Node(0, 3, 1, "NN", "a"), Node(0, 1, 0, "SN", "b"), Node(2, 3, 2, "SN", "b")]
+    document = Document.from_edu_texts(CHINESE, RSTTree.from_unordered(4, nodes))
+    with pytest.warns(DiscsumWarning, match="the encoder's tokenizer does not know"):
+        GoldExamples([document], tokenizer, label_set([document]))
+
+
+def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
+    nodes = [Node(0, 1, 0, "NN", "a")]
+    good = Document.from_edu_texts(["the mill", "stopped."], RSTTree(2, nodes), id="good")
+    chain = RSTTree(3, [Node(0, 2, 0, "NN", "a"), Node(1, 2, 1, "NN", "a")])
+    bad = Document.from_edu_texts(["the mill", "\u200b", "stopped."], chain, id="bad")
+    with pytest.warns(DiscsumWarning, match="left out: bad: expected every EDU to have a subword of its own"):
+        assert len(GoldExamples([good, bad], tokenizer, [("NN", "a")])) == 1
+    with (
+        pytest.warns(DiscsumWarning),
+        pytest.raises(InputError, match="a training document that can be used, got none"),
+    ):
+        GoldExamples([bad], tokenizer, [("NN", "a")])
