@@ -111,7 +111,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
     [
         (
             ["no-such-recipe"],
-            "one of manakul2021/..., news-edu, news-sentence, parser-gum, parser-gum-first, parser-gum-large, "
+            "one of manakul2021/..., news-edu, news-sentence, parser, parser-gum, parser-gum-first, parser-gum-large, "
             "parser-gum-second, small-bart/..., xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
