@@ -91,4 +91,4 @@ def average_weights(parsers: Sequence[Parser], name: str) -> Parser:
             for key, value in network.state_dict().items()
         }
     )
-    return Parser(network, parsers[0].tokenizer, name)
+    return Parser(network, parsers[0].tokenizer, name, language=parsers[0].language)

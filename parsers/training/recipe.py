@@ -89,7 +89,13 @@ class ParserRecipe(TrainingRecipe):
             "GUM, otherwise the relation itself."
         ),
     ] = field(default_factory=dict)
-    language: Annotated[str, about("Language of the treebank, for the model card, such as de.")] = ""
+    language: Annotated[
+        str,
+        about(
+            "ISO 639-1 code of the treebank's language, such as de, for the model card; texts that look like another "
+            "one get a warning. Without it none do."
+        ),
+    ] = ""
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 
     def problems(self) -> list[str]:

@@ -26,6 +26,7 @@ from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
 from discsum.relation_classes import RelationClasses
+from discsum.text_checks import ENGLISH
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -208,4 +209,6 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self._pseudo_labelled_digest = state["silver"]
 
     def _parser(self) -> Parser:
-        return Parser(self.parser, self.tokenizer, self.name)
+        other = self.treebank is not None and self.treebank.splits is not None
+        language = self.recipe.language if other else ENGLISH
+        return Parser(self.parser, self.tokenizer, self.name, language=language)

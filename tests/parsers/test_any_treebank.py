@@ -9,7 +9,7 @@ import pytest
 import tiny_encoders
 
 from discsum.document import Document, Span
-from discsum.errors import DiscsumWarning, InputError
+from discsum.errors import InputError, InputWarning
 from discsum.formats import dump
 from discsum.parsers.parser import Parser
 from discsum.parsers.parseval import parseval
@@ -51,7 +51,7 @@ def settings(encoder, **changes):
 
 def run(recipe, folder, bank, report=lambda line: None):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiscsumWarning)
+        warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(bank, recipe.split, recipe.sentences)
     task = ParserTask(recipe, treebank.train, treebank.dev, "klein", treebank=treebank)
     loop = TrainingLoop(task, folder, report)
@@ -130,7 +130,7 @@ def test_splits_are_drawn_by_name():
         SplitConfig(dev=0.5, test=0.5)
 
 
-@pytest.mark.filterwarnings("ignore::discsum.errors.DiscsumWarning")
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
 def test_splits_from_files(bank):
     (bank / "splits.tsv").write_text("text00\ttrain\ntext01.dis\tdev\n")
     treebank = read_treebank(bank, SplitConfig())
@@ -199,7 +199,7 @@ def test_it_learns_its_documents(trained):
     treebank, folder = trained
     parser = Parser.from_pretrained(folder / "run" / "best")
     assert set(parser.network.labels.labels) == set(label_set(treebank.train))
-    assert ("NN", "reihung") in parser.network.labels.classes
+    assert (("NN", "reihung") in parser.network.labels.classes, parser.language) == (True, "de")
     found = [parser.parse(one.text, sentences=one.sentences, edus=one.edus) for one in treebank.train]
     classes = parser.network.labels.relation_classes
     learned = parseval(treebank.train, found, classes=classes)
@@ -223,7 +223,7 @@ def test_the_card_and_the_splits_are_kept(trained):
     assert kept["names"] == treebank.splits.names
 
 
-@pytest.mark.filterwarnings("ignore::discsum.errors.DiscsumWarning")
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
 def test_the_held_out_part_is_measured(trained, tmp_path):
     treebank, folder = trained
     best = folder / "run" / "best"
@@ -325,7 +325,7 @@ def test_a_tokenizer_of_another_language_is_doubted(tmp_path):
     tokenizer = pretrained_encoder(str(tiny_encoders.save(tmp_path, "bert", ["only english words here"]))).tokenizer
     nodes = [Node(0, 3, 1, "NN", "a"), Node(0, 1, 0, "SN", "b"), Node(2, 3, 2, "SN", "b")]
     document = Document.from_edu_texts(CHINESE, RSTTree.from_unordered(4, nodes))
-    with pytest.warns(DiscsumWarning, match="the encoder's tokenizer does not know"):
+    with pytest.warns(InputWarning, match="the encoder's tokenizer does not know"):
         GoldExamples([document], tokenizer, label_set([document]))
 
 
@@ -334,10 +334,10 @@ def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
     good = Document.from_edu_texts(["the mill", "stopped."], RSTTree(2, nodes), id="good")
     chain = RSTTree(3, [Node(0, 2, 0, "NN", "a"), Node(1, 2, 1, "NN", "a")])
     bad = Document.from_edu_texts(["the mill", "\u200b", "stopped."], chain, id="bad")
-    with pytest.warns(DiscsumWarning, match="left out: bad: expected every EDU to have a subword of its own"):
+    with pytest.warns(InputWarning, match="left out: bad: expected every EDU to have a subword of its own"):
         assert len(GoldExamples([good, bad], tokenizer, [("NN", "a")])) == 1
     with (
-        pytest.warns(DiscsumWarning),
+        pytest.warns(InputWarning),
         pytest.raises(InputError, match="a training document that can be used, got none"),
     ):
         GoldExamples([bad], tokenizer, [("NN", "a")])
