@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import check_choice, write_summaries
+from discsum.abstractive.sparse.selectors import check_name
+from discsum.cli.command import command_app
+from discsum.cli.documents import check_choice, one_document, summary_writer, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     Beams,
@@ -26,6 +28,7 @@ from discsum.cli.options import (
     Truncate,
     selector_options,
 )
+from discsum.cli.progress import loading, say
 from discsum.constants import BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -33,7 +36,7 @@ from discsum.errors import InputError
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 
 @app.command()
@@ -63,15 +66,14 @@ def abstract(
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
 ) -> None:
-    """Write abstractive summaries with a sequence-to-sequence model that reads selected sentences.
+    """Write abstractive summaries with a sequence-to-sequence model.
+
+    The model reads selected sentences at each step.
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """
-    from discsum.abstractive.folder import KNOWN
+    from discsum.abstractive.folder import KNOWN, check_model
     from discsum.abstractive.generation import Generation
-    from discsum.abstractive.summarizer import AbstractiveSummarizer
-    from discsum.parsers.loading import load_parser
-    from discsum.parsers.parsing import ensure_parsed
 
     check_choice("--sentences", sentences, SENTENCES)
     if model is None:
@@ -79,26 +81,34 @@ def abstract(
             "--model: expected a folder of a model, or hf:NAME of one on the hub, as "
             f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped"
         )
-    summarizer = AbstractiveSummarizer.from_pretrained(
-        model,
-        selector=selector,
-        r=r,
-        beta=beta,
-        share_beams=not per_beam,
-        device=device,
-        **selector_options(option or [], (*NO_OPTIONS, "beta")),
-    )
+    check_name(selector)
+    options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    single, entries = one_document(inputs, entries)
+    writer = summary_writer(single, output, json)
+    check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate)
 
-    def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-        parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
-        summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
-        for summary in summaries:
-            _note_whole(summary)
-        return summaries
+    def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:
+        with loading("the model"):
+            from discsum.abstractive.summarizer import AbstractiveSummarizer
+            from discsum.parsers.loading import load_parser
+            from discsum.parsers.parsing import ensure_parsed
 
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
-    write_summaries(inputs, entries, work, lambda summary: summary.text, output, json)
+            summarizer = AbstractiveSummarizer.from_pretrained(
+                model, selector=selector, r=r, beta=beta, share_beams=not per_beam, device=device, **options
+            )
+
+        def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
+            parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
+            summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
+            for summary in summaries:
+                _note_whole(summary)
+            return summaries
+
+        return work
+
+    write_summaries(inputs, single, entries, load, lambda summary: summary.text, writer, json)
 
 
 def _note_whole(summary: AbstractiveSummary) -> None:
@@ -106,8 +116,7 @@ def _note_whole(summary: AbstractiveSummary) -> None:
     from discsum.abstractive.sparse.costs import whole_below
 
     if summary.r is not None and summary.r < summary.sentences == summary.read:
-        typer.echo(
+        say(
             f"discsum: {summary.document.id}: all {summary.sentences} sentences are read: with --r {summary.r} that is "
-            f"faster below {whole_below(summary.r)} sentences",
-            err=True,
+            f"faster below {whole_below(summary.r)} sentences"
         )

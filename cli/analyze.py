@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from discsum.abstractive.folder import check_model, check_place
+from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_rouge import rouge
+from discsum.cli.command import command_app
+from discsum.cli.completion import selectors
 from discsum.cli.options import Device, ParserName
-from discsum.cli.progress import counting
-from discsum.constants import HUB, SHIPPED_PARSER
-from discsum.errors import InputError, WeightsError
+from discsum.cli.progress import counting, loading
+from discsum.constants import SHIPPED_PARSER
+from discsum.errors import InputError
 
-app = typer.Typer(
-    help="Analyze the cross-attention of a sequence-to-sequence model.", no_args_is_help=True, add_completion=False
-)
+app = command_app(help="Analyze the cross-attention of a sequence-to-sequence model.", no_args_is_help=True)
 
 
 @app.command()
@@ -26,27 +28,35 @@ def attention(
     model: Model,
     output: Out = "analysis",
     layer: Annotated[int, typer.Option(min=1, help="Decoder layer, from 1.")] = 1,
-    selector: Annotated[str, typer.Option(help="Selector of the sentences that each step reads.")] = "all",
+    selector: Annotated[
+        str, typer.Option(autocompletion=selectors, help="Selector of the sentences that each step reads.")
+    ] = "all",
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of the summary.")] = 60,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Plot attention to sentences and words during generation (figures 5 to 8 of Manakul and Gales 2021).
+    """Plot attention to sentences and words during generation.
+
+    Figures 5 to 8 of Manakul and Gales 2021.
 
     Example: discsum analyze attention article.txt --model hf:facebook/bart-large-cnn --layer 6 -o analysis
     """
-    from discsum.abstractive.analysis.attention_maps import attention_maps
-    from discsum.abstractive.analysis.pictures import heatmap
     from discsum.data.inputs import Item, read_inputs
-    from discsum.parsers.loading import load_parser
 
+    check_model(model)
+    check_name(selector)
     items = list(islice(read_inputs([text]), 2))
     if len(items) != 1:
         raise InputError(f"{text}: expected one text, got {'none' if not items else 'several'}")
     item = items[0]
     if not isinstance(item, Item):
         raise InputError(str(item))
+    with loading("the model"):
+        from discsum.abstractive.analysis.attention_maps import attention_maps
+        from discsum.abstractive.analysis.pictures import heatmap
+        from discsum.parsers.loading import load_parser
+
     summarizer = load_model(model, selector, r, device)
     layers = len(summarizer.model.get_decoder().layers)
     if layer > layers:
@@ -74,15 +84,20 @@ def sparsity(
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Plot the share of attention on the top sentences, by layer (figure 1 of Manakul and Gales 2021).
+    """Plot the share of attention on the top sentences, by layer.
+
+    Figure 1 of Manakul and Gales 2021.
 
     Example: discsum analyze sparsity news.jsonl --model hf:facebook/bart-large-cnn -o analysis
     """
-    from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.sentences_read import retained_mass
-    from discsum.parsers.loading import load_parser
-
+    for name in model:
+        check_model(name)
     pairs = read_table(table, documents)
+    with loading("the parser"):
+        from discsum.abstractive.analysis.pictures import curves
+        from discsum.abstractive.analysis.sentences_read import retained_mass
+        from discsum.parsers.loading import load_parser
+
     texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]
     parsed = list(load_parser(parser).parse_many(texts, ids=[pair.id for pair in pairs]))
     lines: dict[str, list[float]] = {}
@@ -119,17 +134,25 @@ def time(
         str, typer.Option(help="What to time: forward, backward (with gradients), or generate.")
     ] = "forward",
     selector: Annotated[
-        str, typer.Option(help="Selector of the sentences that each step reads, with --mode generate.")
+        str,
+        typer.Option(
+            autocompletion=selectors, help="Selector of the sentences that each step reads, with --mode generate."
+        ),
     ] = "all",
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     device: Device = "cpu",
 ) -> None:
-    """Fit decoding time by input and output length (Eq 1 and appendix B of Manakul and Gales 2021).
+    """Fit decoding time by input and output length.
+
+    Eq 1 and appendix B of Manakul and Gales 2021.
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
-    from discsum.abstractive.analysis.decoding_time import check_lengths, decoder_times, fit_time
-    from discsum.abstractive.analysis.pictures import curves
+    check_model(model)
+    check_name(selector)
+    with loading("the model"):
+        from discsum.abstractive.analysis.decoding_time import check_lengths, decoder_times, fit_time
+        from discsum.abstractive.analysis.pictures import curves
 
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
     check_lengths(lengths, tokens)
@@ -171,21 +194,21 @@ def corpus(
     documents: Documents = 1_000_000,
     parser: ParserName = SHIPPED_PARSER,
 ) -> None:
-    """Count tokens and sentences of a corpus (table 4 of Manakul and Gales 2021).
+    """Count tokens and sentences of a corpus.
+
+    Table 4 of Manakul and Gales 2021.
 
     Example: discsum analyze corpus news.jsonl --model hf:facebook/bart-large-cnn
     """
-    from transformers import AutoTokenizer
+    from discsum.abstractive.folder import load_tokenizer
 
-    from discsum.abstractive.analysis.corpus import corpus_statistics
-    from discsum.parsers.loading import load_parser
-
+    check_place(model)
     pairs = read_table(table, documents)
-    place, local = model.removeprefix(HUB), not model.startswith(HUB)
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=local)
-    except (OSError, ValueError) as error:
-        raise WeightsError(f"{model}: expected a model's folder with its tokenizer, or hf:NAME, got {error}") from error
+    with loading("the parser"):
+        from discsum.abstractive.analysis.corpus import corpus_statistics
+        from discsum.parsers.loading import load_parser
+
+        tokenizer = load_tokenizer(model)
     parsed = load_parser(parser).parse_many([pair.text for pair in pairs])
     counted = ((pair, len(document.sentences)) for pair, document in zip(pairs, parsed, strict=True))
     found = corpus_statistics(counted, tokenizer)

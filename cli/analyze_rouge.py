@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discsum.abstractive.folder import check_model
 from discsum.cli.analysis import ALL, Documents, Out, load_system, read_table, write_numbers
 from discsum.cli.options import Device, ParserName
-from discsum.cli.progress import counting
+from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
 
@@ -37,20 +38,25 @@ def rouge(
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
 ) -> None:
-    """Plot ROUGE and retained attention by the number of sentences read (figures 2 and 4 of Manakul and Gales 2021).
+    """Plot ROUGE and attention by the number of sentences read.
+
+    Figures 2 and 4 of Manakul and Gales 2021.
 
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
-    from discsum.abstractive.analysis.pictures import curves
-    from discsum.abstractive.analysis.sentences_read import rouge_at_r
-    from discsum.abstractive.generation import Generation
-    from discsum.metrics.rouge import signature
-    from discsum.parsers.loading import load_parser
-    from discsum.parsers.parsing import split_lines
-
     if against is not None and (against not in system or len(set(system)) < 2):
         raise InputError(f"--against: expected one of several systems, got {against} and {', '.join(system)}")
+    for name in system:
+        check_model(name.partition(",")[0])
     pairs = read_table(table, documents)
+    with loading("the parser"):
+        from discsum.abstractive.analysis.pictures import curves
+        from discsum.abstractive.analysis.sentences_read import rouge_at_r
+        from discsum.abstractive.generation import Generation
+        from discsum.metrics.rouge import signature
+        from discsum.parsers.loading import load_parser
+        from discsum.parsers.parsing import split_lines
+
     texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
     engine = load_parser(parser)
     parsed = list(engine.parse_many(texts, ids=names))

@@ -12,16 +12,17 @@ import typer
 from typer.core import TyperGroup
 
 import discsum
+from discsum.cli.progress import say
 from discsum.errors import DiscsumError, InputWarning
 
 # The commands as `discsum --help` lists them; each has its module.
 COMMANDS = {
-    "parse": "Turn raw text into discourse trees, or convert trees from one format to another.",
+    "parse": "Turn raw text into discourse trees, or convert tree files.",
     "extract": "Summarize texts by their most important sentences or EDUs.",
-    "abstract": "Write abstractive summaries with a sequence-to-sequence model that reads selected sentences.",
+    "abstract": "Write abstractive summaries with a sequence-to-sequence model.",
     "preprocess": "Parse, label and encode texts with summaries, for training.",
     "train": "Train a parser or a summarizer, or resume its training.",
-    "evaluate": "Evaluate parsers on gold trees, or summarizers on reference summaries.",
+    "evaluate": "Evaluate parsers on gold trees, summarizers on references.",
     "analyze": "Analyze the cross-attention of a sequence-to-sequence model.",
 }
 
@@ -42,6 +43,7 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, _summary in COMMANDS.items():
@@ -73,9 +75,9 @@ def _show_warning(
 ) -> None:
     """Print a warning about a text or file on one line; others as Python does."""
     if issubclass(category, InputWarning):
-        typer.echo(f"discsum: {message}", err=True)
+        say(f"discsum: {message}")
     else:
-        typer.echo(warnings.formatwarning(message, category, filename, lineno, line), err=True, nl=False)
+        say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
 
 
 def main() -> None:

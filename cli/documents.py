@@ -1,24 +1,25 @@
-"""Shared by commands on documents: batches, failures, output files, exit codes."""
+"""Shared by commands on documents: batches, failures, exit codes, summaries."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import typer
 
 from discsum.batches import batches, failing_alone
-from discsum.cli.progress import counting
-from discsum.data.inputs import Item
-from discsum.data.tables import TABLES, Failure
-from discsum.errors import DiscsumError, InputError
-from discsum.files import replacing, to_line
+from discsum.cli.progress import Counter, counting, say
+from discsum.cli.writer import Writer, is_single
+from discsum.data.inputs import Item, count_inputs
+from discsum.data.tables import Failure
+from discsum.errors import DiscsumError
+from discsum.files import to_line
+from discsum.format_registry import suffixes
 from discsum.registry import suggestion
 
 FAILED, SOME_FAILED = 1, 3
@@ -38,16 +39,18 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 @dataclass
 class Run:
-    """Counts processed and failed documents, and exits with the documented code."""
+    """Counts processed, skipped and failed documents, and exits with the documented code."""
 
     done: int = 0
+    # Documents that an earlier run wrote.
+    skipped: int = 0
     failed: list[Failure] = field(default_factory=list)
 
     def fail(self, source: str, reason: str) -> None:
         """Report a document that failed."""
         failure = Failure(source, reason)
         self.failed.append(failure)
-        typer.echo(f"discsum: {failure}", err=True)
+        say(f"discsum: {failure}")
 
     @contextmanager
     def guard(self, item: Item) -> Iterator[None]:
@@ -61,18 +64,42 @@ class Run:
         else:
             self.done += 1
 
+    def show(self, counter: Counter) -> None:
+        """Show how far the run is."""
+        counter.skip(self.skipped)
+        counter(self.skipped + self.done + len(self.failed))
+
     def finish(self) -> None:
         """Exit with 0, or 3 if some documents failed, or 1 if all did."""
+        counts = {"failed": len(self.failed), "done": self.done, "skipped, written before": self.skipped}
+        if self.skipped or (self.failed and self.done):
+            shown = (f"{count} {what}" for what, count in counts.items() if count)
+            typer.echo(f"discsum: {', '.join(shown)}", err=True)
         if self.failed:
-            if self.done:
-                typer.echo(f"discsum: {len(self.failed)} failed, {self.done} done", err=True)
-            raise typer.Exit(SOME_FAILED if self.done else FAILED)
+            raise typer.Exit(SOME_FAILED if self.done or self.skipped else FAILED)
+
+
+def unwritten(entries: Iterable[Item | Failure], writer: Writer, run: Run) -> Iterator[Item | Failure]:
+    """Yield the documents whose results an earlier run did not write, and count the others."""
+    for entry in entries:
+        if isinstance(entry, Item) and writer.has(entry):
+            run.skipped += 1
+        else:
+            yield entry
 
 
 def in_batches(
-    entries: Iterable[Item | Failure], work: Callable[[Sequence[Item]], Sequence[T]], run: Run, size: int = BATCH
+    entries: Iterable[Item | Failure],
+    load: Callable[[Sequence[Item]], Callable[[Sequence[Item]], Sequence[T]]],
+    run: Run,
+    size: int = BATCH,
 ) -> Iterator[tuple[Item, T]]:
-    """Yield each document with its result, in order; they are processed in batches, and each fails alone."""
+    """Yield each document with its result, in order; they are processed in batches, and each fails alone.
+
+    `load` takes the first batch and returns what processes batches. It is called once there is a document, so that
+    inputs that cannot be read are told before models are loaded.
+    """
+    work: Callable[[Sequence[Item]], Sequence[T]] | None = None
     for batch in batches(entries, size):
         items = []
         for entry in batch:
@@ -80,6 +107,9 @@ def in_batches(
                 run.fail(entry.source, entry.reason)
             else:
                 items.append(entry)
+        if not items:
+            continue
+        work = work or load(items)
         for item, result in zip(items, failing_alone(work, items), strict=True):
             if isinstance(result, DiscsumError):
                 run.fail(item.source, str(result))
@@ -94,105 +124,55 @@ def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
         raise typer.BadParameter(expected, param_hint=option)
 
 
-def is_single(inputs: Sequence[str]) -> bool:
-    """Return whether the inputs are certainly one document: a file that is not a table, or standard input."""
-    path = Path(inputs[0])
-    return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
+def count_shown(inputs: Sequence[str]) -> int | None:
+    """Return the number of documents where it is shown, on a terminal, and cheap to know."""
+    return count_inputs(inputs) if sys.stderr.isatty() else None
 
 
 def one_document(inputs: Sequence[str], entries: Iterator[Item | Failure]) -> tuple[bool, Iterator[Item | Failure]]:
-    """Return whether the inputs are one document, and the entries; a dis file, which may hold several, is read."""
-    if not is_single(inputs):
-        return False, entries
+    """Return whether the inputs are one document, and the entries; a tree file, which may hold several, is read."""
+    if not is_single(inputs) or Path(inputs[0]).suffix.lower() not in suffixes():
+        return is_single(inputs), entries
     first = list(islice(entries, 2))
     return len(first) == 1, chain(first, entries)
 
 
-class Writer:
-    """Writes results to standard output, to one file, or to a folder with one file per document."""
-
-    def __init__(self, output: str | None, suffix: str, *, one_file: bool) -> None:
-        """Write to `output`.
-
-        Args:
-            output: None or `-` for standard output; a path with a suffix is a file if `one_file`, unless it is a folder
-                or ends with a slash; other paths are folders.
-            suffix: Suffix of the files in a folder.
-            one_file: Whether one file may hold all results.
-        """
-        self.suffix = suffix
-        self.folder: Path | None = None
-        self.file: Path | None = None
-        self._names: dict[str, str] = {}
-        self._stack = ExitStack()
-        self._stream: IO[bytes] | None = None
-        if output is None or output == "-":
-            self._stream = sys.stdout.buffer
-            return
-        path = Path(output)
-        if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
-            self.file = path
-        else:
-            self.folder = path
-
-    def __enter__(self) -> Writer:
-        """Return the writer; a single output file appears when the block ends without an error."""
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        """Rename the single output file into place, if anything was written."""
-        self._stack.__exit__(*error)
-
-    def write(self, item: Item, text: str) -> None:
-        """Write one result; a file is renamed into place when it is complete."""
-        content = text.encode("utf-8", "replace")
-        if self.folder is not None:
-            with replacing(self.folder / self._name(item)) as path:
-                path.write_bytes(content)
-            return
-        if self._stream is None:
-            assert self.file is not None, "without a file the stream is standard output"
-            self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
-        self._stream.write(content)
-        self._stream.flush()
-
-    def _name(self, item: Item) -> str:
-        stem = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
-        if self._names.setdefault(stem, item.source) != item.source:
-            raise InputError(f"{item.source}: expected a name of its own, {self._names[stem]} is {stem!r} too")
-        return stem + self.suffix
+def summary_writer(single: bool, output: str | None, json: bool, *, resume: bool = False) -> Writer:
+    """Return the writer of one or several summaries; wrong outputs are told as `Writer` does."""
+    return Writer(output, ".json" if json else ".txt", one_file=True, lines=json and not single, resume=resume)
 
 
 def write_summaries(
     inputs: Sequence[str],
+    single: bool,
     entries: Iterator[Item | Failure],
-    work: Callable[[Sequence[Item]], Sequence[Summarized]],
+    load: Callable[[Sequence[Item]], Callable[[Sequence[Item]], Sequence[Summarized]]],
     text_of: Callable[[Summarized], str],
-    output: str | None,
+    writer: Writer,
     json: bool,
     batch_size: int = BATCH,
 ) -> None:
     """Write the summary of each document as soon as it is ready, and end like `Run.finish`.
 
     Args:
-        inputs: Arguments of the command line; a single document is written without a heading.
+        inputs: Arguments of the command line.
+        single: Whether they are one document, which is written without a heading.
         entries: The documents.
-        work: Returns the summaries of documents.
+        load: Takes the first documents, loads the model, and returns what summarizes documents.
         text_of: Returns the text of a summary, for output without `json`.
-        output: As for `Writer`.
+        writer: From `summary_writer`.
         json: Whether to write JSON.
-        batch_size: Documents that `work` receives together.
+        batch_size: Documents that are summarized together.
     """
     run = Run()
-    single, entries = one_document(inputs, entries)
-    with Writer(output, ".json" if json else ".txt", one_file=True) as writer, counting("summarized") as show:
-        for item, summary in in_batches(entries, work, run, batch_size):
-            with run.guard(item):
+    with writer, counting("summarized", count_shown(inputs)) as show:
+        for item, summary in in_batches(unwritten(entries, writer, run), load, run, batch_size):
+            with run.guard(item), show.hidden(writer.on_terminal):
                 if json:
                     text = to_line(summary.to_json(), pretty=single)
                 else:
                     text = text_of(summary)
                     text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
                 writer.write(item, text)
-            show(run.done)
+            run.show(show)
     run.finish()

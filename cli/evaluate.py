@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discsum.cli.command import command_app
+from discsum.cli.completion import choice, systems
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import Beams, MaxTokens, MinTokens, ParserName, ReadSentences, Selector, Truncate
+from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
-from discsum.constants import BEAMS, LAYOUTS, SHIPPED_PARSER, UNITS
+from discsum.cli.writer import check_writable
+from discsum.constants import BEAMS, LAYOUTS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.errors import InputError
+from discsum.persistence import read_config
 
 if TYPE_CHECKING:
+    from discsum.data.pairs import PairSource
     from discsum.selection import Policy
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 # Formats of the figures.
 STYLES = ("table", "markdown", "json")
@@ -36,6 +41,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="[MODEL...] DATA",
+            autocompletion=systems,
             help="Parsers and a treebank, or summarizers and a table of texts with summaries or a folder that "
             "discsum preprocess made.",
             show_default=False,
@@ -45,7 +51,7 @@ def evaluate(
     rst_parseval: Annotated[
         bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
     ] = False,
-    unit: Annotated[str, typer.Option(metavar="sentence|edu", help="Unit of the summaries.")] = "sentence",
+    unit: Annotated[str, typer.Option(**choice(*UNITS), help="Unit of the summaries.")] = "sentence",
     units: Annotated[
         int | None, typer.Option("--units", "-n", help="Units per summary. Default: 3 sentences or 6 EDUs.")
     ] = None,
@@ -57,10 +63,14 @@ def evaluate(
         bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
     layout: Annotated[
-        str, typer.Option(metavar="skip|keep", help="Whether headings, bylines, list fragments and code are skipped.")
+        str,
+        typer.Option(
+            **choice(*LAYOUTS),
+            help="Whether headings, bylines, list fragments and code are skipped.",
+        ),
     ] = "keep",
-    first: Annotated[int, typer.Option(min=0, help="First row of the data, from 0.")] = 0,
-    last: Annotated[int | None, typer.Option(min=0, help="End of the rows (exclusive).")] = None,
+    first: Annotated[int, typer.Option(min=0, help="First row of the data, or document of the split, from 0.")] = 0,
+    last: Annotated[int | None, typer.Option(min=0, help="End of the rows or documents (exclusive).")] = None,
     parser: ParserName = SHIPPED_PARSER,
     head_files: HeadFiles = None,
     against: Annotated[
@@ -80,7 +90,8 @@ def evaluate(
         typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of each document."),
     ] = None,
     style: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(STYLES), help="Format of the figures.")
+        str,
+        typer.Option("--format", "-f", **choice(*STYLES), help="Format of the figures."),
     ] = "table",
     signature: Annotated[bool, typer.Option("--signature", help="Print the signature of every figure.")] = False,
     parameters: Annotated[
@@ -116,7 +127,7 @@ def evaluate(
         typer.Option(min=1, help="Random training sets per row of the table, with --low-resource or --set sample=N."),
     ] = 1,
 ) -> None:
-    """Evaluate parsers on gold trees, or summarizers on reference summaries.
+    """Evaluate parsers on gold trees, summarizers on references.
 
     Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
     sequence-to-sequence models as for discsum abstract, which --selector to --truncate apply to.
@@ -144,35 +155,37 @@ def evaluate(
         places = Path(data), Path(runs)
         show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
         return
+    from discsum.cli.parser_scores import show_parsers
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank
 
     if is_treebank(Path(data)) or has_trees(Path(data)):
-        _check_unused(context, ("models_and_data", "split", "rst_parseval", "style"), "a treebank")
-        for model in models:
-            _evaluate_parser(model, Path(data), split, rst_parseval, style)
+        _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
+        show_parsers(models, Path(data), split, slice(first, last), rst_parseval, style)
         return
-    from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
+    from discsum.data.pairs import PairSource
 
     _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
-    unused = () if any(map(is_sequence_to_sequence, models)) else OF_GENERATION
-    _check_unused(context, context.params.keys() - {*unused}, "extractive models")
-    unknown = [name for name in against or [] if name not in models]
-    if unknown:
-        raise typer.BadParameter(
-            f"expected some of {', '.join(models)}, got {', '.join(unknown)}", param_hint="--against"
-        )
-    from discsum.cli.progress import counting
-    from discsum.experiments.comparison import MeasuredRows, measure
-    from discsum.experiments.report import comparison_report, write_documents
-    from discsum.experiments.systems import load_system
-    from discsum.parsers.loading import load_parser
+    _check_unused(context, context.params.keys() - {*_unused(models)}, "extractive models")
+    if set(against or []) - {*models}:
+        unknown = ", ".join(name for name in against or [] if name not in models)
+        raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
+    policy = _policy(unit, units, block_trigrams, layout)
+    _check_names(models, unit, parser, selector)
+    _check_files(PairSource(data, text_column, summary_column), first, last, output)
+    run = Run()
+    with loading("the models"):
+        from discsum.experiments.comparison import MeasuredRows, measure
+        from discsum.experiments.report import comparison_report, write_documents
+        from discsum.experiments.systems import load_system
+        from discsum.parsers.loading import load_parser
 
-    policy, engine, run = _policy(unit, units, block_trigrams, layout), partial(load_parser, parser), Run()
-    generation = Generation(beams, min_tokens, max_tokens, truncate)
+        engine = partial(load_parser, parser)
+        generation = Generation(beams, min_tokens, max_tokens, truncate)
+        systems = [load_system(name, policy, engine, generation, selector, r) for name in models]
     results = measure(
-        [load_system(name, policy, engine, generation, selector, r) for name in models],
+        systems,
         MeasuredRows(Path(data), text_column, summary_column, first, last),
         policy,
         engine,
@@ -211,25 +224,29 @@ def _policy(unit: str, units: int | None, block_trigrams: bool, layout: str) -> 
     return usual_policy(unit, units, block_trigrams=block_trigrams, layout=layout)
 
 
-def _evaluate_parser(model: str, data: Path, split: str, rst: bool, style: str) -> None:
-    from discsum.parsers.loading import load_parser
-    from discsum.parsers.training.evaluation import evaluate_parser
-    from discsum.parsers.training.splits import read_split
+def _unused(models: Sequence[str]) -> Sequence[str]:
+    """Return the options that none of the models reads."""
+    from discsum.abstractive.folder import is_sequence_to_sequence
 
-    scores = evaluate_parser(load_parser(model), read_split(data, split, model), rst=rst)
-    if style == "json":
-        typer.echo(json.dumps({"model": model, "split": split, **scores.to_dict()}, indent=1))
-        return
-    typer.echo(f"{model} on {data} {split}")
-    for name, segmented in (("EDU starts, raw text", scores.edus), ("sentence starts, raw text", scores.sentences)):
-        typer.echo(f"{name:42} P {segmented.precision:5.1f}  R {segmented.recall:5.1f}  F1 {segmented.f1:5.1f}")
-        typer.echo(f"    {segmented.signature}")
-    for name, trees in (
-        ("trees, gold EDUs", scores.gold),
-        ("trees, raw text, start-keyed", scores.raw_start),
-        ("trees, raw text, end-keyed", scores.raw_end),
-    ):
-        typer.echo(
-            f"{name:42} S {trees.span:5.1f}  N {trees.nuclearity:5.1f}  R {trees.relation:5.1f}  F {trees.full:5.1f}"
-        )
-        typer.echo(f"    {trees.signature}")
+    return () if any(map(is_sequence_to_sequence, models)) else OF_GENERATION
+
+
+def _check_names(models: Sequence[str], unit: str, parser: str, selector: str | None) -> None:
+    """Check that there are such models, parser and selector, without loading them."""
+    from discsum.abstractive.folder import is_sequence_to_sequence
+    from discsum.abstractive.sparse.selectors import check_name
+    from discsum.summarizer.options import check_scorer
+
+    check_name(selector)
+    read_config(parser, PARSER_KIND)
+    for model in models:
+        if model != ORACLE and not is_sequence_to_sequence(model):
+            check_scorer(model, unit)
+
+
+def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
+    """Check that the output can be written and that a table has the columns."""
+    if output is not None:
+        check_writable(Path(output), folder=False)
+    if Path(source.name).is_file():
+        next(source.pairs(first, last), None)

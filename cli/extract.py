@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.baselines import BASELINES
-from discsum.cli.documents import BATCH, check_choice, write_summaries
-from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Roots, Sentences, TextColumn
+from discsum.cli.command import command_app
+from discsum.cli.completion import choice, parsers, scorers
+from discsum.cli.documents import BATCH, check_choice, one_document, summary_writer, write_summaries
+from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Resume, Roots, Sentences, TextColumn
+from discsum.cli.progress import loading
 from discsum.cli.train import HeadFiles
-from discsum.constants import DECLARED, LAYOUTS, SENTENCES, UNITS
-from discsum.data.inputs import read_inputs
+from discsum.constants import DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
+from discsum.data.engines.base import check_device
+from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
+from discsum.persistence import read_config
 
 if TYPE_CHECKING:
+    from discsum.summarizer.pipeline import SummaryPipeline
     from discsum.summary import Summary
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 
 @app.command()
@@ -25,7 +33,10 @@ def extract(
     inputs: Inputs,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="sentence|edu", help="Unit of the summary. Default: the unit of the model."),
+        typer.Option(
+            **choice(*UNITS),
+            help="Unit of the summary. Default: the unit of the model.",
+        ),
     ] = None,
     units: Annotated[
         int | None, typer.Option("--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.")
@@ -43,7 +54,11 @@ def extract(
         bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
     ] = False,
     layout: Annotated[
-        str, typer.Option(metavar="skip|keep", help="Whether headings, bylines, list fragments and code are skipped.")
+        str,
+        typer.Option(
+            **choice(*LAYOUTS),
+            help="Whether headings, bylines, list fragments and code are skipped.",
+        ),
     ] = "skip",
     tidy: Annotated[
         bool,
@@ -55,7 +70,7 @@ def extract(
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option(help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
+        typer.Option(autocompletion=scorers, help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
     ] = None,
     output: Output = None,
     sentences: Sentences = "model",
@@ -64,43 +79,65 @@ def extract(
     text_column: TextColumn = None,
     parser: Annotated[
         str | None,
-        typer.Option(help="Name or folder of a parser, for baselines; trained models have their own."),
+        typer.Option(
+            autocompletion=parsers, help="Name or folder of a parser, for baselines; trained models have their own."
+        ),
     ] = None,
     device: Device = "cpu",
     batch_size: BatchSize = BATCH,
     head_files: HeadFiles = None,
+    resume: Resume = False,
 ) -> None:
     """Summarize texts by their most important sentences or EDUs.
 
     Example: discsum extract article.txt --units 3
     """
-    from discsum.summarizer.pipeline import SummaryPipeline
+    from discsum.summarizer.options import SummaryOptions, check_options
 
     check_choice("--sentences", sentences, SENTENCES)
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    try:
-        pipeline = SummaryPipeline.load(
-            model=model,
-            unit=unit,
-            units=units,
-            words=words,
-            ratio=ratio,
-            dependencies=dependencies,
-            block_trigrams=block_trigrams,
-            layout=layout,
-            tidy=tidy,
-            sentences=sentences,
-            parser=parser,
-            device=device,
-        )
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    single, entries = one_document(inputs, entries)
+    writer = summary_writer(single, output, json, resume=resume)
+    options = SummaryOptions(
+        model=model,
+        unit=unit,
+        units=units,
+        words=words,
+        ratio=ratio,
+        dependencies=dependencies,
+        block_trigrams=block_trigrams,
+        layout=layout,
+        tidy=tidy,
+        sentences=sentences,
+        parser=parser,
+        device=device,
+    )
+    with _as_usage():
+        check_options(**options)
+
+    def load(items: Sequence[Item]) -> SummaryPipeline:
+        if parser is not None and any(item.document is None for item in items):
+            read_config(parser, PARSER_KIND)
+        with loading("the model"), _as_usage():
+            from discsum.summarizer.pipeline import SummaryPipeline
+
+            check_device(device)
+            return SummaryPipeline.load(**options)
 
     def text_of(summary: Summary) -> str:
         # One sentence per line: headlines stay separate, and ROUGE-Lsum expects it.
         return "\n".join(summary.lines) if summary.unit == "sentence" else summary.text
 
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
-    write_summaries(inputs, entries, pipeline, text_of, output, json, batch_size)
+    write_summaries(inputs, single, entries, load, text_of, writer, json, batch_size)
+
+
+@contextmanager
+def _as_usage() -> Iterator[None]:
+    """Turn what is wrong with options into wrong usage."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error

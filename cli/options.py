@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discsum.abstractive.sparse.selectors import SELECTORS
+from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import DECLARED, ROOTS, SENTENCES, UNATTACHED
 from discsum.errors import InputError
 from discsum.format_registry import readable
@@ -33,7 +34,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Text files, folders, - for standard input, .jsonl(.gz), .csv or .parquet tables, or trees "
+        help="Text files, folders, - for standard input, .jsonl(.gz), .csv, .tsv or .parquet tables, or trees "
         f"({' '.join(f'.{name}' for name in readable(installed=False))}).",
         show_default=False,
     ),
@@ -66,18 +67,28 @@ TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Defau
 Sentences = Annotated[
     str,
     typer.Option(
-        metavar="|".join(SENTENCES), help="Sentence segmentation: by the parser, by NLTK, or one sentence per line."
+        **choice(*SENTENCES),
+        help="Sentence segmentation: by the parser, by NLTK, or one sentence per line.",
     ),
 ]
-ParserName = Annotated[str, typer.Option("--parser", help="Name or folder of a parser.")]
+ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
 Device = Annotated[str, typer.Option(help="Device of the models: cpu, cuda, ...")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on with an interrupted run: keep the files in -o FOLDER, or the JSON lines in -o FILE, and skip their "
+        "documents.",
+    ),
+]
 BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]
 # Options of generation.
 Selector = Annotated[
     str | None,
     typer.Option(
+        autocompletion=selectors,
         help=f"Selector of the sentences that each step reads: all, {', '.join(SELECTORS.own)}. "
-        "Default: as the model was trained, or all."
+        "Default: as the model was trained, or all.",
     ),
 ]
 ReadSentences = Annotated[

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discsum.cli.documents import BATCH, Run, Writer, check_choice, in_batches, one_document
-from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, ParserName, Roots, Sentences, TextColumn
-from discsum.cli.progress import counting
-from discsum.constants import DECLARED, SENTENCES, SHIPPED_PARSER
+from discsum.cli.command import command_app
+from discsum.cli.completion import among, choice
+from discsum.cli.documents import BATCH, Run, check_choice, count_shown, in_batches, one_document, unwritten
+from discsum.cli.options import (
+    BatchSize,
+    Device,
+    Encoding,
+    Inputs,
+    Output,
+    ParserName,
+    Resume,
+    Roots,
+    Sentences,
+    TextColumn,
+)
+from discsum.cli.progress import counting, loading
+from discsum.cli.writer import Writer
+from discsum.constants import DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
+from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import dump, suffix, writable
+from discsum.persistence import read_config
 
 if TYPE_CHECKING:
     from discsum.document import Document
+    from discsum.parsers.parser import Parser
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 # Formats for standard output; several documents may follow each other.
 SHOWN = ("tree", "json")
@@ -36,6 +52,7 @@ def parse(
             "--format",
             "-f",
             metavar="|".join(writable(installed=False)),
+            autocompletion=among(writable),
             help="Output format; tree is an outline.",
         ),
     ] = "tree",
@@ -43,7 +60,11 @@ def parse(
     output: Output = None,
     sentences: Sentences = "model",
     edus: Annotated[
-        str, typer.Option(metavar="model|newline", help="EDU segmentation: by the parser, or one EDU per line.")
+        str,
+        typer.Option(
+            **choice("model", "newline"),
+            help="EDU segmentation: by the parser, or one EDU per line.",
+        ),
     ] = "model",
     brackets: Annotated[
         bool,
@@ -57,8 +78,9 @@ def parse(
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
     batch_size: BatchSize = BATCH,
+    resume: Resume = False,
 ) -> None:
-    """Turn raw text into discourse trees, or convert trees from one format to another.
+    """Turn raw text into discourse trees, or convert tree files.
 
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
@@ -74,20 +96,29 @@ def parse(
     single, entries = one_document(inputs, entries)
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
+    lines = format == "json" and not (single and not jsonl)
+    writer = Writer(output, suffix(format), one_file=single or format in SHOWN, lines=lines, resume=resume)
     run = Run()
-    from discsum.parsers.loading import load_parser
-    from discsum.parsers.parsing import ensure_parsed
 
-    def work(items: Sequence[Item]) -> list[Document]:
-        parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences, edus=edus)
-        return [item.document for item in parsed]
+    def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:
+        if any(item.document is None for item in items):
+            read_config(parser, PARSER_KIND)
+        with loading("the parser"):
+            check_device(device)
+            from discsum.parsers.loading import load_parser
+            from discsum.parsers.parsing import ensure_parsed
 
-    one_file = single or format in SHOWN
-    with Writer(output, suffix(format), one_file=one_file) as writer, counting("parsed") as show:
-        for item, document in in_batches(entries, work, run, batch_size):
-            with run.guard(item):
+        def engine() -> Parser:
+            with loading("the parser"):
+                return load_parser(parser, device)
+
+        return lambda items: [item.document for item in ensure_parsed(items, engine, sentences=sentences, edus=edus)]
+
+    with writer, counting("parsed", count_shown(inputs)) as show:
+        for item, document in in_batches(unwritten(entries, writer, run), load, run, batch_size):
+            with run.guard(item), show.hidden(writer.on_terminal):
                 writer.write(item, _render(document, format, single and not jsonl, writer, brackets))
-            show(run.done)
+            run.show(show)
     run.finish()
 
 
@@ -103,5 +134,4 @@ def _render(document: Document, format: str, single: bool, writer: Writer, brack
     heading = "" if single or writer.folder else f"== {document.id}\n"
     if not document.edus:
         return heading
-    terminal = writer.folder is None and writer.file is None and sys.stdout.isatty()
-    return heading + to_text(document, shutil.get_terminal_size().columns if terminal else None)
+    return heading + to_text(document, shutil.get_terminal_size().columns if writer.on_terminal else None)

@@ -8,13 +8,15 @@ from typing import Annotated
 
 import typer
 
+from discsum.cli.command import command_app
+from discsum.cli.completion import choice
 from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
 from discsum.cli.options import ParserName, TextColumn
-from discsum.cli.progress import counting
+from discsum.cli.progress import counting, say
 from discsum.constants import SHIPPED_PARSER, UNITS
 from discsum.oracles import ORACLES
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 
 @app.command()
@@ -23,7 +25,7 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz), .csv or .parquet table, a folder that the library datasets saved, or "
+            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder that the library datasets saved, or "
             "hf:NAME[:CONFIG[:SPLIT]] for a dataset of the Hugging Face hub.",
             show_default=False,
         ),
@@ -31,12 +33,16 @@ def preprocess(
     folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
-        str, typer.Option(metavar="|".join([*ORACLES.own, "none"]), help="Oracle that labels the units.")
+        str,
+        typer.Option(**choice(*ORACLES.own, "none"), help="Oracle that labels the units."),
     ] = "rouge12-f",
     oracle_units: Annotated[
         int | None, typer.Option(help="Maximum number of units that it selects. Default: as in its paper.")
     ] = None,
-    unit: Annotated[str, typer.Option(metavar="sentence|edu|both", help="Units to label and encode.")] = "both",
+    unit: Annotated[
+        str,
+        typer.Option(**choice(*UNITS, "both"), help="Units to label and encode."),
+    ] = "both",
     encoder: Annotated[
         str,
         typer.Option(
@@ -80,7 +86,7 @@ def preprocess(
             device=device,
             report=show,
             skip=show.skip,
-            warn=lambda line: typer.echo(f"discsum: {line}", err=True),
+            warn=lambda line: say(f"discsum: {line}"),
         )
     typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
     if manifest.failed:

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 
 class Counter:
     """Shows the number of processed documents, the rate, and the elapsed or remaining time, if there is a bar."""
 
-    def __init__(self, bar: Progress | None = None) -> None:
-        """Update the first task of `bar`."""
-        self.bar = bar
-        self.total = bar.tasks[0].total if bar else None
+    def __init__(self, bar: Progress | None = None, verb: str = "done") -> None:
+        """Update the first task of `bar`; `verb` says what happens to documents."""
+        self.bar, self.verb = bar, verb
+        self.whole = None if bar is None or bar.tasks[0].total is None else int(bar.tasks[0].total)
         self.found = 0
 
     def __call__(self, done: int) -> None:
@@ -29,14 +30,45 @@ class Counter:
             return
         task = self.bar.tasks[0]
         seconds, own = task.elapsed or 0.0, done - self.found
-        rate = f"{own / seconds:.1f}" if seconds else "?"
-        self.bar.update(task.id, completed=own, done=done, rate=rate)
+        rate = f", {own / seconds:.1f} a second" if own and seconds else ""
+        of = "" if self.whole is None else f" of {self.whole}"
+        self.bar.update(task.id, completed=own, text=f"{done}{of} documents {self.verb}{rate}")
 
     def skip(self, found: int) -> None:
         """Take the number of documents done by an earlier run, which rate and remaining time exclude."""
         self.found = found
-        if self.bar is not None and self.total is not None:
-            self.bar.update(self.bar.tasks[0].id, total=max(0.0, self.total - found))
+        if self.bar is not None and self.whole is not None:
+            self.bar.update(self.bar.tasks[0].id, total=max(0, self.whole - found))
+
+    @contextmanager
+    def hidden(self, wanted: bool) -> Iterator[None]:
+        """Take the bar away while the block runs, for results that go to the same terminal."""
+        if self.bar is None or not wanted:
+            yield
+            return
+        self.bar.stop()
+        try:
+            yield
+        finally:
+            self.bar.start()
+
+    @contextmanager
+    def saying(self, what: str) -> Iterator[None]:
+        """Show `what` instead of the numbers while the block runs."""
+        if self.bar is None:
+            yield
+            return
+        task = self.bar.tasks[0]
+        before = task.fields["text"]
+        self.bar.update(task.id, text=what)
+        try:
+            yield
+        finally:
+            self.bar.update(task.id, text=before)
+
+
+# The bar on the terminal, while there is one.
+_shown: list[Counter] = []
 
 
 @contextmanager
@@ -45,18 +77,57 @@ def counting(verb: str, total: int | None = None) -> Iterator[Counter]:
     if not sys.stderr.isatty():
         yield Counter()
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    of = "" if total is None else f" of {total}"
     columns = (
         SpinnerColumn(),
-        TextColumn(f"{{task.fields[done]}}{of} documents {verb}, {{task.fields[rate]}} a second"),
-        TimeElapsedColumn() if total is None else TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}", markup=False),
+        *((TimeElapsedColumn(),) if total is None else (TimeRemainingColumn(), TextColumn("left"))),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(verb, total=total, done=0, rate="?")
-        yield Counter(progress)
+    with Progress(*columns, console=_console(), transient=True) as progress:
+        progress.add_task(verb, total=total, text="")
+        counter = Counter(progress, verb)
+        counter(0)
+        _shown.append(counter)
+        try:
+            yield counter
+        finally:
+            _shown.pop()
+
+
+@contextmanager
+def loading(what: str) -> Iterator[None]:
+    """Show `loading WHAT` on a terminal while the block runs, in the bar if there is one.
+
+    Loading a model takes seconds, most of them for importing torch.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    if _shown:
+        with _shown[-1].saying(f"loading {what}"):
+            yield
+        return
+    from rich.text import Text
+
+    with _console().status(Text(f"loading {what}")):
+        yield
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, above the bar if there is one.
+
+    Rich puts what is written to `sys.stderr` above its bar; `typer.echo` writes past it.
+    """
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _console() -> Console:
+    """Return the console of standard error; lines printed above its bar are not broken at the terminal's width."""
+    from rich.console import Console
+
+    return Console(stderr=True, soft_wrap=True)
 
 
 def reporter() -> Callable[[str], None]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from discsum.cli.progress import reporter
+from discsum.cli.command import command_app
+from discsum.cli.completion import recipes as recipe_names
+from discsum.cli.progress import loading, reporter
 from discsum.encoder.heads import HEADS
 
-app = typer.Typer(add_completion=False)
+app = command_app()
 
 
 def _register(files: list[str] | None) -> list[str] | None:
@@ -41,17 +44,26 @@ class TrainCommand(TyperCommand):
         from discsum.recipes import summaries
 
         super().format_help(ctx, formatter)
-        formatter.write("Shipped recipes:\n")
+        formatter.write("\nShipped recipes:\n")
         for recipes in summaries().values():
             formatter.write("\n")
-            width = max(len(name) for name in recipes if "{" not in name)
-            for name, line in recipes.items():
-                formatter.write(f"  {name:{width}}  {line}\n" if "{" not in name else f"  {name}\n    {line}\n")
+            formatter.write_dl([(_in_lines(name), line) for name, line in recipes.items()], col_max=32)
+
+
+def _in_lines(name: str) -> str:
+    """Return a pattern of many names in lines that end with a comma."""
+    words = name.replace(",", ", ")
+    return "\n    ".join(line.replace(", ", ",") for line in textwrap.wrap(words, 74, break_on_hyphens=False))
 
 
 @app.command(cls=TrainCommand)
 def train(
-    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A shipped recipe (parser-gum, ...) or a YAML file.")],
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECIPE", autocompletion=recipe_names, help="A shipped recipe (parser-gum, ...) or a YAML file."
+        ),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Argument(metavar="KEY=VALUE", help="Fields of the recipe to change, for example seed=2 or data=gum."),
@@ -72,10 +84,11 @@ def train(
 
     Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """
-    from discsum.experiments import training_runs
     from discsum.recipes import read_recipe
 
     content = read_recipe(recipe, settings or [])
+    with loading("the training code"):
+        from discsum.experiments import training_runs
     training_runs.check_kind(content)
     if fields:
         from discsum.experiments.recipe_fields import field_report

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.constants import DECLARED
-from discsum.data.tables import CONVERT, NAME_IT, TABLES, Failure, decode, find_column, read_rows
+from discsum.data.tables import (
+    CONVERT,
+    NAME_IT,
+    SAME_COLUMNS,
+    TABLES,
+    Failure,
+    count_rows,
+    decode,
+    find_column,
+    read_rows,
+)
 from discsum.errors import DiscsumError, InputError
 from discsum.format_registry import suffixes
 
@@ -95,6 +105,27 @@ def read_inputs(
             yield Failure(name, str(error))
 
 
+def count_inputs(inputs: Sequence[str]) -> int | None:
+    """Return the number of documents and failures that `read_inputs` yields, or none where counting means reading all.
+
+    Files count without being read, tables as `count_rows` says. The number is for display: a table that cannot be read
+    to its end yields fewer.
+    """
+    endings, total = suffixes(), 0
+    for name in inputs:
+        try:
+            paths = [] if name == "-" else _files(Path(name), endings)
+        except (DiscsumError, OSError):
+            paths = []
+        # Standard input and what is not there count as one.
+        counts = [count_rows(path) if path.name.lower().endswith(TABLES) else 1 for path in paths] or [1]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            return None
+        total += sum(known)
+    return total
+
+
 def _files(path: Path, trees: Collection[str]) -> list[Path]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
@@ -116,9 +147,8 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
             for document in read_trees(path, options.given, options.roots):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            same_columns = suffix in (".csv", ".parquet")
             for number, (source, row) in enumerate(read_rows(path, options.encoding, options.convert), start=1):
-                if isinstance(row, dict) and same_columns and number == 1:
+                if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
                     # A table without the column fails once, not row by row.
                     find_column(row, options.columns, options.rename)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, options)

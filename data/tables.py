@@ -1,4 +1,4 @@
-"""Read tables of documents row by row: JSON lines, CSV, Parquet."""
+"""Read tables of documents row by row: JSON lines, CSV, TSV, Parquet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from typing import IO, Any
 from discsum.errors import InputError
 from discsum.extras import needs
 
-TABLES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
+# Tables of records whose fields are separated by a character; fields are quoted as in CSV.
+SEPARATED = {".csv": ",", ".tsv": "\t"}
+# Tables whose rows all have the same columns.
+SAME_COLUMNS = (*SEPARATED, ".parquet")
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
@@ -75,14 +79,14 @@ def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tupl
     Rows are streamed, so the table may have any size. `remedy` is what errors about the encoding tell the user to do.
 
     Raises:
-        InputError: A file that is not a table, is truncated, or, for CSV, is not of the encoding.
+        InputError: A file that is not a table, is truncated, or, for CSV and TSV, is not of the encoding.
     """
     kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
     if kind == ".parquet":
         for number, row in enumerate(_parquet_rows(path), start=1):
             yield f"{path}:{number}", row
-    elif kind == ".csv":
-        yield from _csv_rows(path, encoding, remedy)
+    elif kind in SEPARATED:
+        yield from _separated_rows(path, SEPARATED[kind], encoding, remedy)
     elif kind in (".jsonl", ".jsonl.gz"):
         for number, line in enumerate(_lines(path, encoding, remedy), start=1):
             source = f"{path}:{number}"
@@ -135,10 +139,10 @@ def _opened(path: Path) -> IO[bytes]:
     return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _csv_rows(path: Path, encoding: str, remedy: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _separated_rows(path: Path, separator: str, encoding: str, remedy: str) -> Iterator[tuple[str, dict[str, Any]]]:
     csv.field_size_limit(max(csv.field_size_limit(), path.stat().st_size))
     with path.open(encoding=encoding, newline="") as file:
-        reader, begins = csv.DictReader(file), 2
+        reader, begins = csv.DictReader(file, delimiter=separator), 2
         try:
             if file.read(1) != "\ufeff":
                 file.seek(0)
@@ -151,7 +155,8 @@ def _csv_rows(path: Path, encoding: str, remedy: str) -> Iterator[tuple[str, dic
             decode(path.read_bytes(), encoding, str(path), remedy=remedy)
             raise
         except csv.Error as error:
-            raise InputError(f"{path}:{reader.line_num}: expected a CSV record, got: {error}") from error
+            place = f"{path}:{reader.line_num}"
+            raise InputError(f"{place}: expected a record with fields quoted as in CSV, got: {error}") from error
 
 
 def _json_object(line: str, source: str) -> dict[str, Any] | Failure:

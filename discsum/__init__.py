@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
-    from discsum.summarizer.pipeline import SummaryOptions, SummaryPipeline
+    from discsum.summarizer.options import SummaryOptions
+    from discsum.summarizer.pipeline import SummaryPipeline
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 SHIPPED_PARSER = "discsum-gum"
+# Kinds of model folders.
+PARSER_KIND, SUMMARIZER_KIND = "discsum-parser", "discsum-extractive"
 UNITS = ("sentence", "edu")
 # Default length of a summary in units, as in Xiao et al. 2020.
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
@@ -14,6 +16,8 @@ BEAMS = 4
 SENTENCES = ("model", "nltk", "newline")
 # Prefix of names on the Hugging Face hub; nothing is fetched without it.
 HUB = "hf:"
+# The system that selects the labelled units.
+ORACLE = "oracle"
 # Unit vectors: pooled from the parser's encoding of the whole text; the same concatenated with its EDU states; or the
 # first token's state of each unit encoded separately by the parser's encoder.
 CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"

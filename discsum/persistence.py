@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
+from discsum.registry import suggestion
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,9 +30,10 @@ class ModelFolder:
     tensors: dict[str, Tensor]
 
 
-def shipped() -> list[str]:
-    """Return the names of the models that come with the package."""
-    return sorted(config.parent.name for config in Path(str(files("discsum"))).glob(f"weights/*/{CONFIG}"))
+def shipped(kind: str | None = None) -> list[str]:
+    """Return the names of the models that come with the package, or of those of a kind."""
+    paths = sorted(Path(str(files("discsum"))).glob(f"weights/*/{CONFIG}"))
+    return [path.parent.name for path in paths if kind is None or _object(path).get("kind") == kind]
 
 
 def locate(name_or_path: str | Path) -> Path:
@@ -45,7 +47,7 @@ def locate(name_or_path: str | Path) -> Path:
             return folder
     raise WeightsError(
         f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
-        f"({', '.join(shipped()) or 'none installed'}); found neither"
+        f"({', '.join(shipped()) or 'none installed'}){suggestion(name_or_path, shipped())}; found neither"
     )
 
 
@@ -74,6 +76,30 @@ def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Map
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
+def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
+    """Return a model folder's configuration, without reading weights.
+
+    Raises:
+        WeightsError: A folder that is missing, or of another kind of model.
+    """
+    path = locate(name_or_path) / CONFIG
+    config = _object(path)
+    if (config.get("kind"), config.get("format")) != (kind, FORMAT):
+        got = f"{config.get('kind')!r} of format {config.get('format')!r}"
+        raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
+    return config
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise WeightsError(f"{path}: expected JSON, got {error}") from error
+    if not isinstance(content, dict):
+        raise WeightsError(f"{path}: expected the configuration of a model, got no object")
+    return content
+
+
 def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
     """Return a model folder's content, checked.
 
@@ -84,13 +110,7 @@ def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
     from safetensors.torch import load
 
     folder = locate(name_or_path)
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise WeightsError(f"{folder / CONFIG}: expected JSON, got {error}") from error
-    if not isinstance(config, dict) or (config.get("kind"), config.get("format")) != (kind, FORMAT):
-        got = f"{config.get('kind')!r} of format {config.get('format')!r}" if isinstance(config, dict) else "no object"
-        raise WeightsError(f"{folder / CONFIG}: expected a {kind} of format {FORMAT}, got {got}")
+    config = read_config(folder, kind)
     if not (folder / WEIGHTS).is_file():
         raise WeightsError(f"{folder}: expected {WEIGHTS} beside {CONFIG}, found no such file")
     # Read once, so that what was checked is what is loaded.

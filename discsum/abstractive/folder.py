@@ -10,6 +10,7 @@ from typing import Any
 from discsum.constants import HUB
 from discsum.errors import InputError, WeightsError
 from discsum.files import replaced
+from discsum.hub import on_hub
 from discsum.persistence import CONFIG
 
 # Models on the hub that Manakul and Gales 2021 fine-tune.
@@ -56,6 +57,27 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
         raise InputError(f"--device: expected one that torch has here, as cpu, got {device!r}: {error}") from error
 
 
+def check_model(name_or_path: str) -> None:
+    """Check that there is a folder with a configuration, or that the hub has `hf:NAME`; nothing is loaded.
+
+    Raises:
+        WeightsError: There is none.
+    """
+    check_place(name_or_path)
+    if not name_or_path.startswith(HUB) and not (Path(name_or_path) / CONFIG).is_file():
+        raise _not_found(name_or_path, f"found no {CONFIG}")
+
+
+def check_place(name_or_path: str) -> None:
+    """Check as `check_model` does, without asking for a configuration, which a tokenizer alone does not have."""
+    if name_or_path.startswith(HUB):
+        on_hub(name_or_path)
+        return
+    replaced(Path(name_or_path))
+    if not Path(name_or_path).is_dir():
+        raise _not_found(name_or_path, "found no such folder")
+
+
 def is_sequence_to_sequence(name_or_path: str) -> bool:
     """Return whether a folder, or `hf:NAME` on the hub, holds a sequence-to-sequence model of transformers."""
     path = Path(name_or_path) / CONFIG
@@ -69,15 +91,19 @@ def is_sequence_to_sequence(name_or_path: str) -> bool:
 
 
 def hub_files(name: str, *files: str) -> list[Path | None]:
-    """Return files of `hf:NAME`, downloaded into one folder; none for each that is missing or cannot be reached."""
+    """Return files of `hf:NAME`, downloaded into one folder; none for each that is missing or cannot be reached.
+
+    Raises:
+        WeightsError: No such name on the hub, or no hub.
+    """
+    local = not on_hub(name)
     from transformers.utils.hub import cached_file
 
+    options = {"local_files_only": local, "_raise_exceptions_for_missing_entries": False}
     try:
-        found = [
-            cached_file(name.removeprefix(HUB), file, _raise_exceptions_for_missing_entries=False) for file in files
-        ]
+        found = [cached_file(name.removeprefix(HUB), file, **options) for file in files]
     except OSError:
-        # No such model, or no network: loading the model itself reports it.
+        # The network went away: loading the model itself reports it.
         return [None] * len(files)
     return [None if path is None else Path(path) for path in found]
 
@@ -98,12 +124,17 @@ def _loaded(kind: Any, name_or_path: str, **options: Any) -> Any:
     from safetensors import SafetensorError
 
     hub = name_or_path.startswith(HUB)
+    local = not (hub and on_hub(name_or_path))
     try:
         if not hub and not Path(name_or_path).is_dir():
             raise OSError("found no such folder")
-        return kind.from_pretrained(name_or_path.removeprefix(HUB), local_files_only=not hub, **options)
+        return kind.from_pretrained(name_or_path.removeprefix(HUB), local_files_only=local, **options)
     except (OSError, ValueError, SafetensorError) as error:
-        raise WeightsError(
-            f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of "
-            f"one on the hub, as {', '.join(HUB + known for known in KNOWN)}; {str(error).splitlines()[0]}"
-        ) from error
+        raise _not_found(name_or_path, str(error).splitlines()[0]) from error
+
+
+def _not_found(name_or_path: str, found: str) -> WeightsError:
+    return WeightsError(
+        f"{name_or_path}: expected the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of "
+        f"one on the hub, as {', '.join(HUB + known for known in KNOWN)}; {found}"
+    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
+from discsum.constants import ORACLE
 from discsum.experiments.blocks import Block
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
@@ -21,8 +22,6 @@ from discsum.summary import Summary
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.parsers.parser import Parser
-
-ORACLE = "oracle"
 
 
 @dataclass(frozen=True)

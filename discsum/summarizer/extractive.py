@@ -14,11 +14,12 @@ from huggingface_hub import ModelHubMixin, snapshot_download
 from torch import Tensor
 
 from discsum.batches import batches
-from discsum.constants import HUB
+from discsum.constants import HUB, SUMMARIZER_KIND
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
+from discsum.hub import on_hub
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.parsing import with_vectors
@@ -26,10 +27,9 @@ from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer, extract
 from discsum.selection import Policy, usual_policy
-from discsum.summarizer.folder import ENCODER, KIND, SummarizerConfig, read_network, write_summarizer
+from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
+from discsum.summarizer.options import SHIPPED
 from discsum.summary import Summary
-
-SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
 class ExtractiveSummarizer(
@@ -110,9 +110,11 @@ class ExtractiveSummarizer(
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
             name = str(name_or_path).removeprefix(HUB)
+            if not Path(name).is_dir() and not on_hub(str(name_or_path)):
+                hub["local_files_only"] = True
             found: ExtractiveSummarizer = super().from_pretrained(name, device=device, **hub)
             return found
-        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], KIND)
+        model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], SUMMARIZER_KIND)
         network, config = read_network(model)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
         card = model.path / CARD

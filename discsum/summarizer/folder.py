@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, VECTORS
+from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
@@ -16,7 +17,6 @@ from discsum.persistence import CONFIG, ModelFolder, fingerprint, shipped, write
 if TYPE_CHECKING:
     from discsum.summarizer.extractive import ExtractiveSummarizer
 
-KIND = "discsum-extractive"
 # Prefix of the encoder's trained layers among the weights.
 ENCODER = "encoder."
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import sha256
 from discsum.parsers.loading import MOST
-from discsum.persistence import CONFIG, locate, shipped
-from discsum.registry import suggestion
+from discsum.persistence import CONFIG, locate
 from discsum.scoring import UnitScorer
-from discsum.summarizer.extractive import SHIPPED, ExtractiveSummarizer
+from discsum.summarizer.extractive import ExtractiveSummarizer
+from discsum.summarizer.options import SHIPPED, check_scorer
 
 
 def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") -> UnitScorer:
@@ -29,11 +28,7 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
     """
     if name is not None and name in BASELINES:
         return baseline(name)
-    if name is not None and name not in shipped() and not name.startswith(HUB) and not Path(name).exists():
-        raise WeightsError(
-            f"{name}: expected a model's folder, a shipped model ({', '.join(shipped()) or 'none installed'}) "
-            f"or one of {', '.join(BASELINES)}{suggestion(name, [*shipped(), *BASELINES])}; found no such folder"
-        )
+    check_scorer(name, unit)
     if name is not None and name.startswith(HUB):
         model = ExtractiveSummarizer.from_pretrained(name, device=device)
     else:

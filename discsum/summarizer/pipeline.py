@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from discsum.batches import batches
-from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.constants import SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.document import Document
 from discsum.errors import InputError
@@ -17,27 +17,11 @@ from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.scoring import UnitScorer, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.loading import load_scorer
+from discsum.summarizer.options import check_options
 from discsum.summary import Summary
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
-
-
-class SummaryOptions(TypedDict, total=False):
-    """The arguments of `SummaryPipeline.load`."""
-
-    model: str | None
-    unit: str | None
-    units: int | None
-    words: int | None
-    ratio: float | None
-    dependencies: bool | None
-    block_trigrams: bool
-    layout: str
-    tidy: bool
-    sentences: str
-    parser: str | None
-    device: str
 
 
 @dataclass(frozen=True)
@@ -96,11 +80,17 @@ class SummaryPipeline:
             InputError: Options out of range or in conflict; raised before a model is loaded.
             WeightsError: No such model or parser.
         """
-        given = Budget(units, words, ratio) if (units, words, ratio) != (None, None, None) else None
-        edu = unit == "edu"
-        Policy(given or Budget(1), unit or "sentence", block_trigrams, edu and bool(dependencies), layout)
-        if sentences not in SENTENCES:
-            raise InputError(f"sentences: expected one of {', '.join(SENTENCES)}, got {sentences!r}")
+        given = check_options(
+            model=model,
+            unit=unit,
+            units=units,
+            words=words,
+            ratio=ratio,
+            dependencies=dependencies,
+            block_trigrams=block_trigrams,
+            layout=layout,
+            sentences=sentences,
+        )
         scorer = load_scorer(model, unit, device)
         chosen = unit or scorer.unit or "sentence"
         wanted = chosen == "edu" if dependencies is None else dependencies

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 
@@ -39,9 +40,10 @@ def test_help_lists_the_commands_by_the_first_line_of_their_own_help(discsum):
 
 
 def test_help_of_train_lists_the_shipped_recipes(discsum):
-    lines = [line.strip() for line in discsum("train", "--help").out.splitlines()]
+    out = discsum("train", "--help").out
+    lines = [line.strip() for line in out.splitlines()]
     assert "news-edu           The shipped EDU summarizer." in lines
-    assert "small-bart/full          The small BART learns to summarize, with full attention." in lines
+    assert "small-bart/full The small BART learns to summarize, with full attention. " in " ".join(out.split())
     assert any(line.startswith("xiao2020/{edu,sentence}-{default,balanced}-{dot_product-8,") for line in lines)
 
 
@@ -146,3 +148,54 @@ def test_evaluate_needs_a_model_and_data(discsum, tmp_path):
     result = discsum("evaluate", "discsum-gum", tmp_path / "gone")
     assert result.code == 1
     assert "gone: no such file or folder" in result.err
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
+    helps = {}
+    for columns in (66, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        helps[columns] = discsum(*command.split(), "--help").out
+    assert max(map(len, helps[80].splitlines())) <= 80
+    # The same words at any width: none is broken, but at a hyphen of its own.
+    words = [re.sub(r"-\n\s+", "-", out).split() for out in helps.values() if "Commands:" not in out]
+    assert words[:1] == words[1:]
+    # No summary of a command is cut.
+    assert not any(line.endswith("...") for line in helps[80].partition("Commands:")[2].splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["parsee"], "Did you mean 'parse'?"),
+        (["parse", "--fromat", "rs3"], "--format"),
+        (["parse", "TEXT", "--format", "rs33"], "(did you mean rs3?)"),
+        (["parse", "TEXT", "--parser", "discsum-gun"], "(did you mean discsum-gum?)"),
+        (["extract", "TEXT", "--model", "textrnk"], "(did you mean textrank?)"),
+        (["extract", "TEXT", "--model", "discsum-news-edus"], "(did you mean discsum-news-edu?)"),
+        (["train", "parser-gumm"], "(did you mean parser-gum?)"),
+        (["abstract", "TEXT", "--model", "TEXT", "--selector", "mean_kye"], "(did you mean mean_key?)"),
+        (["extract", "TEXT", "--ratio", "3"], "expected a number above 0 and at most 1, got 3.0"),
+        (["extract", "TEXT", "--dependencies"], "dependencies: expected unit edu, got sentence"),
+        (["extract", "TEXT", "--model", "tree-knapsack", "--block-trigrams"], "selects by a rule of its own"),
+        (["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"], "got one for --unit sentence"),
+        (["extract", "TEXT", "--model", "lead", "--parser", "discsum-news-edu"], "expected a discsum-parser"),
+        (["extract", "gone.txt"], "gone.txt: no such file or folder"),
+        (["extract", "TEXT", "-o", "TEXT/out"], "which is no folder"),
+        (["parse", "gone.txt"], "gone.txt: no such file or folder"),
+        (["abstract", "TEXT", "--model", "nowhere"], "nowhere: expected the folder of a sequence-to-sequence model"),
+        (["evaluate", "leed", "TEXT"], "(did you mean lead?)"),
+        (["preprocess", "gone.jsonl", "out"], "gone.jsonl: expected a table"),
+        (["analyze", "time", "--model", "nowhere"], "found no such folder"),
+        (["analyze", "rouge", "gone.jsonl", "--system", "nowhere"], "found no such folder"),
+    ],
+)
+def test_mistakes_are_told_before_torch_is_imported(article, tmp_path, arguments, message):
+    code = "import atexit, sys\natexit.register(lambda: print('torch' in sys.modules))\n" + COMMAND
+    given = [argument.replace("TEXT", str(article)) for argument in arguments]
+    result = subprocess.run(
+        [sys.executable, "-c", code, *given], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert result.returncode in (1, 2)
+    assert message in " ".join(result.stderr.split())
+    assert result.stdout.splitlines()[-1] == "False"

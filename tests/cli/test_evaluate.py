@@ -218,3 +218,20 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
 def test_options_of_generation_without_an_abstractive_model(evaluate):
     result = evaluate(ROWS, "--beams", 2, "--truncate")
     assert (result.code, "expected no --beams, --truncate with extractive models" in result.err) == (2, True)
+
+
+def test_some_documents_of_a_treebank(discsum, treebank, parser_folder):
+    options = ("--split", "train", "--format", "json")
+    whole = json.loads(discsum("evaluate", parser_folder, treebank, *options).out)
+    parts = [
+        json.loads(discsum("evaluate", parser_folder, treebank, *options, *rows).out)
+        for rows in (("--last", 1), ("--first", 1))
+    ]
+    assert [(part["first"], part["documents"]) for part in (whole, *parts)] == [(0, 2), (0, 1), (1, 1)]
+    assert "docs:1" in parts[0]["gold"]["signature"]
+    assert "docs:2" in whole["gold"]["signature"]
+    shown = discsum("evaluate", parser_folder, treebank, "--split", "train", "--first", 1)
+    assert shown.out.startswith(f"{parser_folder} on {treebank} train, 1 of 2 documents from 1\n")
+    result = discsum("evaluate", parser_folder, treebank, "--first", 1)
+    assert result.code == 1
+    assert "expected documents of dev between --first and --last, got none of its 1" in result.err

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.inputs import Item, count_inputs, read_inputs
 from discsum.data.tables import Failure, decode, read_rows
 from discsum.errors import InputError
 
@@ -147,3 +147,25 @@ def test_errors_name_options_only_where_there_are_any(tmp_path):
     path.write_text("body\nrain\n")
     assert "got the columns body; name one with --text-column" in str(next(read_inputs([str(path)], encoding="utf-8")))
     assert "got the columns body; give one that name" in str(next(read_inputs([str(path)])))
+
+
+def test_tab_separated_tables(tmp_path):
+    path = tmp_path / "news.TSV"
+    path.write_bytes(b'id\ttext\r\n1\t"Rain, and\twind"\r\n2\tFlood, "again"\r\n')
+    items = list(read_inputs([str(tmp_path)]))
+    assert [(item.id, item.text) for item in items] == [("1", "Rain, and\twind"), ("2", 'Flood, "again"')]
+    assert [item.source for item in items] == [f"{path}:2", f"{path}:3"]
+    # A table without the column fails once, as a CSV does.
+    [failure] = read_inputs([str(path)], text_column="body", encoding="utf-8")
+    assert "expected a column body, got the columns id, text" in str(failure)
+
+
+def test_documents_are_counted_where_that_is_cheap(tmp_path):
+    for name in ("a.txt", "b.rs3"):
+        (tmp_path / name).write_text("Rain.")
+    table = tmp_path / "c.jsonl"
+    table.write_text('{"text": "a"}\n\n{"text": "b"}\n[]\n')
+    assert count_inputs([str(tmp_path)]) == 2 + 3
+    assert count_inputs([str(tmp_path), "-", str(tmp_path / "gone")]) == len(list(read_inputs([str(tmp_path)]))) + 2
+    (tmp_path / "d.csv").write_text("text\na\n")
+    assert count_inputs([str(tmp_path)]) is None

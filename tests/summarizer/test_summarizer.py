@@ -11,6 +11,7 @@ from huggingface_hub import ModelHubMixin
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
+from discsum.hub import on_hub
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -133,12 +134,17 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
         asked.append((name, options["revision"]))
         return str(tmp_path / "model")
 
+    def known(api, name, **options):
+        asked.append((name, options["repo_type"]))
+
+    monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
+    monkeypatch.setattr("discsum.summarizer.extractive.on_hub", on_hub.__wrapped__)
     monkeypatch.setattr("discsum.summarizer.extractive.snapshot_download", fetch)
     config = str(tmp_path / "model" / "config.json")
     monkeypatch.setattr("huggingface_hub.hub_mixin.hf_hub_download", lambda **options: config)
     model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1")
-    assert asked == [("me/model", "v1")]
+    assert asked == [("me/model", "model"), ("me/model", "v1")]
     assert model.name == summarizer.name
     with pytest.raises(WeightsError, match="me/model: expected a folder"):
         ExtractiveSummarizer.from_pretrained("me/model")
-    assert len(asked) == 1
+    assert len(asked) == 2

@@ -64,6 +64,12 @@ def make_selectors(
     return selectors, shared
 
 
+def check_name(name: str | None) -> None:
+    """Raise `InputError` for a name that is no selector's; nothing is imported. None is the model's own selector."""
+    if name not in (None, *names()):
+        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
+
+
 def check_options(name: str, options: Mapping[str, Any], beta: float | None = None) -> None:
     """Check the name and options of a selector, and the weight of the prior; errors as in `make_selectors`."""
     if name == ALL:
@@ -71,8 +77,7 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
         if given:
             raise InputError(f"selector: expected one that selects for {', '.join(given)}, got {ALL!r}")
         return
-    if name not in SELECTORS:
-        raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
+    check_name(name)
     if beta is not None and not (isinstance(beta, int | float) and math.isfinite(beta)):
         raise InputError(f"beta: expected a finite number, got {beta!r}")
     # The first is the shape or the width.

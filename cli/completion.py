@@ -1,0 +1,40 @@
+"""What the shell completes: names known without importing torch; where none fits, it completes files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from discsum.abstractive.sparse.selectors import SELECTORS
+from discsum.baselines import BASELINES
+from discsum.constants import ORACLE, PARSER_KIND, SUMMARIZER_KIND
+from discsum.persistence import shipped
+
+Completer = Callable[[str], list[str]]
+
+
+def among(names: Callable[[], Iterable[str]]) -> Completer:
+    """Return a completer of names, which are listed when they are asked for."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+def choice(*names: str) -> dict[str, Any]:
+    """Return the arguments of an option with these values: how its help shows them, and their completion."""
+    return {"metavar": "|".join(names), "autocompletion": among(lambda: names)}
+
+
+def _recipes() -> list[str]:
+    from discsum.recipes import names
+
+    return names()
+
+
+parsers = among(lambda: shipped(PARSER_KIND))
+scorers = among(lambda: [*shipped(SUMMARIZER_KIND), *BASELINES.own])
+systems = among(lambda: [*shipped(), *BASELINES.own, ORACLE])
+recipes = among(_recipes)
+selectors = among(lambda: ["all", *SELECTORS.own])

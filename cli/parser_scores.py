@@ -1,0 +1,64 @@
+"""`discsum evaluate` of parsers on a treebank."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from discsum.cli.progress import loading
+from discsum.constants import PARSER_KIND
+from discsum.errors import InputError
+from discsum.persistence import read_config
+
+if TYPE_CHECKING:
+    from discsum.parsers.training.evaluation import ParserScores
+
+
+def show_parsers(models: Sequence[str], data: Path, split: str, rows: slice, rst: bool, style: str) -> None:
+    """Print the scores of each parser on the documents `rows` of a split of a treebank."""
+    from discsum.parsers.training.splits import read_split
+
+    for model in models:
+        read_config(model, PARSER_KIND)
+    # The splits of a treebank other than GUM are those that a parser was trained with.
+    splits = [read_split(data, split, model) for model in models]
+    for gold in splits:
+        if not gold[rows]:
+            raise InputError(
+                f"{data}: expected documents of {split} between --first and --last, got none of its {len(gold)}"
+            )
+    with loading("the parser"):
+        from discsum.parsers.loading import load_parser
+        from discsum.parsers.training.evaluation import evaluate_parser
+
+    for model, gold in zip(models, splits, strict=True):
+        with loading(model):
+            parser = load_parser(model)
+        chosen = gold[rows]
+        scores = evaluate_parser(parser, chosen, rst=rst)
+        if style == "json":
+            measured = {"model": model, "split": split, "first": rows.start, "documents": len(chosen)}
+            typer.echo(json.dumps({**measured, **scores.to_dict()}, indent=1))
+        else:
+            some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
+            typer.echo(f"{model} on {data} {split}{some}")
+            _print_scores(scores)
+
+
+def _print_scores(scores: ParserScores) -> None:
+    for name, segmented in (("EDU starts, raw text", scores.edus), ("sentence starts, raw text", scores.sentences)):
+        typer.echo(f"{name:42} P {segmented.precision:5.1f}  R {segmented.recall:5.1f}  F1 {segmented.f1:5.1f}")
+        typer.echo(f"    {segmented.signature}")
+    for name, trees in (
+        ("trees, gold EDUs", scores.gold),
+        ("trees, raw text, start-keyed", scores.raw_start),
+        ("trees, raw text, end-keyed", scores.raw_end),
+    ):
+        typer.echo(
+            f"{name:42} S {trees.span:5.1f}  N {trees.nuclearity:5.1f}  R {trees.relation:5.1f}  F {trees.full:5.1f}"
+        )
+        typer.echo(f"    {trees.signature}")

@@ -1,0 +1,147 @@
+"""Where results go: standard output, one file, or a folder with one file per document."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import typer
+
+from discsum.cli.json_lines import JsonLines
+from discsum.cli.progress import say
+from discsum.data.inputs import Item
+from discsum.data.tables import TABLES
+from discsum.errors import InputError
+from discsum.files import replacing
+
+
+def is_single(inputs: Sequence[str]) -> bool:
+    """Return whether the inputs are certainly one document: a file that is not a table, or standard input."""
+    path = Path(inputs[0])
+    return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
+
+
+class Writer:
+    """Writes results to standard output, to one file, or to a folder with one file per document.
+
+    Attributes:
+        folder: The folder, if there is one.
+        file: The one file, if there is one.
+    """
+
+    def __init__(
+        self, output: str | None, suffix: str, *, one_file: bool, lines: bool = False, resume: bool = False
+    ) -> None:
+        """Write to `output`.
+
+        Args:
+            output: None or `-` for standard output; a path with a suffix is a file if `one_file`, unless it is a folder
+                or ends with a slash; other paths are folders.
+            suffix: Suffix of the files in a folder.
+            one_file: Whether one file may hold all results.
+            lines: Whether results are JSON objects, one per line.
+            resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
+
+        Raises:
+            BadParameter: `resume` where it cannot be told what was written.
+            InputError: An output that cannot be written.
+        """
+        self.suffix, self.resume = suffix, resume
+        self.folder: Path | None = None
+        self.file: Path | None = None
+        self._names: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._stack = ExitStack()
+        self._stream: IO[bytes] | None = None
+        self._lines: JsonLines | None = None
+        if output is not None and output != "-":
+            path = Path(output)
+            if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
+                self.file = path
+                self._lines = JsonLines(path, resume=resume) if lines else None
+            else:
+                self.folder = path
+            check_writable(path, folder=self.folder is not None)
+        else:
+            self._stream = sys.stdout.buffer
+        if resume and self.folder is None and self._lines is None:
+            raise typer.BadParameter("expected -o FOLDER, or JSON lines in -o FILE", param_hint="--resume")
+
+    @property
+    def on_terminal(self) -> bool:
+        """Whether results go to standard output and that is a terminal."""
+        return self.folder is None and self.file is None and sys.stdout.isatty()
+
+    def __enter__(self) -> Writer:
+        """Return the writer; a single output file appears when the block ends without an error."""
+        if self._lines is not None:
+            self._stack.enter_context(self._lines)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Rename the single output file into place, if anything was written."""
+        self._stack.__exit__(*error)
+
+    def has(self, item: Item) -> bool:
+        """Return whether an earlier run wrote the result of a document, if there is one to go on with.
+
+        Lines are matched by id, and those of several documents with the same id in order, with a message.
+        """
+        if not self.resume:
+            return False
+        if self.folder is not None:
+            stem = _stem(item)
+            own = self._names.setdefault(stem, item.source) == item.source
+            return own and (self.folder / (stem + self.suffix)).is_file()
+        assert self._lines is not None, "without a folder, resume needs lines"
+        if item.id in self._seen:
+            say(f"discsum: {item.source}: another document has the id {item.id!r} too")
+        if not self._lines.written[item.id]:
+            return False
+        self._seen.add(item.id)
+        self._lines.written[item.id] -= 1
+        return True
+
+    def write(self, item: Item, text: str) -> None:
+        """Write one result; a file is renamed into place when it is complete."""
+        content = text.encode("utf-8", "replace")
+        if self.folder is not None:
+            with replacing(self.folder / self._name(item)) as path:
+                path.write_bytes(content)
+            return
+        if self._lines is not None:
+            self._lines.write(content)
+            return
+        if self._stream is None:
+            assert self.file is not None, "without a file the stream is standard output"
+            self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
+        self._stream.write(content)
+        self._stream.flush()
+
+    def _name(self, item: Item) -> str:
+        stem = _stem(item)
+        if self._names.setdefault(stem, item.source) != item.source:
+            raise InputError(f"{item.source}: expected a name of its own, {self._names[stem]} is {stem!r} too")
+        return stem + self.suffix
+
+
+def _stem(item: Item) -> str:
+    return re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+
+
+def check_writable(path: Path, *, folder: bool) -> None:
+    """Raise `InputError` for an output that cannot be written, which is told before models are loaded."""
+    if path.exists() and path.is_dir() != folder:
+        raise InputError(f"{path}: expected {'a folder' if folder else 'a file'} for --output, got the opposite")
+    parent = path if folder else path.parent
+    while not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir():
+        raise InputError(f"{path}: expected a place that can be written for --output, got {parent}, which is no folder")
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"{path}: expected a place that can be written for --output, got {parent}, which is read-only")

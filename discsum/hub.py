@@ -1,0 +1,53 @@
+"""Names on the Hugging Face hub: a check that takes seconds where its libraries retry for minutes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from discsum.constants import HUB
+from discsum.errors import WeightsError
+
+# For connecting and for each part of the answer; only of this check, downloads may take as long as they need.
+SECONDS = 4.0
+Kind = Literal["model", "dataset"]
+
+
+@lru_cache(maxsize=64)
+def on_hub(name: str, kind: Kind = "model") -> bool:
+    """Return whether a name is on the hub; false if it is only in the cache, because the hub cannot be reached.
+
+    Args:
+        name: The name, with or without `hf:`; that of a dataset may go on with `:CONFIG:SPLIT`.
+        kind: What it names.
+
+    Raises:
+        WeightsError: The hub has no such name, or cannot be reached and the cache does not have it.
+    """
+    from huggingface_hub import HfApi, constants, scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound, GatedRepoError, HFValidationError, RepositoryNotFoundError
+
+    own = name.removeprefix(HUB).partition(":")[0]
+    try:
+        HfApi().repo_info(own, repo_type=kind, timeout=SECONDS)
+    except GatedRepoError as error:
+        raise WeightsError(f"{name}: expected a {kind} that may be read, got a gated one; run hf auth login") from error
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise WeightsError(
+            f"{name}: expected the name of a {kind} on the hub, or a local folder; the hub has no such {kind}, or "
+            "it is private (hf auth login)"
+        ) from error
+    except Exception as error:
+        # What the libraries raise without a network depends on the HTTP library that their version uses.
+        try:
+            cached = {repo.repo_id for repo in scan_cache_dir().repos if repo.repo_type == kind}
+        except CacheNotFound:
+            cached = set()
+        if own in cached:
+            return False
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} cannot be reached"
+        raise WeightsError(
+            f"{name}: expected a {kind} of the Hugging Face hub, but {why}, and the cache does not have it; name a "
+            "local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+        ) from error
+    return True

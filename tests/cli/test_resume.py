@@ -1,0 +1,145 @@
+"""`--resume`: runs that were killed go on, and end as if they had not been."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from discsum.cli.json_lines import JsonLines
+from discsum.errors import InputError
+
+COMMAND = "import sys; from discsum.cli import main; main()"
+# Each document takes a while to be written, so that a kill comes between two.
+SLOW = (
+    "import time\nfrom discsum.cli import writer\nwrite = writer.Writer.write\n"
+    "def slow(self, item, text):\n    write(self, item, text)\n    time.sleep(0.3)\n"
+    "writer.Writer.write = slow\n"
+)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(9):
+        (folder / f"{number}.txt").write_text(f"Mill number {number} stood still. The river was low.")
+    return folder
+
+
+def killed(arguments, enough):
+    """Run discsum until `enough()` is true, and kill it."""
+    process = subprocess.Popen([sys.executable, "-c", SLOW + COMMAND, *map(str, arguments)])
+    for _ in range(1200):
+        if enough() or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("command", ["parse", "extract"])
+def test_a_killed_run_to_one_file(discsum, parser_folder, texts, tmp_path, command):
+    options = ["--jsonl"] if command == "parse" else ["--json", "--model", "lead"]
+    arguments = [command, texts, "--parser", parser_folder, "--batch-size", 2, *options]
+    out, partial = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.partial"
+    killed([*arguments, "-o", out], lambda: partial.exists() and partial.read_bytes().count(b"\n") >= 3)
+    assert not out.exists()
+    written = partial.read_bytes()
+    count = written.count(b"\n")
+    assert 3 <= count < 9
+    # As a kill in the middle of a line leaves it.
+    with partial.open("ab") as file:
+        file.write(b'{"id": "7", "te')
+    result = discsum(*arguments, "-o", out, "--resume")
+    assert (result.code, result.err) == (0, f"discsum: {9 - count} done, {count} skipped, written before\n")
+    assert discsum(*arguments, "-o", tmp_path / "whole.jsonl").code == 0
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    again = discsum(*arguments, "-o", out, "--resume")
+    assert (again.code, again.err) == (0, "discsum: 9 skipped, written before\n")
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("command", ["parse", "extract"])
+def test_a_killed_run_to_a_folder(discsum, parser_folder, texts, tmp_path, command):
+    options = ["-f", "rs3"] if command == "parse" else ["--model", "lead"]
+    arguments = [command, texts, "--parser", parser_folder, "--batch-size", 2, *options]
+    out, suffix = tmp_path / "out", ".rs3" if command == "parse" else ".txt"
+    killed([*arguments, "-o", out], lambda: len(list(out.glob(f"[0-9]*{suffix}"))) >= 3)
+    before = {path: path.stat().st_mtime_ns for path in out.glob(f"[0-9]*{suffix}")}
+    assert 3 <= len(before) < 9
+    result = discsum(*arguments, "-o", out, "--resume")
+    assert result.err == f"discsum: {9 - len(before)} done, {len(before)} skipped, written before\n"
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert discsum(*arguments, "-o", tmp_path / "whole").code == 0
+    contents = [
+        {path.name: path.read_bytes() for path in folder.glob(f"[0-9]*{suffix}")}
+        for folder in (out, tmp_path / "whole")
+    ]
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 9
+
+
+def test_documents_that_failed_are_tried_again(discsum, parser_folder, texts, tmp_path):
+    (texts / "4.txt").write_bytes(b"caf\xe9")
+    arguments = ["parse", texts, "--parser", parser_folder, "--jsonl", "-o", tmp_path / "out.jsonl", "--resume"]
+    assert discsum(*arguments).code == 3
+    result = discsum(*arguments)
+    assert (result.code, result.err.splitlines()[-1]) == (3, "discsum: 1 failed, 8 skipped, written before")
+    (texts / "4.txt").write_text("The coffee house closed.")
+    assert discsum(*arguments).code == 0
+    ids = [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert ids == [*"01235678", "4"]
+
+
+def test_documents_of_one_id_are_matched_in_order_with_a_message(discsum, parser_folder, tmp_path):
+    table = tmp_path / "news.jsonl"
+    table.write_text('{"id": "a", "text": "Rain."}\n{"id": "a", "text": "Flood."}\n{"id": "b", "text": "Mill."}\n')
+    arguments = ["parse", table, "--parser", parser_folder, "--jsonl", "-o", tmp_path / "out.jsonl"]
+    assert discsum(*arguments).code == 0
+    whole = (tmp_path / "out.jsonl").read_text()
+    (tmp_path / ".out.jsonl.partial").write_text(whole.splitlines(keepends=True)[0])
+    result = discsum(*arguments, "--resume")
+    assert (result.code, (tmp_path / "out.jsonl").read_text()) == (0, whole)
+    assert f"{table}:2: another document has the id 'a' too" in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["-o", "-"], ["-o", "out.txt"]])
+def test_outputs_that_cannot_be_resumed(discsum, texts, options):
+    result = discsum("parse", texts, "--resume", *options)
+    assert result.code == 2
+    assert "expected -o FOLDER, or JSON lines in -o FILE" in result.err
+
+
+def test_lines_that_are_no_documents(discsum, parser_folder, texts, tmp_path):
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"id": "0"}\n{"text": "Rain"}\n')
+    result = discsum("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out, "--resume")
+    assert result.code == 1
+    assert ".out.jsonl.partial:2: expected a JSON object with an id" in result.err
+    assert out.read_text() == '{"id": "0"}\n{"text": "Rain"}\n'
+
+
+def test_two_runs_do_not_write_one_file(tmp_path):
+    path = tmp_path / "out.jsonl"
+    with JsonLines(path, resume=False) as first:
+        first.write(b'{"id": "a"}\n')
+        with pytest.raises(InputError, match="got another run that writes it"), JsonLines(path, resume=True):
+            pass
+    assert path.read_bytes() == b'{"id": "a"}\n'
+
+
+def test_an_error_leaves_the_lines_before_it(tmp_path, monkeypatch):
+    path = tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt), JsonLines(path, resume=False) as lines:
+        lines.write(b'{"id": "a"}\n')
+        raise KeyboardInterrupt
+    assert not path.exists()
+    with JsonLines(path, resume=True) as lines:
+        assert lines.written == {"a": 1}
+        lines.write(b'{"id": "b"}\n')
+    assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
+    assert [left.name for left in tmp_path.iterdir()] == ["out.jsonl"]

@@ -1,0 +1,65 @@
+"""Names on a hub that cannot be reached, is off, or does not answer."""
+
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+CODE = (
+    "from discsum.hub import on_hub\nfrom discsum.errors import WeightsError\n"
+    "try:\n    print(on_hub('hf:no/such'))\nexcept WeightsError as error:\n    print(error)\n"
+)
+
+
+def asked(tmp_path, code=CODE, **environment):
+    """Return what the check says, and the seconds that it took."""
+    env = {"HF_HOME": str(tmp_path), "PATH": "", "no_proxy": "*"} | environment
+    start = time.monotonic()
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
+    assert result.stderr == ""
+    return result.stdout.strip(), time.monotonic() - start
+
+
+@pytest.fixture
+def silent():
+    """The address of a server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_hub_that_refuses(tmp_path):
+    said, seconds = asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")
+    assert said == (
+        "hf:no/such: expected a model of the Hugging Face hub, but http://127.0.0.1:9 cannot be reached, and the cache "
+        "does not have it; name a local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+    )
+    assert seconds < 10
+
+
+def test_a_hub_that_does_not_answer(tmp_path, silent):
+    said, seconds = asked(tmp_path, HF_ENDPOINT=silent)
+    assert f"but {silent} cannot be reached" in said
+    assert seconds < 10
+
+
+def test_offline(tmp_path):
+    said, seconds = asked(tmp_path, HF_HUB_OFFLINE="1")
+    assert "but HF_HUB_OFFLINE is set, and the cache does not have it" in said
+    assert seconds < 10
+
+
+def test_what_the_cache_has_is_used_without_the_hub(tmp_path):
+    commit = tmp_path / "hub" / "models--no--such" / "snapshots" / ("0" * 40)
+    commit.mkdir(parents=True)
+    (commit / "config.json").write_text("{}")
+    (commit.parents[1] / "refs").mkdir()
+    (commit.parents[1] / "refs" / "main").write_text("0" * 40)
+    assert asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")[0] == "False"
+    assert asked(tmp_path, HF_HUB_OFFLINE="1")[0] == "False"
+
+
+def test_a_name_that_is_none(tmp_path):
+    code = CODE.replace("hf:no/such", "hf:a/b/c")
+    assert asked(tmp_path, code)[0].startswith("hf:a/b/c: expected the name of a model on the hub, or a local folder; ")
