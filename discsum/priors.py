@@ -82,12 +82,15 @@ def c_tree_weighted(tree: RSTTree, node_weights: ArrayLike, leaf_weights: ArrayL
 
 def lowest_common(tree: RSTTree) -> NDArray[np.int64]:
     """Return `(edus, edus)`: the lowest constituent that covers both EDUs, nodes numbered before EDUs."""
-    common = np.zeros((tree.edus, tree.edus), dtype=np.int64)
-    # Each pair of EDUs has one lowest common node, so one block a node fills the upper triangle exactly once.
-    for index, (first, last, split) in enumerate(tree.spans.tolist()):
-        common[first : split + 1, split + 1 : last + 1] = index
-    common += common.T
-    np.fill_diagonal(common, len(tree.nodes) + np.arange(tree.edus))
+    # Every boundary between two EDUs is one node's split. Of the boundaries between a pair of EDUs, their lowest common
+    # node is the highest, the first in pre-order: a running minimum gives it for all pairs of an EDU at once.
+    by_split = np.empty(len(tree.nodes), dtype=np.int64)
+    by_split[tree.spans[:, 2]] = np.arange(len(tree.nodes))
+    common = np.empty((tree.edus, tree.edus), dtype=np.int64)
+    for edu, row in enumerate(common):
+        np.minimum.accumulate(by_split[edu:], out=row[edu + 1 :])
+        np.minimum.accumulate(by_split[:edu][::-1], out=row[:edu][::-1])
+        row[edu] = len(tree.nodes) + edu
     return common
 
 
