@@ -6,12 +6,15 @@ overlaps at any depth and length.
 
 A nucleus is on a thick straight line, so that following the line from the root leads to the most nuclear EDU. A
 satellite's branch is thin, with an arrow to its nucleus. Several nuclei share a thick bar.
+
+`data-edu` and `data-node` say of which EDU or constituent an element is, so that a page can fold it.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from xml.sax.saxutils import escape
 
 from discsum.document import Document
@@ -50,6 +53,27 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round }
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing's elements, and the places that a page needs to fold it.
+
+    Attributes:
+        width: Width of the drawing.
+        height: Height of the drawing.
+        elements: SVG elements in the order of painting, without a style.
+        inner: The constituents in pre-order; an element's `data-node` is an index into them.
+        tops: `edus + 1` upper edges of the EDUs' rows; the last one is the end of the last row.
+        lines: The line of every constituent, at which the branch to it ends.
+    """
+
+    width: float
+    height: float
+    elements: list[str]
+    inner: list[Constituent]
+    tops: list[float]
+    lines: list[float]
+
+
+@dataclass(frozen=True, slots=True)
 class _Layout:
     """Coordinates of the rows of the EDUs and the bars of the constituents."""
 
@@ -66,26 +90,38 @@ def dumps(document: Document) -> str:
     Raises:
         InputError: The document has no tree.
     """
+    drawing = draw(document)
+    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img">',
+        f"<title>{escape(printable(document.id) or 'Discourse tree')}</title>",
+        f"<style>{_STYLE}</style>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+        *drawing.elements,
+    ]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def draw(document: Document) -> Drawing:
+    """Return the drawing of the document's tree.
+
+    Raises:
+        InputError: The document has no tree.
+    """
     tree = document.require_tree("svg")
     inner = constituents(tree)
     layout = _lay_out(tree, inner, [printable(text) for text in document.edu_texts])
     nucleus = tree.nucleus[1].tolist()
-    width, height = max(layout.text_x) + TEXT_WIDTH + MARGIN, layout.tops[-1] + MARGIN
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
-        f"<title>{escape(printable(document.id) or 'Discourse tree')}</title>",
-        f"<style>{_STYLE}</style>",
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        *_branches(tree, inner, layout),
-        *_relations(tree, inner, layout),
-    ]
+    elements = [*_branches(tree, inner, layout), *_relations(tree, inner, layout)]
     for edu, (lines, top, x) in enumerate(zip(layout.lines, layout.tops, layout.text_x, strict=False)):
         kind, y = "" if nucleus[edu] else ' class="minor"', top + LINE_HEIGHT - 4
-        parts.append(f'<text class="number" x="{x - 7:.1f}" y="{y - 0.5:.1f}">{edu + 1}</text>')
+        elements.append(f'<text class="number" data-edu="{edu}" x="{x - 7:.1f}" y="{y - 0.5:.1f}">{edu + 1}</text>')
         for line, text in enumerate(lines):
-            parts.append(f'<text{kind} x="{x:.1f}" y="{y + line * LINE_HEIGHT:.1f}">{escape(text)}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+            place = f'x="{x:.1f}" y="{y + line * LINE_HEIGHT:.1f}"'
+            elements.append(f'<text{kind} data-edu="{edu}" {place}>{escape(text)}</text>')
+    width, height = max(layout.text_x) + TEXT_WIDTH + MARGIN, layout.tops[-1] + MARGIN
+    return Drawing(width, height, elements, inner, layout.tops, layout.y[tree.edus :])
 
 
 def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layout:
@@ -109,31 +145,33 @@ def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layo
     x = [MARGIN + depth * step for depth in level]
     # One column of texts is easiest to read, but in a very wide tree it would be far from most branches.
     aligned = deepest * step <= MAXIMAL_TREE_WIDTH
-    text_x = [(max(x) if aligned else branch) + NUMBER_WIDTH for branch in x[: tree.edus]]
+    right = max(x)
+    text_x = [(right if aligned else branch) + NUMBER_WIDTH for branch in x[: tree.edus]]
     return _Layout(lines, tops, x, y, text_x)
 
 
 def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
     """Return the branches, those of satellites first so that the thick lines of nuclei cover them."""
     thin = [
-        _path("leader", f"M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{layout.text_x[edu] - NUMBER_WIDTH + 6:.1f}")
+        f'<path class="leader" data-edu="{edu}" '
+        f'd="M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{layout.text_x[edu] - NUMBER_WIDTH + 6:.1f}"/>'
         for edu in range(tree.edus)
     ]
     root = tree.edus if inner else 0
-    thick = [_path("nucleus", f"M{MARGIN - 10} {layout.y[root]:.1f}H{layout.x[root]:.1f}")]
-    for index, item in enumerate(inner, start=tree.edus):
-        x, y = layout.x[index], layout.y[index]
+    thick = [f'<path class="nucleus" d="M{MARGIN - 10} {layout.y[root]:.1f}H{layout.x[root]:.1f}"/>']
+    for place, item in enumerate(inner):
+        x, y = layout.x[tree.edus + place], layout.y[tree.edus + place]
         if item.satellite is not None:
-            thick.append(_path("nucleus", f"M{x:.1f} {y:.1f}H{layout.x[item.nucleus]:.1f}"))
+            thick.append(_path("nucleus", place, f"M{x:.1f} {y:.1f}H{layout.x[item.nucleus]:.1f}"))
             end = layout.y[item.satellite]
-            thin.append(_path("satellite", _bent(x, y, layout.x[item.satellite], end)))
+            thin.append(_path("satellite", place, _bent(x, y, layout.x[item.satellite], end)))
             # The head of the arrow touches the nucleus's line from the satellite's side.
             side = 1 if end > y else -1
             tip, base = y + 1.5 * side, y + 8.5 * side
-            thick.append(_path("head", f"M{x:.1f} {tip:.1f}L{x - 3.4:.1f} {base:.1f}H{x + 3.4:.1f}Z"))
+            thick.append(_path("head", place, f"M{x:.1f} {tip:.1f}L{x - 3.4:.1f} {base:.1f}H{x + 3.4:.1f}Z"))
             continue
         for child in item.children:
-            thick.append(_path("multi", _bent(x, y, layout.x[child], layout.y[child])))
+            thick.append(_path("multi", place, _bent(x, y, layout.x[child], layout.y[child])))
     return thin + thick
 
 
@@ -146,8 +184,8 @@ def _bent(x: float, y: float, end_x: float, end_y: float) -> str:
     return f"M{x:.1f} {y:.1f}V{turn:.1f}Q{x:.1f} {end_y:.1f} {x + corner:.1f} {end_y:.1f}H{end_x:.1f}"
 
 
-def _path(kind: str, line: str) -> str:
-    return f'<path class="{kind}" d="{line}"/>'
+def _path(kind: str, node: int, line: str) -> str:
+    return f'<path class="{kind}" data-node="{node}" d="{line}"/>'
 
 
 def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
@@ -156,12 +194,13 @@ def _relations(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list
     for index in range(len(first) - 1, tree.edus - 1, -1):
         first[index] = first[inner[index - tree.edus].children[0]]
     texts = []
-    for index, item in enumerate(inner, start=tree.edus):
-        kind = "n" if item.satellite is None else "s"
+    for place, item in enumerate(inner):
+        kind, x = "n" if item.satellite is None else "s", layout.x[tree.edus + place] + 6
         for child in item.children[1:]:
             y = layout.tops[first[child]] - BOUNDARY_HEIGHT / 2 + 3
             label = escape(printable(item.relation))
-            texts.append(f'<text class="relation {kind}" x="{layout.x[index] + 6:.1f}" y="{y:.1f}">{label}</text>')
+            where = f'data-node="{place}" x="{x:.1f}" y="{y:.1f}"'
+            texts.append(f'<text class="relation {kind}" {where}>{label}</text>')
     return texts
 
 
@@ -187,8 +226,14 @@ def _wrap(text: str) -> list[str]:
 
 
 def _width(text: str) -> float:
-    wide = [unicodedata.east_asian_width(character) in "WF" for character in text]
-    return sum(WIDE if w else CAPITAL if c.isupper() else NARROW for c, w in zip(text, wide, strict=True))
+    return sum(map(_character_width, text))
+
+
+@cache
+def _character_width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return WIDE
+    return CAPITAL if character.isupper() else NARROW
 
 
 FORMATS.register("svg", Format(dumps))
