@@ -37,7 +37,7 @@ class EDU(Span):
     sentence: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """A text and what is known of its structure; every stage returns a new one.
 
@@ -74,6 +74,14 @@ class Document:
                 raise InputError(f"EDU {index}: expected sentence {sentence}, got {edu.sentence}")
         if self.tree is not None and self.tree.edus != len(self.edus):
             raise InputError(f"expected a tree over {len(self.edus)} EDUs, got one over {self.tree.edus}")
+
+    def __repr__(self) -> str:
+        """Return one line without the text."""
+        known = f"parser={self.parser!r}" if self.tree is not None else "tree=None"
+        return f"Document(id={self.id!r}, sentences={len(self.sentences)}, edus={len(self.edus)}, {known})"
+
+    def _repr_html_(self) -> str:
+        return FORMATS["html"].preview(self)
 
     @classmethod
     def from_spans(
@@ -194,6 +202,10 @@ class Document:
     def to_svg(self) -> str:
         """Return a drawing of the tree."""
         return dump(self, "svg")
+
+    def to_html(self) -> str:
+        """Return a page of text, tree and prior matrices; it needs no network."""
+        return dump(self, "html")
 
     def to_nltk(self) -> nltk.Tree:
         """Return the tree as an `nltk.Tree`: inner labels `NS:relation`, leaves the EDUs' texts."""

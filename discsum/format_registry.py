@@ -31,6 +31,7 @@ class Format:
         loads: From the content of a file, and a name for errors, to a document.
         to_object: From a document to an object in memory.
         from_object: From such an object, and a name for errors, to a document.
+        preview: From a document, tree or summary to a piece of HTML, for notebooks.
         suffix: Suffix of the files; by default the format's name.
         has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
         loads_all: As `loads`, from content that may hold several documents.
@@ -42,6 +43,7 @@ class Format:
     loads: Callable[..., Document] | None = None
     to_object: Callable[[Document], Any] = _not_in_memory
     from_object: Callable[[Any, str], Document] = _not_in_memory
+    preview: Callable[[Any], str] = _not_in_memory
     suffix: str = ""
     has_parser: bool = False
     loads_all: Callable[..., list[Document]] | None = None
@@ -56,7 +58,7 @@ FORMATS: Registry[Format] = Registry(
 )
 # Listed here so that the command line knows its choices without importing the formats.
 _IN_MEMORY = ("networkx", "nltk")
-_ONLY_WRITTEN = ("svg", "tree")
+_ONLY_WRITTEN = ("html", "svg", "tree")
 
 
 def writable(*, installed: bool = True) -> list[str]:

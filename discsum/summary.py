@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.format_registry import FORMATS
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
@@ -30,7 +32,7 @@ class Selected:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """The summary of one document.
 
@@ -95,6 +97,19 @@ class Summary:
             return " ".join(self.lines)
         runs = [_BREAK.sub(" ", self.document.text[start:end]).strip() for start, end in self._runs()]
         return " ".join(_tidy(run) if self.tidy else run for run in runs)
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return one line with the beginning of the text."""
+        chosen = f"{len(self.selected)} of {len(self.scores)} {self.unit}s"
+        begins = shorten(self.text, 60, placeholder="…")
+        return f"Summary(id={self.document.id!r}, model={self.model!r}, {chosen}: {begins!r})"
+
+    def _repr_html_(self) -> str:
+        return FORMATS["html"].preview(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum extract --json`."""

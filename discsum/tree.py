@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import TreeError
+from discsum.format_registry import FORMATS
 
 NUCLEARITIES = ("NS", "SN", "NN")
 _SEPARATORS = str.maketrans("", "", "-_ ")
@@ -58,7 +59,7 @@ class Node:
         return f"({self.first}-{self.split} | {self.split + 1}-{self.last}, {self.nuclearity} {self.relation})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RSTTree:
     """A full binary tree over `edus` EDUs, its internal nodes in pre-order.
 
@@ -79,6 +80,13 @@ class RSTTree:
         object.__setattr__(self, "edus", edus)
         object.__setattr__(self, "nodes", converted)
         _check(edus, converted)
+
+    def __repr__(self) -> str:
+        """Return one line: how many EDUs, and the root."""
+        return f"RSTTree(edus={self.edus}{f', root={self.nodes[0]}' if self.nodes else ''})"
+
+    def _repr_html_(self) -> str:
+        return FORMATS["html"].preview(self)
 
     @classmethod
     def from_unordered(cls, edus: int, nodes: Iterable[Node | Mapping[str, Any]]) -> RSTTree:

@@ -26,7 +26,7 @@ NAMES = {
     "head": "c_tree c_tree_confidence c_tree_nuc c_tree_relation d_tree dense dot_product fixed_random learned_random "
     "mixed none",
     "oracle": "bertsum discobert-edu kedzie rouge12-f",
-    "format": "dis json networkx nltk rs3 rs4 rsd svg tree",
+    "format": "dis html json networkx nltk rs3 rs4 rsd svg tree",
     "baseline": "lead marcu random textrank tree-knapsack",
     "selector": "attention_pooling gru ideal mean_key mean_variance min_max model_free random",
     "engine": "local",
@@ -65,7 +65,7 @@ print(writable(), readable(), sorted({"torch", "numpy"} & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == (
-        "['dis', 'json', 'rs3', 'rs4', 'rsd', 'svg', 'tree'] ['dis', 'json', 'rs3', 'rs4', 'rsd'] []\n"
+        "['dis', 'html', 'json', 'rs3', 'rs4', 'rsd', 'svg', 'tree'] ['dis', 'json', 'rs3', 'rs4', 'rsd'] []\n"
     )
 
 

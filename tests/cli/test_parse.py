@@ -139,7 +139,7 @@ def test_empty_text_has_no_tree_to_write(parse):
     assert result.err.startswith("discsum: standard input: expected ")
 
 
-@pytest.mark.parametrize("format", ["tree", "json", "rs3", "rs4", "dis", "rsd", "svg"])
+@pytest.mark.parametrize("format", ["tree", "json", "rs3", "rs4", "dis", "rsd", "svg", "html"])
 def test_one_word(parse, format):
     result = parse("-", "-f", format, stdin=b"Rain")
     assert (result.code, result.err) == (0, "")
@@ -155,7 +155,7 @@ def test_lone_surrogates_stay_in_json(parse, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-f", "pdf"], "expected one of dis, json, rs3, rs4, rsd, svg, tree, got 'pdf'"),
+        (["-f", "pdf"], "expected one of dis, html, json, rs3, rs4, rsd, svg, tree, got 'pdf'"),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
         (["--edus", "nltk"], "expected one of model, newline, got 'nltk'"),
         (["--no-such-option"], "No such option"),

@@ -176,7 +176,7 @@ def test_no_json(content, line):
 def test_unknown_formats():
     document = Document.from_json(GOOD)
     with pytest.raises(
-        InputError, match="a format among dis, json, networkx, nltk, rs3, rs4, rsd, svg, tree, got 'xml'"
+        InputError, match="a format among dis, html, json, networkx, nltk, rs3, rs4, rsd, svg, tree, got 'xml'"
     ):
         dump(document, "xml")
     with pytest.raises(InputError, match="expected a format to read among dis, json, rs3, rs4, rsd, got 'svg'"):

@@ -1,0 +1,51 @@
+"""Secondary edges and signals in words, for a page that says them of EDUs and constituents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from discsum.document import Document
+from discsum.erst import Place, Signal
+from discsum.formats._constituents import Constituent
+
+
+def erst_notes(document: Document, inner: list[Constituent]) -> dict[int, list[str]]:
+    """Return what is said of each EDU and constituent, by index of the EDU, or `edus` plus that of the constituent."""
+    erst, edus = document.erst, len(document.edus)
+    if erst is None:
+        return {}
+    words = " ".join(document.edu_texts).split()
+    said: list[tuple[Place, str]] = []
+    for number, edge in enumerate(erst.edges):
+        signals = _signals((one for one in erst.signals if one.edge == number), words)
+        said.append((edge.source, f"secondary: {edge.relation} to {_range(edge.target)}{signals}"))
+        said.append((edge.target, f"secondary: {edge.relation} from {_range(edge.source)}{signals}"))
+    for place in dict.fromkeys(one.place for one in erst.signals if one.place is not None):
+        said.append((place, _signals((one for one in erst.signals if one.place == place), words).lstrip("; ")))
+    covered: list[Place] = [(edu, edu) for edu in range(edus)] + [(0, 0)] * len(inner)
+    for index in reversed(range(edus, len(covered))):
+        children = inner[index - edus].children
+        covered[index] = (covered[children[0]][0], covered[children[-1]][1])
+    index_of = {place: index for index, place in enumerate(covered)}
+    notes: dict[int, list[str]] = {}
+    for place, text in said:
+        # A place that the drawing lacks is inside a list; the list stands for it.
+        around = [at for at in range(edus, len(covered)) if covered[at][0] <= place[0] and place[1] <= covered[at][1]]
+        notes.setdefault(index_of.get(place, (around or [0])[-1]), []).append(text)
+    return notes
+
+
+def _signals(signals: Iterable[Signal], words: list[str]) -> str:
+    """Return the types of signals with the words that their tokens number, as `; signal: dm (because)`."""
+    found = ""
+    for signal in signals:
+        numbers = [int(token) for token in signal.tokens.split(",") if token.strip().isdecimal()]
+        tokens = " ".join(words[number - 1] for number in numbers if 0 < number <= len(words))
+        kind = signal.type if signal.subtype in ("", signal.type) else f"{signal.type}, {signal.subtype}"
+        found += f"; signal: {kind}" + (f" ({tokens})" if tokens else "")
+    return found
+
+
+def _range(place: Place) -> str:
+    first, last = place
+    return f"EDU {first + 1}" if first == last else f"EDUs {first + 1} to {last + 1}"

@@ -1,0 +1,160 @@
+"""html: one page of a document with its text, its tree to fold and search, and its prior matrices, without a network.
+
+The tree is the drawing of `svg`. Everything that comes from the document is escaped, and the page's policy allows
+no script or style but its own and no request at all.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from discsum.document import Document
+from discsum.format_registry import FORMATS, Format
+from discsum.formats._erst_notes import erst_notes
+from discsum.formats._heat_maps import MOST_EDUS, heat_maps
+from discsum.formats._marked_text import LEVELS, marked_text, readable
+from discsum.formats._preview import preview
+from discsum.formats.svg import Drawing, draw
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+    from discsum.summary import Summary
+
+_FOLDER = files("discsum.formats") / "page"
+_SCRIPTS = ("current.js", "tree.js", "search.js", "matrices.js")
+# A tree of more EDUs is opened folded, so that a browser need not read and lay out all of it at once.
+LARGE = 300
+# Characters that could end the element of the data or a line of script.
+_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def dumps(document: Document) -> str:
+    """Return the page of a document; without a tree it has the text alone."""
+    return page(document)
+
+
+def page(document: Document, summary: Summary | None = None, settings: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the page of a document, and of its summary if given: its text, and its units marked and coloured by score.
+
+    Args:
+        document: The document.
+        summary: A summary of it.
+        settings: Names and values to show beside parser and model, such as the signature of the summary's options.
+    """
+    drawing = draw(document) if document.tree is not None else None
+    # Sentences stand one a line, as the command prints them; EDUs make one text.
+    lines = [] if summary is None else [summary.text] if summary.unit == "edu" else summary.lines
+    maps = heat_maps(document)
+    provenance = [("parser", document.parser), ("model", summary.model if summary else ""), *settings]
+    return _template("page.html").render(
+        title=readable(document.id) or "Document",
+        document=document,
+        words=len(document.text.split()),
+        warnings=[readable(warning) for warning in document.warnings],
+        lines=[readable(line) for line in lines],
+        summary=summary,
+        scale=range(LEVELS),
+        provenance=[(name, readable(value)) for name, value in provenance if value],
+        version=version("discsum"),
+        text=marked_text(document, summary),
+        drawing=drawing,
+        large=len(document.edus) > LARGE,
+        maps=maps,
+        most_edus=MOST_EDUS,
+        data=_data(document, summary, drawing, maps),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a list of pages says of one: its file's name, and what is known of its document and summary."""
+
+    name: str
+    title: str
+    sentences: int
+    edus: int
+    summary: str
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, summary: Summary) -> Listed:
+        """Return what is said of the page of a summary."""
+        document = summary.document
+        title, warnings = readable(document.id) or name, tuple(map(readable, document.warnings))
+        return cls(name, title, len(document.sentences), len(document.edus), readable(summary.text), warnings)
+
+
+def index(pages: Sequence[Listed]) -> str:
+    """Return a page that lists pages."""
+    return _template("index.html").render(pages=pages, version=version("discsum"))
+
+
+def _data(
+    document: Document, summary: Summary | None, drawing: Drawing | None, maps: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what the page's script reads; places are EDUs, and `edus` plus the index of a constituent."""
+    data: dict[str, Any] = {"edus": len(document.edus), "sentences": document.edu_to_sentence.tolist(), "maps": maps}
+    if summary is not None:
+        scores = [round(score, 5) for score in summary.scores]
+        data["summary"] = {"unit": summary.unit, "scores": scores, "selected": [one.index for one in summary.selected]}
+    tree = document.tree
+    if drawing is not None and tree is not None:
+        relations = sorted({item.relation for item in drawing.inner})
+        place = {relation: index for index, relation in enumerate(relations)}
+        by_split = sorted((node.split, round(node.probability, 3)) for node in tree.nodes)
+        data["tree"] = {
+            "relations": [readable(relation) for relation in relations],
+            "nodes": [[place[item.relation], item.nuclearity, item.children] for item in drawing.inner],
+            "probabilities": [probability for _, probability in by_split],
+            "width": drawing.width,
+            "tops": drawing.tops,
+            "lines": [round(line, 1) for line in drawing.lines],
+            "notes": {at: [*map(readable, notes)] for at, notes in erst_notes(document, drawing.inner).items()},
+        }
+    return data
+
+
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    style = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    script = '"use strict";\n{\n' + "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in _SCRIPTS) + "}\n"
+    environment = Environment(
+        loader=FunctionLoader(lambda name: (_FOLDER / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"style": style, "script": script, "policy": _policy(style, script)}
+    environment.filters["data"] = _as_data
+    return environment
+
+
+def _as_data(value: Any) -> str:
+    """Return a value as JSON that can stand in an HTML element."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).translate(_IN_SCRIPT)
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy under which only this style and this script are used, and no network."""
+    sums = (b64encode(sha256(content.encode()).digest()).decode("ascii") for content in (style, script))
+    rules = (f"style-src 'sha256-{next(sums)}'", f"script-src 'sha256-{next(sums)}'")
+    return "; ".join(("default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"))
+
+
+FORMATS.register("html", Format(dumps, preview=preview))
