@@ -151,6 +151,7 @@ def write_summaries(
     writer: Writer,
     json: bool,
     batch_size: int = BATCH,
+    beside: Callable[[Item, Summarized], None] | None = None,
 ) -> None:
     """Write the summary of each document as soon as it is ready, and end like `Run.finish`.
 
@@ -163,6 +164,7 @@ def write_summaries(
         writer: From `summary_writer`.
         json: Whether to write JSON.
         batch_size: Documents that are summarized together.
+        beside: Writes something else of a summary as well, after it.
     """
     run = Run()
     with writer, counting("summarized", count_shown(inputs)) as show:
@@ -174,5 +176,7 @@ def write_summaries(
                     text = text_of(summary)
                     text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
                 writer.write(item, text)
+                if beside is not None:
+                    beside(item, summary)
             run.show(show)
     run.finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +14,7 @@ from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice, one_document, summary_writer, write_summaries
 from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Resume, Roots, Sentences, TextColumn
 from discsum.cli.progress import loading
+from discsum.cli.reports import Reports
 from discsum.cli.train import HeadFiles
 from discsum.constants import DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
 from discsum.data.engines.base import check_device
@@ -73,6 +74,13 @@ def extract(
         typer.Option(autocompletion=scorers, help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
     ] = None,
     output: Output = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            help="Write a page with text, scores, tree and matrices as well: an .html file, or for several documents "
+            "a folder of pages with an index.html."
+        ),
+    ] = None,
     sentences: Sentences = "model",
     roots: Roots = "join",
     encoding: Encoding = DECLARED,
@@ -101,6 +109,7 @@ def extract(
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
     single, entries = one_document(inputs, entries)
     writer = summary_writer(single, output, json, resume=resume)
+    reports = Reports(report, single=single, output=output, resume=resume) if report is not None else None
     options = SummaryOptions(
         model=model,
         unit=unit,
@@ -125,13 +134,18 @@ def extract(
             from discsum.summarizer.pipeline import SummaryPipeline
 
             check_device(device)
-            return SummaryPipeline.load(**options)
+            pipeline = SummaryPipeline.load(**options)
+        if reports is not None:
+            reports.describe(pipeline)
+        return pipeline
 
     def text_of(summary: Summary) -> str:
         # One sentence per line: headlines stay separate, and ROUGE-Lsum expects it.
         return "\n".join(summary.lines) if summary.unit == "sentence" else summary.text
 
-    write_summaries(inputs, single, entries, load, text_of, writer, json, batch_size)
+    with reports or nullcontext():
+        beside = reports.write if reports is not None else None
+        write_summaries(inputs, single, entries, load, text_of, writer, json, batch_size, beside)
 
 
 @contextmanager

@@ -35,7 +35,14 @@ class Writer:
     """
 
     def __init__(
-        self, output: str | None, suffix: str, *, one_file: bool, lines: bool = False, resume: bool = False
+        self,
+        output: str | None,
+        suffix: str,
+        *,
+        one_file: bool,
+        lines: bool = False,
+        resume: bool = False,
+        option: str = "--output",
     ) -> None:
         """Write to `output`.
 
@@ -46,6 +53,7 @@ class Writer:
             one_file: Whether one file may hold all results.
             lines: Whether results are JSON objects, one per line.
             resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
+            option: The option that names the output, for errors.
 
         Raises:
             BadParameter: `resume` where it cannot be told what was written.
@@ -66,7 +74,7 @@ class Writer:
                 self._lines = JsonLines(path, resume=resume) if lines else None
             else:
                 self.folder = path
-            check_writable(path, folder=self.folder is not None)
+            check_writable(path, folder=self.folder is not None, option=option)
         else:
             self._stream = sys.stdout.buffer
         if resume and self.folder is None and self._lines is None:
@@ -107,21 +115,23 @@ class Writer:
         self._lines.written[item.id] -= 1
         return True
 
-    def write(self, item: Item, text: str) -> None:
-        """Write one result; a file is renamed into place when it is complete."""
+    def write(self, item: Item, text: str) -> str:
+        """Write one result and return its file's name in the folder; a file is renamed into place when complete."""
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
-            with replacing(self.folder / self._name(item)) as path:
+            name = self._name(item)
+            with replacing(self.folder / name) as path:
                 path.write_bytes(content)
-            return
+            return name
         if self._lines is not None:
             self._lines.write(content)
-            return
+            return ""
         if self._stream is None:
             assert self.file is not None, "without a file the stream is standard output"
             self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
         self._stream.write(content)
         self._stream.flush()
+        return ""
 
     def _name(self, item: Item) -> str:
         stem = _stem(item)
@@ -134,14 +144,14 @@ def _stem(item: Item) -> str:
     return re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
 
 
-def check_writable(path: Path, *, folder: bool) -> None:
+def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
     """Raise `InputError` for an output that cannot be written, which is told before models are loaded."""
     if path.exists() and path.is_dir() != folder:
-        raise InputError(f"{path}: expected {'a folder' if folder else 'a file'} for --output, got the opposite")
+        raise InputError(f"{path}: expected {'a folder' if folder else 'a file'} for {option}, got the opposite")
     parent = path if folder else path.parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent
     if not parent.is_dir():
-        raise InputError(f"{path}: expected a place that can be written for --output, got {parent}, which is no folder")
+        raise InputError(f"{path}: expected a place that can be written for {option}, got {parent}, which is no folder")
     if not os.access(parent, os.W_OK):
-        raise InputError(f"{path}: expected a place that can be written for --output, got {parent}, which is read-only")
+        raise InputError(f"{path}: expected a place that can be written for {option}, got {parent}, which is read-only")

@@ -1,0 +1,84 @@
+"""`discsum extract --report`: a page for each summary, and for several a page that lists them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from discsum.cli.writer import Writer
+from discsum.data.inputs import Item
+from discsum.files import replacing
+
+if TYPE_CHECKING:
+    from discsum.formats.html import Listed
+    from discsum.summarizer.pipeline import SummaryPipeline
+    from discsum.summary import Summary
+
+OPTION = "--report"
+INDEX = "index"
+
+
+class Reports:
+    """Writes pages to one file, or to a folder with a list of them."""
+
+    def __init__(self, path: str, *, single: bool, output: str | None, resume: bool) -> None:
+        """Check where the pages go, before anything is loaded.
+
+        Raises:
+            BadParameter: One file for several documents, another suffix than `.html`, the file of `--output`, or
+                `resume`, since the list would lack the pages of earlier runs.
+            InputError: A place that cannot be written.
+        """
+        suffix = Path(path).suffix
+        if path == "-" or (single and suffix and suffix != ".html"):
+            raise typer.BadParameter(f"expected an .html file or a folder, got {path!r}", param_hint=OPTION)
+        if not single and suffix == ".html":
+            message = f"several documents need a folder: --report {Path(path).with_suffix('')}"
+            raise typer.BadParameter(message, param_hint=OPTION)
+        if output is not None and Path(output) == Path(path) and suffix:
+            raise typer.BadParameter(f"expected another file than --output {output}", param_hint=OPTION)
+        if resume:
+            raise typer.BadParameter("expected no --resume beside it", param_hint=OPTION)
+        self._writer = Writer(path, ".html", one_file=single, option=OPTION)
+        self._listed: list[Listed] | None = None if single else []
+        self._settings: list[tuple[str, str]] = []
+
+    def describe(self, pipeline: SummaryPipeline) -> None:
+        """Take what pages say of the summaries beside their model: the options' signature and the model's parser."""
+        options: dict[str, bool | str] = {"tidy": True} if pipeline.tidy else {}
+        if pipeline.sentences != "model":
+            options["sentences"] = pipeline.sentences
+        fingerprint = getattr(pipeline.scorer.parser, "fingerprint", "")
+        self._settings = [
+            ("options", str(pipeline.policy.signature.with_(**options))),
+            ("parser's fingerprint", fingerprint[:12]),
+        ]
+
+    def write(self, item: Item, summary: Summary) -> None:
+        """Write the page of a summary."""
+        from discsum.formats.html import Listed, page
+
+        if not summary.document.id:
+            summary = replace(summary, document=summary.document.with_id(item.id))
+        # The name of the list is taken.
+        place = replace(item, id=f"{INDEX}-1") if self._listed is not None and item.id == INDEX else item
+        name = self._writer.write(place, page(summary.document, summary, self._settings))
+        if self._listed is not None:
+            self._listed.append(Listed.of(name, summary))
+
+    def __enter__(self) -> Reports:
+        """Return the reports; the list of pages is written at the end."""
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Write the list, also when some documents failed, which ends the command with an exit code."""
+        from discsum.formats.html import index
+
+        self._writer.__exit__(*error)
+        if self._listed and self._writer.folder is not None:
+            with replacing(self._writer.folder / f"{INDEX}.html") as path:
+                path.write_bytes(index(self._listed).encode("utf-8", "replace"))
