@@ -73,6 +73,10 @@ def extract(
         str | None,
         typer.Option(autocompletion=scorers, help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
     ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Words or a question that the summary should be about."),
+    ] = None,
     output: Output = None,
     report: Annotated[
         str | None,
@@ -123,6 +127,7 @@ def extract(
         sentences=sentences,
         parser=parser,
         device=device,
+        query=query,
     )
     with _as_usage():
         check_options(**options)

@@ -32,6 +32,15 @@ class Selected:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Queried:
+    """What a summary for a query was chosen by: the query, each unit's score by the model, and its similarity."""
+
+    query: str
+    model_scores: tuple[float, ...]
+    query_scores: tuple[float, ...]
+
+
 @dataclass(frozen=True, repr=False)
 class Summary:
     """The summary of one document.
@@ -43,6 +52,7 @@ class Summary:
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
         tidy: Whether `text` capitalises every run of EDUs and ends it with a full stop, if the units are EDUs.
+        queried: With a query, what `scores` are combined of.
     """
 
     document: Document
@@ -51,6 +61,7 @@ class Summary:
     scores: tuple[float, ...]
     selected: tuple[Selected, ...]
     tidy: bool = False
+    queried: Queried | None = None
 
     @classmethod
     def from_indices(
@@ -121,6 +132,8 @@ class Summary:
             "selected": [asdict(unit) for unit in self.selected],
             "scores": list(self.scores),
         }
+        if self.queried is not None:
+            data |= asdict(self.queried)
         return data | ({"warnings": list(self.document.warnings)} if self.document.warnings else {})
 
     def _runs(self) -> list[tuple[int, int]]:

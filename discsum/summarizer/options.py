@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TypedDict
 
@@ -31,6 +32,7 @@ class SummaryOptions(TypedDict, total=False):
     sentences: str
     parser: str | None
     device: str
+    query: str | None
 
 
 def check_options(
@@ -44,6 +46,7 @@ def check_options(
     block_trigrams: bool = False,
     layout: str = "skip",
     sentences: str = "model",
+    query: str | None = None,
     **others: object,
 ) -> Budget | None:
     """Check options as `SummaryPipeline.load` takes them; return the length, if one is given.
@@ -57,6 +60,8 @@ def check_options(
         raise InputError(
             f"sentences: expected one of {', '.join(SENTENCES)}, got {sentences!r}{suggestion(sentences, SENTENCES)}"
         )
+    if query is not None and not re.search(r"\w", query):
+        raise InputError(f"query: expected words that the summary should be about, got {query!r}; leave it out")
     Policy(budget or Budget(1), unit or "sentence", block_trigrams, False, layout)
     # The unit of a model on the hub is known when it is loaded.
     chosen = unit or check_scorer(model) or ("edu" if (model or "").startswith(HUB) else "sentence")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,12 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
-from discsum.scoring import UnitScorer, extract
+from discsum.scoring import Scores, UnitScorer, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.loading import load_scorer
 from discsum.summarizer.options import check_options
-from discsum.summary import Summary
+from discsum.summarizer.query import Query, combined
+from discsum.summary import Queried, Summary
 
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
@@ -34,6 +35,7 @@ class SummaryPipeline:
         parser: Returns the parser of texts.
         sentences: Sentence segmentation.
         tidy: Whether EDUs are tidied.
+        query: What summaries should be about, if anything.
     """
 
     scorer: UnitScorer
@@ -41,6 +43,7 @@ class SummaryPipeline:
     parser: Callable[[], Parser]
     sentences: str
     tidy: bool
+    query: str | None = None
 
     @classmethod
     def load(
@@ -58,6 +61,7 @@ class SummaryPipeline:
         sentences: str = "model",
         parser: str | None = None,
         device: str = "cpu",
+        query: str | None = None,
     ) -> SummaryPipeline:
         """Return the pipeline with these options; models are loaded once.
 
@@ -75,6 +79,7 @@ class SummaryPipeline:
             sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
             parser: Name or folder of a parser, for baselines; trained models have their own.
             device: Device of the models: `cpu`, `cuda`, ...
+            query: Words, a question or a text that the summary should be about: units like it weigh more.
 
         Raises:
             InputError: Options out of range or in conflict; raised before a model is loaded.
@@ -90,6 +95,7 @@ class SummaryPipeline:
             block_trigrams=block_trigrams,
             layout=layout,
             sentences=sentences,
+            query=query,
         )
         scorer = load_scorer(model, unit, device)
         chosen = unit or scorer.unit or "sentence"
@@ -97,16 +103,25 @@ class SummaryPipeline:
         policy = Policy(given or Budget(scorer.usual_units(chosen)), chosen, block_trigrams, wanted, layout)
         if block_trigrams and scorer.own_selection:
             raise InputError(f"block_trigrams: {scorer.name} selects by a rule of its own; leave it out")
-        return cls(scorer, policy, _parser(scorer, parser, device), sentences, tidy)
+        return cls(scorer, policy, _parser(scorer, parser, device), sentences, tidy, query)
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed together."""
-        parsed = ensure_parsed(items, self.parser, sentences=self.sentences)
-        scores = self.scorer.scores(parsed, self.policy.unit)
-        return [
-            extract(item.document, self.scorer, self.policy, scores=values, tidy=self.tidy)
-            for item, values in zip(parsed, scores, strict=True)
-        ]
+        unit, asked = self.policy.unit, self.query is not None
+        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, vectors=asked)
+        scores = self.scorer.scores(parsed, unit)
+        if not asked:
+            return [self._summary(item.document, values) for item, values in zip(parsed, scores, strict=True)]
+        query = Query(str(self.query), self.parser())
+        found = []
+        for item, values in zip(parsed, scores, strict=True):
+            similarities = query.similarities(item, unit)
+            summary = self._summary(item.document, combined(values, similarities))
+            found.append(replace(summary, queried=Queried(query.text, tuple(values), tuple(similarities))))
+        return found
+
+    def _summary(self, document: Document, scores: Scores) -> Summary:
+        return extract(document, self.scorer, self.policy, scores=scores, tidy=self.tidy)
 
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8

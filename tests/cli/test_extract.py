@@ -187,3 +187,12 @@ def test_lines_that_parse_wrote_keep_their_trees(discsum, parser_folder, tmp_pat
     path.write_text(json.dumps(document.to_json()) + "\n")
     found = discsum("parse", path, "--jsonl", "--parser", parser_folder)
     assert json.loads(found.out) == document.to_json()
+
+
+def test_a_query(extract, article):
+    data = json.loads(extract(article, "--model", "lead", "--query", "where is the market", "--json").out)
+    assert data["query"] == "where is the market"
+    assert len(data["model_scores"]) == len(data["query_scores"]) == len(data["scores"])
+    refused = extract(article, "--query", "?")
+    assert (refused.code, refused.out) == (2, "")
+    assert "query: expected words" in refused.err

@@ -1,0 +1,112 @@
+"""Summaries for a query: units that are like it weigh more."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from discsum.document import Document
+from discsum.parsers.parser import Encoded, Parser
+from discsum.scoring import ParsedDocument, Scores
+from discsum.selection import unit_texts
+from discsum.text_checks import ENGLISH
+
+# Share of the similarity in a combined score, chosen on 200 validation documents: docs/summaries.md.
+SHARE = 0.75
+_WORD = re.compile(r"\w+")
+# Words of an English question that say nothing of its subject; lists of libraries hold words such as fire and system.
+_FUNCTION_WORDS = {
+    *("a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before"),
+    *("being", "between", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he"),
+    *("her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "many", "may", "me", "might", "more", "most"),
+    *("much", "must", "my", "no", "not", "of", "on", "or", "our", "s", "shall", "she", "should", "so", "some", "such"),
+    *("tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us"),
+    *("was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with"),
+    *("would", "you", "your"),
+}
+
+
+class Query:
+    """A query and its subword vectors.
+
+    Attributes:
+        text: The query.
+    """
+
+    def __init__(self, text: str, parser: Parser) -> None:
+        """Encode a query by the encoder of a parser."""
+        self.text, self._parser = text, parser
+        words = list(_WORD.finditer(text))
+        if parser.language == ENGLISH:
+            words = [word for word in words if word[0].lower() not in _FUNCTION_WORDS] or words
+        self._words = " ".join(word[0] for word in words)
+        encoded = parser.vectors([Document.from_spans(text, [], [])])[0]
+        # Vectors of other words and of punctuation would match in every unit.
+        starts = encoded.subwords.starts
+        inside = np.zeros(len(starts), dtype=bool)
+        for word in words:
+            inside |= (starts >= word.start()) & (starts < word.end())
+        self._vectors = nn.functional.normalize(encoded.vectors[torch.from_numpy(inside)], dim=-1)
+
+    def similarities(self, item: ParsedDocument, unit: str) -> Scores:
+        """Return how similar each unit is to the query, `(units,)` in 0 to 1.
+
+        It is the mean of two similarities. That of words, the cosine of tf-idf vectors with the document's units as
+        documents, finds names and numbers; that of the encoder's vectors finds other words for the same, as in late
+        interaction (Khattab and Zaharia 2020, *ColBERT*): the greatest cosine of each subword of the query with a
+        subword of the unit, averaged over the query.
+        """
+        encoded: Encoded | None = item.vectors.get(self._parser.fingerprint)
+        if encoded is None:
+            encoded = item.vectors[self._parser.fingerprint] = self._parser.vectors([item.document])[0]
+        texts = unit_texts(item.document, unit)
+        if not texts:
+            return np.zeros(0, dtype=np.float64)
+        spans = item.document.units(unit)
+        bounds = np.searchsorted(encoded.subwords.starts, [(span.start, span.end) for span in spans])
+        return (_word_similarities(self._words, texts) + self._vector_similarities(encoded.vectors, bounds)) / 2
+
+    @torch.inference_mode()
+    def _vector_similarities(self, vectors: Tensor, bounds: NDArray[np.int64]) -> Scores:
+        """Return `(units,)` from subword vectors `(subwords, width)` and the units' ranges of subwords."""
+        if not len(self._vectors):
+            return np.zeros(len(bounds), dtype=np.float64)
+        cosines = self._vectors @ nn.functional.normalize(vectors, dim=-1).T
+        best = [
+            cosines[:, first:after].amax(1).mean() if after > first else cosines.new_zeros(())
+            for first, after in bounds.tolist()
+        ]
+        means: Scores = torch.stack(best).clamp(0, 1).double().cpu().numpy()
+        return means
+
+
+def combined(scores: Scores, similarities: Scores) -> Scores:
+    """Return the scores of a model weighed by similarities to a query, `(units,)` in 0 to 1.
+
+    Both are brought to 0 to 1 in the document first, since models' scores have scales of their own.
+    """
+    return (1 - SHARE) * _scaled(scores) + SHARE * _scaled(similarities)
+
+
+def _scaled(values: Scores) -> Scores:
+    """Return values brought to 0 to 1; equal ones become 0."""
+    if not values.size or np.ptp(values) == 0:
+        return np.zeros_like(values)
+    return (values - values.min()) / np.ptp(values)
+
+
+def _word_similarities(query: str, texts: tuple[str, ...]) -> Scores:
+    """Return the cosine of the tf-idf vectors of each text and the query `(texts,)`; without common words 0."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=_WORD.pattern)
+    try:
+        vectors = vectorizer.fit_transform(texts)
+    except ValueError:  # No text has a word.
+        return np.zeros(len(texts), dtype=np.float64)
+    found: Scores = (vectors @ vectorizer.transform([query]).T).toarray()[:, 0].astype(np.float64)
+    return found

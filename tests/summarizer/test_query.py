@@ -1,0 +1,114 @@
+import json
+
+import numpy as np
+import pytest
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discsum
+from discsum.baselines import BASELINES
+from discsum.errors import InputError
+from discsum.parsers.parsing import with_vectors
+from discsum.scoring import ParsedDocument
+from discsum.summarizer.query import SHARE, Query, combined
+
+NEWS = (
+    "The council of Brenning met on Monday evening. It will open a second library near the station next year. "
+    "Members argued for two hours about parking. Otters have come back to the river below the old mill. "
+    "The mayor thanked everybody who came. The next meeting is in March."
+)
+
+
+def parsed(text, parser):
+    return with_vectors(parser.encode([text])[0], parser)
+
+
+@pytest.mark.parametrize("unit", ["sentence", "edu"])
+def test_vectors_match_as_by_loops(parser, unit):
+    item, text = parsed(tiny.ARTICLE, parser), "the old mill and the river"
+    query = Query(text, parser)
+    encoded = item.vectors[parser.fingerprint]
+    asked = parser.vectors([discsum.Document(text)])[0]
+    kept = [
+        vector / vector.norm()
+        for vector, start in zip(asked.vectors, asked.subwords.starts, strict=True)
+        if text[start:].split()[0] not in ("the", "and")
+    ]
+    bounds, expected = [], []
+    for span in item.document.units(unit):
+        inside = [i for i, start in enumerate(encoded.subwords.starts) if span.start <= start < span.end]
+        bounds.append((inside[0], inside[-1] + 1))
+        best = [max(float(one @ encoded.vectors[i] / encoded.vectors[i].norm()) for i in inside) for one in kept]
+        expected.append(np.clip(np.mean(best), 0, 1))
+    np.testing.assert_allclose(query._vector_similarities(encoded.vectors, np.array(bounds)), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [None, *BASELINES])
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [("otters", "Otters"), ("Where is the new library?", "library"), ("a dispute over car parks: parking", "parking")],
+)
+def test_the_sentence_that_is_asked_for(model, query, wanted):
+    summary = discsum.summarize(NEWS, model=model, units=2, query=query)
+    assert wanted in summary.text
+    # In the order of scores too, for models that select by them.
+    best = int(np.argmax(summary.scores))
+    assert wanted in summary.document.sentence_texts[best]
+
+
+def test_scores_of_both(summarizer_folders):
+    folder = str(summarizer_folders["edu"])
+    plain = discsum.summarize(tiny.ARTICLE, model=folder)
+    asked = discsum.summarize(tiny.ARTICLE, model=folder, query="bread")
+    data = asked.to_json()
+    assert data["query"] == "bread"
+    np.testing.assert_allclose(data["model_scores"], plain.scores, atol=1e-6)
+    expected = combined(np.array(data["model_scores"]), np.array(data["query_scores"]))
+    np.testing.assert_allclose(data["scores"], expected)
+    assert not {"query", "model_scores", "query_scores"} & plain.to_json().keys()
+    json.dumps(data, allow_nan=False)
+
+
+def test_neighbours_and_given_trees_change_nothing(parser):
+    alone = discsum.summarize(NEWS, model="lead", query="otters")
+    several = list(discsum.summarize_many([tiny.ARTICLE, NEWS, alone.document], model="lead", query="otters"))
+    for summary in several[1:]:
+        np.testing.assert_allclose(summary.scores, alone.scores, atol=1e-5)
+        assert summary.text == alone.text
+
+
+def test_layout_stays_out():
+    text = "# Otters\n\n" + NEWS.replace("Otters", "Animals") + "\n\n- otters\n"
+    assert discsum.summarize(text, units=1, query="otters").text not in ("# Otters", "- otters")
+
+
+@pytest.mark.parametrize("text", ["", "Rain", "?!", "a b", "中文。"])
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_short_texts(text):
+    summary = discsum.summarize(text, query="otters")
+    assert all(0 <= score <= 1 for score in summary.scores)
+
+
+@pytest.mark.parametrize("query", ["", " ", "?!"])
+def test_queries_without_words(query):
+    with pytest.raises(InputError, match="query: expected words"):
+        discsum.summarize(NEWS, query=query)
+
+
+@given(st.text(), st.text(alphabet=st.characters(categories=("L", "N", "P", "Zs")), min_size=1))
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_any_text_and_query(parser, text, query):
+    item = parsed(text, parser)
+    found = Query(query, parser).similarities(ParsedDocument(item.document), "edu")
+    assert found.shape == (len(item.document.edus),)
+    assert np.isfinite(found).all()
+    assert ((found >= 0) & (found <= 1 + 1e-9)).all()
+
+
+def test_combined():
+    np.testing.assert_allclose(
+        combined(np.array([5.0, 1.0, 3.0]), np.array([0.2, 0.2, 0.4])), [1 - SHARE, 0, 0.5 * (1 - SHARE) + SHARE]
+    )
+    assert combined(np.array([2.0, 2.0]), np.array([1.0, 1.0])).tolist() == [0, 0]
+    assert combined(np.zeros(0), np.zeros(0)).size == 0
