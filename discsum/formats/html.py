@@ -62,6 +62,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         warnings=[readable(warning) for warning in document.warnings],
         lines=[readable(line) for line in lines],
         summary=summary,
+        query=readable(summary.queried.query) if summary is not None and summary.queried is not None else "",
         scale=range(LEVELS),
         provenance=[(name, readable(value)) for name, value in provenance if value],
         version=version("discsum"),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_trees import document_of, random_tree
 
+import discsum
 from discsum.document import Document, Span
 from discsum.erst import ERST, SecondaryEdge, Signal
 from discsum.formats import _heat_maps, _preview, dump
@@ -291,3 +292,9 @@ def test_notebooks_show_the_beginning_of_large_documents_and_say_so():
     assert re.search(r"the first [\d,]+ of 110,799 characters", shown)
     assert Document("")._repr_html_()
     assert repr(document) == "Document(id='', sentences=3000, edus=3000, parser='')"
+
+
+def test_the_query_of_a_summary_is_shown():
+    asked = discsum.summarize("Rain fell. The otters <slept>.", model="lead", units=1, query='"otters" & <rain>')
+    heading = page(asked.document, asked)
+    assert "for “&#34;otters&#34; &amp; &lt;rain&gt;”" in heading
