@@ -59,14 +59,14 @@ def from_object(data: Any, source: str = "") -> Document:
         if document.data.get("nodes") is not None:
             tree = RSTTree(len(edus), [_node(item) for item in document.objects("nodes")])
     except TreeError as error:
-        raise FormatError(f"nodes: {error}", source=source) from error
+        raise _problem(f"nodes: {error}", source) from error
     id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
     warnings = document.strings("warnings") if "warnings" in document.data else ()
     erst = _erst(document) if "erst" in document.data else None
     try:
         return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings, erst)
     except InputError as error:
-        raise FormatError(str(error), source=source) from error
+        raise _problem(str(error), source) from error
 
 
 def dumps(document: Document) -> str:
@@ -84,10 +84,14 @@ def loads(content: str, source: str = "") -> Document:
         data = json.loads(content)
     except json.JSONDecodeError as error:
         message = f"expected a JSON object, got: {error.msg} (column {error.colno})"
-        raise FormatError(message, source=source, line=error.lineno) from error
+        raise FormatError(f"{message}; is it cut off?", source=source, line=error.lineno) from error
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"expected a JSON object of a document, got: {error}", source=source) from error
+        raise _problem(f"expected a JSON object of a document, got: {error}", source) from error
     return from_object(data, source)
+
+
+def _problem(message: str, source: str) -> FormatError:
+    return FormatError(f"{message}; what `discsum parse --format json` writes has the right form", source=source)
 
 
 def _node(item: _Object) -> Node:
@@ -109,7 +113,7 @@ def _erst(document: _Object) -> ERST:
         edge = signal.field("edge", int) if "edge" in signal.data else None
         if edge is not None and not 0 <= edge < len(edges):
             message = f"{signal.path}.edge: expected the index of one of {len(edges)} edges, got {edge}"
-            raise FormatError(message, source=document.source)
+            raise _problem(message, document.source)
         rest = [signal.field(name, str) for name in ("type", "subtype", "tokens", "status")]
         signals.append(Signal(signal.place("place") if edge is None else None, edge, *rest))
     types = _Object(data.field("signal_types", dict), "erst.signal_types", document.source)
@@ -129,7 +133,7 @@ class _Object:
             return self._checked(place, self.data[name], kind)
         present = ", ".join(sorted(map(str, self.data))) or "no field"
         message = f"{place}: expected {_KINDS[kind]}, got no such field (only {present})"
-        raise FormatError(message, source=self.source)
+        raise _problem(message, self.source)
 
     def objects(self, name: str) -> list[_Object]:
         prefix = f"{self.path}." if self.path else ""
@@ -142,7 +146,7 @@ class _Object:
         value = self.field(name, list)
         if len(value) != 2 or any(not isinstance(edu, int) or isinstance(edu, bool) for edu in value):
             message = f"{self.path}.{name}: expected the first and last EDU of a place, got {value!r}"
-            raise FormatError(message, source=self.source)
+            raise _problem(message, self.source)
         return value[0], value[1]
 
     def strings(self, name: str) -> tuple[str, ...]:
@@ -154,7 +158,7 @@ class _Object:
         # In Python `True` is an int; in JSON it is not a number.
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
-            raise FormatError(f"{place}: expected {_KINDS[kind]}, got {got}", source=self.source)
+            raise _problem(f"{place}: expected {_KINDS[kind]}, got {got}", self.source)
         return value
 
 

@@ -154,8 +154,10 @@ def _rows(content: str, source: str) -> list[_Row]:
                 source=source,
                 line=number,
             )
-        away = 0 if distance == "_" else _number(distance, "column 3: expected a distance", source, number)
-        above = _number(head, "column 7: expected the number of an EDU", source, number) - 1
+        away = (
+            0 if distance == "_" else _number(distance, "column 3: expected the head's distance or _", source, number)
+        )
+        above = _number(head, "column 7: expected the head's number, 0 above the root", source, number) - 1
         relation = label.removesuffix("_m") if label.endswith("_m") else label.removesuffix("_r")
         if not relation:
             raise FormatError(
