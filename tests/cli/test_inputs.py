@@ -1,6 +1,7 @@
 """What the commands say of inputs that they cannot use, and how they end."""
 
 import gzip
+import json
 
 import pytest
 
@@ -169,3 +170,15 @@ def test_a_batch_does_not_fail_with_one_of_its_documents(discsum, parser_folder,
     assert len(list((tmp_path / "out").iterdir())) == 11
     assert "05.txt: expected some text, got none" in result.err
     assert result.err.endswith("discsum: 1 failed, 11 done\n")
+
+
+def test_a_text_in_another_language_is_told_on_one_line(discsum, parser_folder, tmp_path):
+    path = tmp_path / "markt.txt"
+    path.write_text("Der Rat will den Markt auf höherem Boden wieder aufbauen, obwohl das mehr kostet als eine Mauer.")
+    for command in ("parse", "extract"):
+        options = ("--model", "lead", "--json") if command == "extract" else ("--format", "json")
+        result = discsum(command, path, "--parser", parser_folder, *options)
+        assert result.code == 0
+        (line,) = result.err.splitlines()
+        assert line.startswith("discsum: markt: expected the language 'en', got what looks like 'de'")
+        assert json.loads(result.out)["warnings"] == [line.removeprefix("discsum: markt: ")]
