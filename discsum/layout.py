@@ -18,7 +18,7 @@ TURNS = 3
 
 _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _BLANK = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
-_FENCE = re.compile(r"```|~~~")
+_FENCE = re.compile(r"`{3,}(?!.*`)|~{3,}")
 _NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
 _BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
@@ -201,12 +201,16 @@ def _rows(text: str) -> list[_Row]:
 
 def _lines(text: str) -> list[Line]:
     lines: list[Line] = []
-    fenced = references = False
+    references, fence = False, ""
     for row in _rows(text):
-        fence = _FENCE.match(row.text) is not None
+        mark = _FENCE.match(row.text)
         bullet, speaker = (pattern.match(row.text) if row.meant else None for pattern in (_BULLET, _SPEAKER))
-        kind = CODE if fence or fenced else _line_kind(row, bullet, speaker)
-        fenced ^= fence
+        kind = CODE if mark or fence else _line_kind(row, bullet, speaker)
+        if not fence:
+            fence = mark[0] if mark else ""
+        elif mark and mark[0] == row.text and mark[0].startswith(fence):
+            # Shorter fences, and those with a language, are code.
+            fence = ""
         if kind == HEADING:
             references = _REFERENCES.fullmatch(row.text) is not None
         elif references:
