@@ -15,6 +15,7 @@ from discsum.cli.options import (
     Beams,
     Device,
     Encoding,
+    Input,
     Inputs,
     MaxTokens,
     MinTokens,
@@ -29,7 +30,7 @@ from discsum.cli.options import (
     selector_options,
 )
 from discsum.cli.progress import loading, say
-from discsum.constants import BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 
@@ -62,6 +63,7 @@ def abstract(
     output: Output = None,
     sentences: Sentences = "model",
     roots: Roots = "join",
+    input: Input = AUTO,
     encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
@@ -83,7 +85,7 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
     single, entries = one_document(inputs, entries)
     writer = summary_writer(single, output, json)
     check_model(model)

@@ -12,11 +12,11 @@ from discsum.baselines import BASELINES
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice, one_document, summary_writer, write_summaries
-from discsum.cli.options import BatchSize, Device, Encoding, Inputs, Output, Resume, Roots, Sentences, TextColumn
+from discsum.cli.options import BatchSize, Device, Encoding, Input, Inputs, Output, Resume, Roots, Sentences, TextColumn
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.train import HeadFiles
-from discsum.constants import DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
+from discsum.constants import AUTO, DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
 from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -87,6 +87,7 @@ def extract(
     ] = None,
     sentences: Sentences = "model",
     roots: Roots = "join",
+    input: Input = AUTO,
     encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: Annotated[
@@ -110,7 +111,7 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
     single, entries = one_document(inputs, entries)
     writer = summary_writer(single, output, json, resume=resume)
     reports = Reports(report, single=single, output=output, resume=resume) if report is not None else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
-from discsum.constants import DECLARED, ROOTS, SENTENCES, UNATTACHED
+from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACHED
 from discsum.errors import InputError
 from discsum.format_registry import readable
 from discsum.registry import suggestion
@@ -23,11 +23,14 @@ def _known_encoding(name: str) -> str:
     return name
 
 
-def _known_policy(roots: str) -> str:
-    if roots not in ROOTS:
-        expected = f"expected one of {', '.join(ROOTS)}, got {roots!r}{suggestion(roots, ROOTS)}"
-        raise typer.BadParameter(expected)
-    return roots
+def _known(*choices: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if value not in choices:
+            expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
+            raise typer.BadParameter(expected)
+        return value
+
+    return check
 
 
 Inputs = Annotated[
@@ -51,16 +54,25 @@ Encoding = Annotated[
     str,
     typer.Option(
         callback=_known_encoding,
-        help=f"Encoding of the inputs; {DECLARED}: what an rs3 or rs4 file declares, and UTF-8 otherwise.",
+        help=f"Encoding of the inputs; {DECLARED}: what an rs3, rs4 or HTML file declares, and UTF-8 otherwise.",
     ),
 ]
 Roots = Annotated[
     str,
     typer.Option(
         metavar="|".join(ROOTS),
-        callback=_known_policy,
+        callback=_known(*ROOTS),
         help="Trees with several roots or unattached segments: join all in text order under the relation "
         f"{UNATTACHED}, drop what is not under the largest root, or refuse the file with an error.",
+    ),
+]
+Input = Annotated[
+    str,
+    typer.Option(
+        "--input",
+        **choice(AUTO, *INPUTS),
+        callback=_known(AUTO, *INPUTS),
+        help=f"What texts are written in; {AUTO}: what the ending of their file says (.html .htm .md .markdown).",
     ),
 ]
 TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")]

@@ -15,6 +15,7 @@ from discsum.cli.options import (
     BatchSize,
     Device,
     Encoding,
+    Input,
     Inputs,
     Output,
     ParserName,
@@ -25,7 +26,7 @@ from discsum.cli.options import (
 )
 from discsum.cli.progress import counting, loading
 from discsum.cli.writer import Writer
-from discsum.constants import DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
@@ -73,6 +74,7 @@ def parse(
         ),
     ] = False,
     roots: Roots = "join",
+    input: Input = AUTO,
     encoding: Encoding = DECLARED,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
@@ -92,7 +94,7 @@ def parse(
     check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots)
+    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
     single, entries = one_document(inputs, entries)
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")

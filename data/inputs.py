@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import DECLARED
+from discsum.constants import AUTO, DECLARED
+from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -16,7 +17,6 @@ from discsum.data.tables import (
     TABLES,
     Failure,
     count_rows,
-    decode,
     find_column,
     read_rows,
 )
@@ -49,23 +49,28 @@ class Item:
 
 @dataclass(frozen=True)
 class _Options:
-    """Encoding, text column, policy for several roots, and what errors about the first two tell the user to do."""
+    """Encoding, text column, policy for several roots, markup, and what errors about the first two tell the user."""
 
     given: str
     text_column: str | None
     roots: str
+    input: str
     convert: str = NAME_IT
     rename: str = "name one with --text-column"
 
     @property
     def encoding(self) -> str:
-        """Encoding of texts and tables."""
+        """Encoding of tables."""
         return "utf-8" if self.given == DECLARED else self.given
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that may hold the text."""
         return (self.text_column,) if self.text_column else TEXT_COLUMNS
+
+    def text(self, content: bytes, source: str, suffix: str = "") -> str:
+        """Return the text of a file that is no table."""
+        return read_text(content, markup_of(self.input, suffix), self.given, source, self.convert)
 
 
 def read_inputs(
@@ -75,29 +80,30 @@ def read_inputs(
     text_column: str | None = None,
     trees: bool = True,
     roots: str = "join",
+    input: str = AUTO,
 ) -> Iterator[Item | Failure]:
     """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
     Args:
         inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
-        encoding: Of all files; by default, as with `declared`, what an XML file declares, and UTF-8 otherwise. If it is
-            given, errors name `--encoding` and `--text-column` as remedies.
+        encoding: Of all files; by default, as with `declared`, what an XML or HTML file declares, and UTF-8 otherwise.
+            If it is given, errors name `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
         roots: What becomes of the roots of a tree file that has several; see `discsum.formats.load`.
+        input: What texts are written in: `text`, `markdown`, `html`; with `auto`, what the ending of their file says.
     """
     options = (
-        _Options(encoding, text_column, roots)
+        _Options(encoding, text_column, roots, input)
         if encoding
-        else _Options(DECLARED, text_column, roots, CONVERT, "give one that name")
+        else _Options(DECLARED, text_column, roots, input, CONVERT, "give one that name")
     )
     endings = suffixes() if trees else {}
     for name in inputs:
         try:
             if name == "-":
                 source = "standard input"
-                text = decode(sys.stdin.buffer.read(), options.encoding, source, remedy=options.convert)
-                yield Item("stdin", source, text)
+                yield Item("stdin", source, options.text(sys.stdin.buffer.read(), source))
                 continue
             for path in _files(Path(name), endings):
                 yield from _read_file(path, options, endings)
@@ -131,7 +137,7 @@ def _files(path: Path, trees: Collection[str]) -> list[Path]:
         raise InputError(f"{path}: no such file or folder")
     if not path.is_dir():
         return [path]
-    kinds = {".txt", *TABLES, *trees}
+    kinds = {".txt", *ENDINGS, *TABLES, *trees}
     found = sorted(child for child in path.rglob("*") if child.is_file() and child.name.lower().endswith(tuple(kinds)))
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
@@ -153,8 +159,7 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
                     find_column(row, options.columns, options.rename)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
         else:
-            text = decode(path.read_bytes(), options.encoding, str(path), remedy=options.convert)
-            yield Item(path.stem, str(path), text)
+            yield Item(path.stem, str(path), options.text(path.read_bytes(), str(path), suffix))
     except (DiscsumError, OSError) as error:
         yield Failure(str(path), str(error))
 
@@ -166,15 +171,16 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _O
         return Failure(source, str(error))
     if not isinstance(row[column], str):
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
-    name = row.get("id")
-    document = None
-    if options.text_column is None and row.keys() >= PARSED:
-        try:
+    name, text, document = row.get("id"), row[column], None
+    try:
+        if options.text_column is None and row.keys() >= PARSED:
             from discsum.document import Document
 
             document = Document.from_json(row, source)
-        except DiscsumError as error:
-            return Failure(source, str(error))
+        else:
+            text = without_markup(text, markup_of(options.input))
+    except DiscsumError as error:
+        return Failure(source, str(error))
     if name in (None, ""):
         name = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
-    return Item(str(name), source, row[column], document)
+    return Item(str(name), source, text, document)

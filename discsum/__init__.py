@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import SHIPPED_PARSER, TEXT
 
 if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
@@ -48,13 +48,20 @@ __all__ = [
 
 
 def parse(
-    text: str, *, id: str = "", parser: str = SHIPPED_PARSER, sentences: str = "model", device: str = "cpu"
+    text: str,
+    *,
+    id: str = "",
+    input: str = TEXT,
+    parser: str = SHIPPED_PARSER,
+    sentences: str = "model",
+    device: str = "cpu",
 ) -> Document:
     """Return the document of a text, with sentences, EDUs and discourse tree.
 
     Args:
-        text: Any string; offsets in the result count its characters.
+        text: Any string; offsets in the result count its characters, or those of the text in its markup.
         id: The document's name.
+        input: What the text is written in: `text`, `markdown`, or `html`; the latter two need the extra `web`.
         parser: Name or folder of a parser.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         device: Device of the parser: `cpu`, `cuda`, ...
@@ -64,7 +71,7 @@ def parse(
         InputError: An option out of range.
         WeightsError: No such parser.
     """
-    return next(parse_many([text], ids=[id], parser=parser, sentences=sentences, device=device))
+    return next(parse_many([text], ids=[id], input=input, parser=parser, sentences=sentences, device=device))
 
 
 def parse_many(
@@ -72,26 +79,28 @@ def parse_many(
     *,
     ids: Iterable[str] | None = None,
     batch_size: int = 8,
+    input: str = TEXT,
     parser: str = SHIPPED_PARSER,
     sentences: str = "model",
     device: str = "cpu",
 ) -> Iterator[Document]:
     """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""
     loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device)
-    return loaded.parse_many(texts, batch_size=batch_size, sentences=sentences, ids=ids)
+    return loaded.parse_many(texts, batch_size=batch_size, sentences=sentences, ids=ids, input=input)
 
 
-def summarize(text: str | Document, *, id: str = "", **options: Unpack[SummaryOptions]) -> Summary:
+def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryOptions]) -> Summary:
     """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
 
-    The options are those of `discsum.summarizer.pipeline.SummaryPipeline.load`.
+    The text is written in `input`, as in `parse`. The other options are those of
+    `discsum.summarizer.pipeline.SummaryPipeline.load`.
 
     Raises:
         TypeError: The text is no string, or there is no such option.
         InputError: An option out of range, or options in conflict.
         WeightsError: No such model.
     """
-    return next(summarize_many([text], ids=[id], **options))
+    return next(summarize_many([text], ids=[id], input=input, **options))
 
 
 def summarize_many(
@@ -99,11 +108,12 @@ def summarize_many(
     *,
     ids: Iterable[str] | None = None,
     batch_size: int = 8,
+    input: str = TEXT,
     **options: Unpack[SummaryOptions],
 ) -> Iterator[Summary]:
     """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
     pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(**options)
-    return pipeline.many(texts, ids, batch_size)
+    return pipeline.many(texts, ids, batch_size, input)
 
 
 def __getattr__(name: str) -> Any:

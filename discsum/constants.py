@@ -28,3 +28,7 @@ ROOTS = ("join", "drop", "error")
 UNATTACHED = "unattached"
 # Encoding of an input: what an XML file declares, UTF-8 otherwise.
 DECLARED = "declared"
+# What a text is written in, and the choice by the ending of its file.
+TEXT = "text"
+INPUTS = (TEXT, "markdown", "html")
+AUTO = "auto"

@@ -41,7 +41,8 @@ def doubts(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     beginning, found = text[:MOST_CHARACTERS], []
     tags = len(_TAG.findall(beginning))
     if tags >= FEWEST_TAGS:
-        found.append(f"expected text, got what looks like HTML ({tags} tags); read it with input html")
+        remedy = 'read it with --input html (Python: input="html")'
+        found.append(f"expected text, got what looks like HTML ({tags} tags); {remedy}")
     other = _other_language(_TAG.sub(" ", beginning), language)
     if other:
         found.append(f"expected the language {language!r}, got what looks like {other!r}; do not trust the result")

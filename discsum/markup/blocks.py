@@ -1,0 +1,185 @@
+"""Write the text of a tree of HTML elements: headings, list items, tables and code keep a mark, inline markup does not.
+
+One block a paragraph: `# Heading`, `- item`, `1. item`, `| cell | cell |`, code between fences, and prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discsum.extras import needs
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
+_BLOCKS = {
+    *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl"),
+    *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "legend", "li", "main"),
+    *("nav", "ol", "p", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", *_HEADINGS),
+}
+# Not for readers, or not for readers of the text alone.
+_DROPPED = {
+    *("audio", "button", "canvas", "datalist", "embed", "head", "iframe", "math", "meter", "noembed", "noframes"),
+    *("noscript", "object", "option", "progress", "script", "select", "style", "svg", "template", "textarea", "title"),
+    *("video", "xmp"),
+}
+# Line breaks of HTML's text mean nothing; this stands for those that do.
+_BREAK = "\x00"
+_FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+
+
+@dataclass
+class _List:
+    """A list that is open, and the number of its next item; none in a list without numbers."""
+
+    number: int | None
+
+    def marker(self) -> str:
+        """Return the mark of the next item."""
+        if self.number is None:
+            return "- "
+        self.number += 1
+        return f"{self.number - 1}. "
+
+
+def blocks(root: _Element, is_dropped: Callable[[_Element], bool] = lambda _: False) -> list[str]:
+    """Return the blocks of a tree of HTML elements in order, without empty ones.
+
+    Args:
+        root: The tree; it is not changed.
+        is_dropped: Further elements that are left out with all they hold.
+    """
+    with needs("lxml"):
+        from lxml.etree import iterwalk
+
+    writer, walk = _Writer(), iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event in ("comment", "pi"):
+            writer.add(element.tail)
+        elif event == "end":
+            writer.end(element.tag)
+            writer.add(element.tail if element is not root else None)
+        elif element.tag in _DROPPED or is_dropped(element):
+            walk.skip_subtree()
+        elif element.tag == "pre":
+            writer.code("".join(element.itertext(with_tail=False)))
+            walk.skip_subtree()
+        else:
+            writer.start(element)
+            writer.add(element.text)
+    writer.flush()
+    return writer.blocks
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.blocks: list[str] = []
+        self._words: list[str] = []
+        self._lists: list[_List] = []
+        # The mark of the item or heading that is open, until its first words come.
+        self._mark = ""
+        # Cells of the table's row that is open; tables in cells are read as the cell's text.
+        self._row: list[str] | None = None
+        self._rows = 0
+        self._in_table = False
+
+    def add(self, text: str | None) -> None:
+        if text:
+            self._words.append(text.replace(_BREAK, " "))
+
+    def start(self, element: _Element) -> None:
+        tag = element.tag
+        if tag == "br":
+            self._words.append(_BREAK)
+        elif tag == "img":
+            self.add(element.get("alt"))
+        elif tag == "q":
+            self._words.append("“")
+        elif tag in ("td", "th") and self._rows == 1:
+            self._words.clear()
+        elif tag in _BLOCKS:
+            self.flush()
+            if tag == "tr":
+                self._rows += 1
+                self._row = [] if self._rows == 1 else self._row
+            elif tag in ("ul", "ol"):
+                self._lists.append(_List(_first_number(element) if tag == "ol" else None))
+            elif tag == "li" and self._lists:
+                # Two columns at most: code is indented by four.
+                self._mark = "  " * (len(self._lists) > 1) + self._lists[-1].marker()
+            elif tag in _HEADINGS:
+                self._mark = _HEADINGS[tag] + " "
+
+    def end(self, tag: str) -> None:
+        if tag == "q":
+            self._words.append("”")
+        elif tag in ("td", "th") and self._rows == 1 and self._row is not None:
+            self._row.append(self._taken(" "))
+        elif tag in _BLOCKS:
+            if tag in _HEADINGS:
+                self._words = [" " if words == _BREAK else words for words in self._words]
+            self.flush()
+            if tag == "tr":
+                self._rows -= 1
+                self._end_row()
+            elif tag in ("ul", "ol") and self._lists:
+                self._lists.pop()
+            if tag in ("li", *_HEADINGS):
+                self._mark = ""
+            if tag == "table":
+                self._in_table = False
+
+    def flush(self) -> None:
+        """End the block that is open; in a row, where all is one line, only its line."""
+        if self._rows:
+            self._words.append(_BREAK)
+        elif text := self._taken("\n"):
+            self._block(self._mark + text)
+            self._mark = ""
+
+    def code(self, content: str) -> None:
+        """Write a block of code, unchanged but for empty lines around it."""
+        if self._rows:
+            self.add(content)
+            return
+        self.flush()
+        lines = content.rstrip().removeprefix("\n")
+        if lines:
+            # Longer than all that the code itself holds.
+            fence = "`" * max([3, *(len(run) + 1 for run in _FENCES.findall(lines))])
+            self._block(f"{fence}\n{lines}\n{fence}")
+
+    def _block(self, text: str) -> None:
+        self.blocks.append(text)
+        self._in_table = False
+
+    def _taken(self, separator: str) -> str:
+        """Return the words so far, in lines where breaks are meant, and begin anew."""
+        lines = (" ".join(line.split()) for line in "".join(self._words).split(_BREAK))
+        self._words.clear()
+        return separator.join(line for line in lines if line)
+
+    def _end_row(self) -> None:
+        if self._rows or self._row is None:
+            return
+        cells, self._row = self._row, None
+        filled = [cell for cell in cells if cell]
+        if len(filled) == 1:
+            # One cell is no row: pages are laid out with such tables.
+            self._block(filled[0])
+        elif filled:
+            row = f"| {' | '.join(cells)} |"
+            if self._in_table:
+                self.blocks[-1] += f"\n{row}"
+            else:
+                self._block(row)
+            self._in_table = True
+
+
+def _first_number(ordered: _Element) -> int:
+    start = ordered.get("start", "")
+    return int(start) if re.fullmatch(r"[0-9]{1,9}", start) else 1

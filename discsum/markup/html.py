@@ -1,0 +1,143 @@
+"""Read the text of an HTML page: its article, without navigation, advertisements, comments and cookie banners."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING, Any
+
+from discsum.errors import InputError
+from discsum.extras import needs
+from discsum.markup.blocks import blocks
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from lxml.html import HtmlElement
+
+# What to do with what is no markup.
+REMEDY = 'read it with --input text (Python: input="text")'
+_DECLARED = re.compile(
+    rb"<(?:\?xml\b[^>]{0,200}?\bencoding|meta\b[^>]{0,500}?\bcharset)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
+)
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+# As browsers do (WHATWG Encoding Standard, section 4.2): pages that declare these mean Windows-1252; and a declaration
+# that can be read as ASCII is not in UTF-16.
+_MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8"}
+_TAG = re.compile(r"<[!?/]?[A-Za-z]")
+# libxml2 ends a text at a null character.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+# What a short page is not to be made of: of those the extraction takes all that is left. What holds the article is kept
+# whatever its class is.
+_BANNER = (
+    r"\s(cookies?[-_]?(banner|bar|consent|law|message|notice|popup)|consent[-_]?(banner|manager|popup)|onetrust|cookiebot|"
+    r"gdpr[-_]?(banner|notice))"
+)
+_FURNITURE = f"""
+    .//nav | .//dialog | .//*[@role = 'navigation' or @role = 'dialog' or @role = 'alertdialog']
+    | .//body//*[
+        re:test(concat(' ', @id, ' ', @class), '{_BANNER}', 'i')
+        and not(descendant-or-self::article or descendant::main or descendant::h1)
+    ]
+"""
+_REGULAR_EXPRESSIONS = {"re": "http://exslt.org/regular-expressions"}
+# Elements of trafilatura's tree that HTML has other names for; those of headings, lists and code hang on more.
+_NAMES = {"item": "li", "row": "tr", "cell": "td", "lb": "br", "graphic": "img", "hi": "span", "ref": "span"}
+# What is in them is in a line of text.
+_LINES = {"p", "li", "td", "span", "del", "h1", "h2", "h3", "h4", "h5", "h6"}
+_WORD = re.compile(r"\w+")
+
+
+def declared_encoding(content: bytes) -> str:
+    """Return the name of the encoding that a page declares by a byte order mark, in XML or in HTML; UTF-8 otherwise.
+
+    Raises:
+        InputError: It declares one that is not known.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if content.startswith(mark):
+            return encoding
+    declared = _DECLARED.search(content[:4096])
+    if declared is None:
+        return "utf-8"
+    name = declared[1].decode("latin-1")
+    try:
+        known = codecs.lookup(name).name
+    except LookupError as error:
+        raise InputError(
+            f"expected an encoding that is known, got the declaration of {name!r}; name it with --encoding"
+        ) from error
+    return _MEANT.get(known, known)
+
+
+def from_html(page: str) -> str:
+    """Return the text of the article of an HTML page, as trafilatura finds it; see `discsum.markup.blocks`.
+
+    The page's title becomes the first heading if the text does not begin with one or with the title itself. Nothing is
+    fetched.
+
+    Raises:
+        InputError: A page without text or tags, or with more than about 2,000 elements in each other.
+        MissingExtraError: The extra `web` is not installed.
+    """
+    if not _TAG.search(page):
+        raise InputError(f"expected HTML, got a text without tags; {REMEDY}")
+    tree = parse(page)
+    for element in tree.xpath(_FURNITURE, namespaces=_REGULAR_EXPRESSIONS):
+        element.drop_tree()
+    with needs("trafilatura"):
+        from trafilatura import bare_extraction
+    try:
+        found: Any = bare_extraction(tree, include_comments=False, include_formatting=True, with_metadata=True)
+    except Exception as error:
+        # Another library on a page from anywhere: whatever it stumbles over is this page's error, not the batch's.
+        raise InputError(f"expected HTML that trafilatura can read, it failed with {error!r}; {REMEDY}") from error
+    written = blocks(_as_html(found.body)) if found is not None and found.body is not None else []
+    if not written:
+        raise InputError(f"expected HTML with an article, got a page in which none is found; {REMEDY}")
+    title = " ".join((found.title or "").split())
+    if title and not written[0].startswith("# ") and _WORD.findall(title) != _WORD.findall(written[0]):
+        written.insert(0, f"# {title}")
+    return "\n\n".join(written) + "\n"
+
+
+def parse(page: str) -> HtmlElement:
+    """Return the tree of a page; no entity or address in it is followed.
+
+    Raises:
+        InputError: A page that the parser cannot read to its end.
+    """
+    with needs("lxml"):
+        from lxml.etree import ErrorTypes, ParserError
+        from lxml.html import HTMLParser, document_fromstring
+    # The encoding overrides what the page declares, which was obeyed when it was read.
+    parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
+    content = _CONTROL.sub(" ", page).encode("utf-8", "replace")
+    try:
+        tree: HtmlElement = document_fromstring(content, parser=parser, ensure_head_body=True)
+    except ParserError as error:
+        raise InputError(f"expected HTML, got a page that is empty; {REMEDY}") from error
+    if any(entry.type == ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
+        raise InputError(f"expected HTML with at most 2,000 elements in each other, got more; {REMEDY}")
+    return tree
+
+
+def _as_html(body: _Element) -> _Element:
+    """Return trafilatura's tree with HTML's names: `h2` for `head`, `pre` for `code` that is not in a line."""
+    for element in list(body.iter("*")):
+        # Parents come first, and have HTML's names by then.
+        parent = element.getparent()
+        around = parent.tag if parent is not None else ""
+        if element.tag == "head":
+            level = (element.get("rend") or "h2")[1:]
+            element.tag = f"h{level}" if level in set("123456") else "h2"
+        elif element.tag == "list":
+            element.tag = element.get("rend") if element.get("rend") in ("ol", "dl") else "ul"
+        elif element.tag == "item" and (element.get("rend") or "")[:2] in ("dt", "dd"):
+            element.tag = "dd"
+        elif element.tag == "code":
+            element.tag = "pre" if around not in _LINES or "\n" in "".join(element.itertext()) else "span"
+        elif element.tag == "quote":
+            element.tag = "q" if around == "p" else "blockquote"
+        else:
+            element.tag = _NAMES.get(element.tag, element.tag)
+    return body

@@ -1,0 +1,78 @@
+"""Read the text of a Markdown document: CommonMark with tables, strikethrough, footnotes and front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from discsum.errors import InputError
+from discsum.extras import needs
+from discsum.markup.blocks import blocks
+from discsum.markup.html import REMEDY, parse
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+
+# Blocks in each other that are read: markdown_it leaves out what is deeper.
+DEEPEST = 100
+# Elements whose content HTML reads as no markup: one that is opened in a line and never closed would swallow the rest.
+_RAW = re.compile(
+    r"<(iframe|math|noembed|noframes|noscript|object|plaintext|script|select|style|svg|template|textarea|title|video|xmp)\b",
+    re.IGNORECASE,
+)
+
+
+def from_markdown(document: str) -> str:
+    """Return the text of a Markdown document, with marks of headings, items, tables and code only.
+
+    Front matter, HTML's comments, scripts and styles, and the marks that refer to footnotes are left out; blocks of
+    HTML become their text; images become the text that stands for them.
+
+    Raises:
+        InputError: More than 100 blocks, or 2,000 elements of HTML, in each other.
+        MissingExtraError: The extra `web` is not installed.
+    """
+    reader = _reader()
+    env: dict[str, Any] = {}
+    tokens = reader.parse(document.removeprefix("\ufeff"), env)
+    if any(token.level >= DEEPEST - 1 for token in tokens):
+        raise InputError(f"expected Markdown with at most {DEEPEST} blocks in each other, got more; {REMEDY}")
+    page = reader.renderer.render(tokens, reader.options, env)
+    written = blocks(parse(f"<html><body>{page}</body></html>"), _refers_to_note)
+    return "\n\n".join(written) + "\n" if written else ""
+
+
+@cache
+def _reader() -> MarkdownIt:
+    # Its plug-ins bring markdown_it.
+    with needs("mdit_py_plugins"):
+        from markdown_it import MarkdownIt
+        from mdit_py_plugins.footnote import footnote_plugin
+        from mdit_py_plugins.front_matter import front_matter_plugin
+    reader = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    reader.use(front_matter_plugin).use(footnote_plugin)
+    reader.add_render_rule("html_inline", _inline_html)
+    return reader
+
+
+def _inline_html(self: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
+    """Return a tag in a line as it is, or as text if it would swallow what follows."""
+    from markdown_it.common.utils import escapeHtml
+
+    tag = tokens[index].content
+    opened = _RAW.match(tag)
+    if opened is None:
+        return tag
+    name = re.compile(rf"</?{opened[1]}\b", re.IGNORECASE)
+    following = (name.match(token.content) for token in tokens[index + 1 :] if token.type == "html_inline")
+    pair = next((match[0] for match in following if match), "")
+    return tag if pair.startswith("</") else escapeHtml(tag)
+
+
+def _refers_to_note(element: _Element) -> bool:
+    return element.get("class") in ("footnote-ref", "footnote-backref")
