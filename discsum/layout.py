@@ -18,7 +18,7 @@ TURNS = 3
 
 _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _BLANK = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
-_FENCE = re.compile(r"`{3,}(?!.*`)|~{3,}")
+_FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 _NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
 _BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")

@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[1]
         ("accelerate", "train"),
         ("tensorboard", "train"),
         ("matplotlib", "analyze"),
+        ("trafilatura", "web"),
+        ("lxml", "web"),
+        ("mdit_py_plugins", "web"),
         ("rouge_score_rs", "rouge-fast"),
     ],
 )
@@ -37,7 +40,7 @@ def test_extras_by_their_modules(module, extra):
 def test_every_guard_names_a_module_of_an_extra():
     sources = [path for room in ("discsum", "data", "parsers", "cli") for path in (ROOT / room).rglob("*.py")]
     guarded = {name for path in sources for name in re.findall(r'needs\("([^"]+)"\)', path.read_text(encoding="utf-8"))}
-    assert guarded >= {"pyarrow", "datasets", "accelerate", "matplotlib"}
+    assert guarded >= {"pyarrow", "datasets", "accelerate", "matplotlib", "trafilatura", "lxml"}
     for module in guarded:
         assert extra_of(module)
     with pytest.raises(LookupError, match="torch: no extra of discsum has it"):

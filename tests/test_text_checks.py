@@ -51,7 +51,7 @@ def test_an_english_text_that_is_not_expected_is_told():
 def test_html_is_told_but_not_text_about_it():
     page = "<html><body>" + "<p>The council will rebuild the market.</p>" * 3 + "</body></html>"
     (doubt,) = doubts(page)
-    assert "HTML" in doubt
+    assert doubt.endswith('got what looks like HTML (10 tags); read it with --input html (Python: input="html")')
     assert doubts("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
 
 

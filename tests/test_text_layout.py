@@ -67,6 +67,9 @@ def test_labels_come_with_their_turns(segmented, name):
         ("• soap\n• towels for all the children who swim\n", "list body"),
         ("Anna:\nI will come.\nBen:\nSo will I.", "label body label body"),
         ("```\nx = 1\n```\nThat was code.", "code code code body"),
+        ("~~~\n```\nIt may look like prose.\n```text\n~~~\nThat was code.", "code code code code code body"),
+        ("````\n```\nIt may look like prose.\n````\nThat was code.", "code code code code body"),
+        ("```make``` builds all of it.\nThat was no block of code.", "body body"),
         ("| a | b |\n|---|---|\nThat was a table.", "code code body"),
         ("42\n...\nIt ended there.", "label label body"),
         ("7.1 Termination\nEither party may end this contract in writing.", "heading body"),
@@ -100,7 +103,9 @@ def test_any_text_has_a_layout(text):
     Document(text)
 
 
-@pytest.mark.parametrize("part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: "])
+@pytest.mark.parametrize(
+    "part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a"]
+)
 def test_no_line_takes_long(part):
     """Patterns that look ahead are bounded: with quadratic ones these lines would take minutes."""
     text = part * 20_000 + "x"

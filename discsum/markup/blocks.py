@@ -167,11 +167,10 @@ class _Writer:
         if self._rows or self._row is None:
             return
         cells, self._row = self._row, None
-        filled = [cell for cell in cells if cell]
-        if len(filled) == 1:
+        if len(cells) == 1 and cells[0]:
             # One cell is no row: pages are laid out with such tables.
-            self._block(filled[0])
-        elif filled:
+            self._block(cells[0])
+        elif any(cells):
             row = f"| {' | '.join(cells)} |"
             if self._in_table:
                 self.blocks[-1] += f"\n{row}"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Blocks in each other that are read: markdown_it leaves out what is deeper.
 DEEPEST = 100
+# A document may begin with a rule, and have another: front matter begins with a key, after comments.
+_FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:\s*#.*\n|\s*\n)*+\s*[\w\"'. -]{1,100}:(?:\s|$)")
 # Elements whose content HTML reads as no markup: one that is opened in a line and never closed would swallow the rest.
 _RAW = re.compile(
     r"<(iframe|math|noembed|noframes|noscript|object|plaintext|script|select|style|svg|template|textarea|title|video|xmp)\b",
@@ -37,9 +39,9 @@ def from_markdown(document: str) -> str:
         InputError: More than 100 blocks, or 2,000 elements of HTML, in each other.
         MissingExtraError: The extra `web` is not installed.
     """
-    reader = _reader()
-    env: dict[str, Any] = {}
-    tokens = reader.parse(document.removeprefix("\ufeff"), env)
+    document, env = document.removeprefix("\ufeff"), {}
+    reader = _reader(_FRONT_MATTER.match(document) is not None)
+    tokens = reader.parse(document, env)
     if any(token.level >= DEEPEST - 1 for token in tokens):
         raise InputError(f"expected Markdown with at most {DEEPEST} blocks in each other, got more; {REMEDY}")
     page = reader.renderer.render(tokens, reader.options, env)
@@ -48,14 +50,16 @@ def from_markdown(document: str) -> str:
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _reader(front_matter: bool) -> MarkdownIt:
     # Its plug-ins bring markdown_it.
     with needs("mdit_py_plugins"):
         from markdown_it import MarkdownIt
         from mdit_py_plugins.footnote import footnote_plugin
         from mdit_py_plugins.front_matter import front_matter_plugin
     reader = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
-    reader.use(front_matter_plugin).use(footnote_plugin)
+    reader.use(footnote_plugin)
+    if front_matter:
+        reader.use(front_matter_plugin)
     reader.add_render_rule("html_inline", _inline_html)
     return reader
 

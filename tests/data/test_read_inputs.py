@@ -26,7 +26,7 @@ def test_standard_input(monkeypatch):
 
 def test_a_folder_in_the_order_of_its_names(tmp_path):
     (tmp_path / "b").mkdir()
-    for name in ("c.txt", "a.TXT", "b/z.txt", "b/y.jsonl", "notes.md"):
+    for name in ("c.txt", "a.TXT", "b/z.txt", "b/y.jsonl", "notes.text"):
         (tmp_path / name).write_text('{"text": "Rain"}')
     found = list(read_inputs([str(tmp_path)]))
     assert [item.id for item in found] == ["a", "y-1", "z", "c"]
