@@ -39,7 +39,8 @@ def from_markdown(document: str) -> str:
         InputError: More than 100 blocks, or 2,000 elements of HTML, in each other.
         MissingExtraError: The extra `web` is not installed.
     """
-    document, env = document.removeprefix("\ufeff"), {}
+    document = document.removeprefix("\ufeff")
+    env: dict[str, Any] = {}
     reader = _reader(_FRONT_MATTER.match(document) is not None)
     tokens = reader.parse(document, env)
     if any(token.level >= DEEPEST - 1 for token in tokens):
