@@ -96,7 +96,8 @@ def _scaled(values: Scores) -> Scores:
     """Return values brought to 0 to 1; equal ones become 0."""
     if not values.size or np.ptp(values) == 0:
         return np.zeros_like(values)
-    return (values - values.min()) / np.ptp(values)
+    scaled: Scores = (values - values.min()) / np.ptp(values)
+    return scaled
 
 
 def _word_similarities(query: str, texts: tuple[str, ...]) -> Scores:
