@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -137,9 +137,17 @@ def one_document(inputs: Sequence[str], entries: Iterator[Item | Failure]) -> tu
     return len(first) == 1, chain(first, entries)
 
 
-def summary_writer(single: bool, output: str | None, json: bool, *, resume: bool = False) -> Writer:
+def summary_writer(
+    single: bool,
+    output: str | None,
+    json: bool,
+    *,
+    resume: bool = False,
+    fields: Mapping[str, object] | None = None,
+) -> Writer:
     """Return the writer of one or several summaries; wrong outputs are told as `Writer` does."""
-    return Writer(output, ".json" if json else ".txt", one_file=True, lines=json and not single, resume=resume)
+    suffix, lines = ".json" if json else ".txt", json and not single
+    return Writer(output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
 
 
 def write_summaries(

@@ -17,7 +17,6 @@ from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.train import HeadFiles
 from discsum.constants import AUTO, DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
-from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.persistence import read_config
@@ -113,7 +112,10 @@ def extract(
         check_choice("--unit", unit, UNITS)
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
     single, entries = one_document(inputs, entries)
-    writer = summary_writer(single, output, json, resume=resume)
+    # What a result says of the options, for those that an earlier run wrote.
+    named = {"unit": unit, "model": model if model in BASELINES else None}
+    fields = {"selected": ..., "query": query} | {name: value for name, value in named.items() if value is not None}
+    writer = summary_writer(single, output, json, resume=resume, fields=fields)
     reports = Reports(report, single=single, output=output, resume=resume) if report is not None else None
     options = SummaryOptions(
         model=model,
@@ -134,12 +136,11 @@ def extract(
         check_options(**options)
 
     def load(items: Sequence[Item]) -> SummaryPipeline:
-        if parser is not None and any(item.document is None for item in items):
+        if parser is not None:
             read_config(parser, PARSER_KIND)
         with loading("the model"), _as_usage():
             from discsum.summarizer.pipeline import SummaryPipeline
 
-            check_device(device)
             pipeline = SummaryPipeline.load(**options)
         if reports is not None:
             reports.describe(pipeline)

@@ -6,12 +6,15 @@ import json
 import os
 import shutil
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from filelock import FileLock, Timeout
 
 from discsum.errors import InputError
+
+_ANEW = "leave out --resume to begin anew, or name another file"
 
 
 class JsonLines:
@@ -23,9 +26,12 @@ class JsonLines:
         written: The ids of the lines that were there before, each with its number of lines.
     """
 
-    def __init__(self, path: Path, *, resume: bool) -> None:
-        """Name the file; with `resume`, its unfinished lines, or else the finished file's, are kept."""
-        self.path, self.resume = path, resume
+    def __init__(self, path: Path, *, resume: bool, fields: Mapping[str, object] | None = None) -> None:
+        """Name the file; with `resume`, its unfinished lines, or else the finished file's, are kept.
+
+        `fields` are those that kept lines must have, with their values; `...` stands for any, None for no such field.
+        """
+        self.path, self.resume, self._fields = path, resume, fields or {}
         self.partial = path.with_name(f".{path.name}.partial")
         self.written: Counter[str] = Counter()
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
@@ -46,9 +52,9 @@ class JsonLines:
             ) from error
         try:
             if self.resume:
-                if not self.partial.exists() and self.path.is_file():
-                    shutil.copyfile(self.path, self.partial)
-                self._read()
+                finished = not self.partial.exists() and self.path.is_file()
+                # What is copied is checked first, so that a refusal leaves nothing behind.
+                self._read(self.path if finished else self.partial)
         except BaseException:
             self._unlock()
             raise
@@ -83,31 +89,41 @@ class JsonLines:
             self._stream.truncate()
             raise OSError(error.errno, error.strerror, str(self.path)) from error
 
-    def _read(self) -> None:
-        """Count the ids of the whole lines, and cut off what follows the last one."""
-        if not self.partial.exists():
+    def _read(self, source: Path) -> None:
+        """Count the ids of the whole lines of a file, and go on behind the last one in the unfinished file."""
+        if not source.exists():
             return
-        self._stream = self.partial.open("r+b", buffering=0)
         end = 0
-        with self.partial.open("rb") as lines:
+        with source.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
                     break
                 end += len(line)
-                self.written[_id(line, f"{self.partial}:{number}")] += 1
+                self.written[self._id(line, f"{source}:{number}")] += 1
+        if source != self.partial:
+            shutil.copyfile(source, self.partial)
+        self._stream = self.partial.open("r+b", buffering=0)
         self._stream.seek(end)
         self._stream.truncate()
+
+    def _id(self, line: bytes, source: str) -> str:
+        """Return the id of a line, once it is certain that this run could have written the line."""
+        try:
+            data = json.loads(line)
+            id = str(data["id"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(
+                f"{source}: expected a JSON object with an id, as --resume goes on after, got {line[:40]!r}; {_ANEW}"
+            ) from error
+        for name, wanted in self._fields.items():
+            found = data.get(name)
+            if found is None if wanted is ... else found != wanted:
+                raise InputError(
+                    f"{source}: expected {name} {'of a result' if wanted is ... else repr(wanted)} to go on with "
+                    f"--resume, got {str(found)[:40]!r}; {_ANEW}"
+                )
+        return id
 
     def _unlock(self) -> None:
         Path(self._lock.lock_file).unlink(missing_ok=True)
         self._lock.release()
-
-
-def _id(line: bytes, source: str) -> str:
-    try:
-        return str(json.loads(line)["id"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(
-            f"{source}: expected a JSON object with an id, as --resume goes on after, got {line[:40]!r}; "
-            "leave out --resume to begin anew"
-        ) from error

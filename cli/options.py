@@ -60,7 +60,7 @@ Encoding = Annotated[
 Roots = Annotated[
     str,
     typer.Option(
-        metavar="|".join(ROOTS),
+        **choice(*ROOTS),
         callback=_known(*ROOTS),
         help="Trees with several roots or unattached segments: join all in text order under the relation "
         f"{UNATTACHED}, drop what is not under the largest root, or refuse the file with an error.",

@@ -99,7 +99,8 @@ def parse(
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     lines = format == "json" and not (single and not jsonl)
-    writer = Writer(output, suffix(format), one_file=single or format in SHOWN, lines=lines, resume=resume)
+    one_file = single or format in SHOWN
+    writer = Writer(output, suffix(format), one_file=one_file, lines=lines, resume=resume, fields={"edus": ...})
     run = Run()
 
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discsum.cli.writer import Writer
+from discsum.cli.writer import Writer, stem
 from discsum.data.inputs import Item
 from discsum.files import replacing
 
@@ -64,7 +64,7 @@ class Reports:
         if not summary.document.id:
             summary = replace(summary, document=summary.document.with_id(item.id))
         # The name of the list is taken.
-        place = replace(item, id=f"{INDEX}-1") if self._listed is not None and item.id == INDEX else item
+        place = replace(item, id=f"{INDEX}-1") if self._listed is not None and stem(item).lower() == INDEX else item
         name = self._writer.write(place, page(summary.document, summary, self._settings))
         if self._listed is not None:
             self._listed.append(Listed.of(name, summary))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -43,6 +43,7 @@ class Writer:
         lines: bool = False,
         resume: bool = False,
         option: str = "--output",
+        fields: Mapping[str, object] | None = None,
     ) -> None:
         """Write to `output`.
 
@@ -54,12 +55,13 @@ class Writer:
             lines: Whether results are JSON objects, one per line.
             resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
             option: The option that names the output, for errors.
+            fields: With `resume`, what lines written before must hold, as for `JsonLines`.
 
         Raises:
             BadParameter: `resume` where it cannot be told what was written.
             InputError: An output that cannot be written.
         """
-        self.suffix, self.resume = suffix, resume
+        self.suffix, self.resume, self._option = suffix, resume, option
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
@@ -71,7 +73,7 @@ class Writer:
             path = Path(output)
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
-                self._lines = JsonLines(path, resume=resume) if lines else None
+                self._lines = JsonLines(path, resume=resume, fields=fields) if lines else None
             else:
                 self.folder = path
             check_writable(path, folder=self.folder is not None, option=option)
@@ -103,9 +105,9 @@ class Writer:
         if not self.resume:
             return False
         if self.folder is not None:
-            stem = _stem(item)
-            own = self._names.setdefault(stem, item.source) == item.source
-            return own and (self.folder / (stem + self.suffix)).is_file()
+            name = stem(item)
+            own = self._names.setdefault(name, item.source) == item.source
+            return own and (self.folder / (name + self.suffix)).is_file()
         assert self._lines is not None, "without a folder, resume needs lines"
         if item.id in self._seen:
             say(f"discsum: {item.source}: another document has the id {item.id!r} too")
@@ -120,9 +122,12 @@ class Writer:
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)
+            self._check_source(item, self.folder / name)
             with replacing(self.folder / name) as path:
                 path.write_bytes(content)
             return name
+        if self.file is not None:
+            self._check_source(item, self.file)
         if self._lines is not None:
             self._lines.write(content)
             return ""
@@ -134,13 +139,24 @@ class Writer:
         return ""
 
     def _name(self, item: Item) -> str:
-        stem = _stem(item)
-        if self._names.setdefault(stem, item.source) != item.source:
-            raise InputError(f"{item.source}: expected a name of its own, {self._names[stem]} is {stem!r} too")
-        return stem + self.suffix
+        name = stem(item)
+        if self._names.setdefault(name, item.source) != item.source:
+            raise InputError(
+                f"{item.source}: expected a name of its own, {self._names[name]} is {name!r} too; give it another id, "
+                "or write all to one file"
+            )
+        return name + self.suffix
+
+    def _check_source(self, item: Item, target: Path) -> None:
+        """Raise `InputError` if a result would take the place of the file that its document comes from."""
+        # Rows are named by their table and line.
+        sources = (Path(item.source), Path(item.source.rpartition(":")[0]))
+        if target.is_file() and any(source.is_file() and source.samefile(target) for source in sources):
+            raise InputError(f"{item.source}: expected another file for {self._option}, this one holds the document")
 
 
-def _stem(item: Item) -> str:
+def stem(item: Item) -> str:
+    """Return the name of a document's file in a folder, without suffix."""
     return re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
 
 

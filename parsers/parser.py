@@ -174,14 +174,15 @@ class Parser:
             Document.from_spans(text, *self._split(text, words, tags, sentences, given), None, name, self.name)
             for text, words, tags, given, name in zip(texts, subwords, logits, known, names, strict=True)
         ]
-        return [self._checked(document) for document in documents]
+        return [self.checked(document) for document in documents]
 
-    def _checked(self, document: Document) -> Document:
+    def checked(self, document: Document) -> Document:
         """Return the document with what should be doubted of it, and warn of that."""
         found = doubts(document.text, self.language)
         for doubt in found:
             warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
-        return replace(document, warnings=found) if found else document
+        new = [doubt for doubt in found if doubt not in document.warnings]
+        return replace(document, warnings=(*document.warnings, *new)) if new else document
 
     def _split(
         self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Spans, edus: Spans | None

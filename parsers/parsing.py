@@ -81,7 +81,9 @@ def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
 
 def _completed(document: Document, parser: Callable[[], Parser], sentences: str, vectors: bool) -> ParsedDocument:
     if document.tree is not None:
-        return with_vectors(parser().vectors([document])[0], parser()) if vectors else ParsedDocument(document)
+        if not vectors:
+            return ParsedDocument(document)
+        return with_vectors(parser().vectors([parser().checked(document)])[0], parser())
     edus = [document.edus] if document.edus else None
     known = document.sentences or sentences
     return with_vectors(parser().encode([document.text], sentences=known, edus=edus, ids=[document.id])[0], parser())

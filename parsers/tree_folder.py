@@ -87,8 +87,8 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
         warn(
-            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation; say "
-            "sentences=newline if text files beside the trees have a sentence a line",
+            f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation; "
+            "train with sentences=newline if text files beside the trees have a sentence a line",
             InputWarning,
             stacklevel=2,
         )

@@ -101,9 +101,7 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
         kind = token.lastgroup
         if kind == "role":
             if one and trees and not open_brackets:
-                message = (
-                    "expected one tree, got more behind it; load_all, read_trees and the commands read all of them"
-                )
+                message = "expected one tree, got more behind it; `read_trees` and discsum parse read all of them"
                 raise FormatError(message, source=source, line=line)
             open_brackets.append(_Bracket(token["role"], line))
         elif kind != "noise":

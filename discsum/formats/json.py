@@ -84,7 +84,8 @@ def loads(content: str, source: str = "") -> Document:
         data = json.loads(content)
     except json.JSONDecodeError as error:
         message = f"expected a JSON object, got: {error.msg} (column {error.colno})"
-        raise FormatError(f"{message}; is it cut off?", source=source, line=error.lineno) from error
+        remedy = "rename it to .jsonl if it has an object a line" if error.msg == "Extra data" else "is it cut off?"
+        raise FormatError(f"{message}; {remedy}", source=source, line=error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise _problem(f"expected a JSON object of a document, got: {error}", source) from error
     return from_object(data, source)

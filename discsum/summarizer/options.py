@@ -47,14 +47,19 @@ def check_options(
     layout: str = "skip",
     sentences: str = "model",
     query: str | None = None,
+    tidy: bool = False,
+    parser: str | None = None,
     **others: object,
 ) -> Budget | None:
     """Check options as `SummaryPipeline.load` takes them; return the length, if one is given.
 
     Raises:
+        TypeError: Something else than text or a truth value.
         InputError: Options out of range or in conflict.
         WeightsError: No such model, or a model of the other unit.
     """
+    _check_types((str, type(None)), model=model, unit=unit, query=query, parser=parser)
+    _check_types((bool, type(None)), dependencies=dependencies, block_trigrams=block_trigrams, tidy=tidy)
     budget = Budget(units, words, ratio) if (units, words, ratio) != (None, None, None) else None
     if sentences not in SENTENCES:
         raise InputError(
@@ -70,6 +75,12 @@ def check_options(
     if block_trigrams and model in BASELINES.own and getattr(BASELINES[str(model)], "own_selection", False):
         raise InputError(f"block_trigrams: {model} selects by a rule of its own; leave it out")
     return budget
+
+
+def _check_types(kinds: tuple[type, ...], **options: object) -> None:
+    for name, value in options.items():
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name}: expected {kinds[0].__name__} or nothing, got {value!r}")
 
 
 def check_scorer(name: str | None, unit: str | None = None) -> str | None:

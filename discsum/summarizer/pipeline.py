@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER, TEXT
+from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.markup import to_text
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
@@ -97,7 +100,10 @@ class SummaryPipeline:
             layout=layout,
             sentences=sentences,
             query=query,
+            tidy=tidy,
+            parser=parser,
         )
+        check_device(device)
         scorer = load_scorer(model, unit, device)
         chosen = unit or scorer.unit or "sentence"
         wanted = chosen == "edu" if dependencies is None else dependencies
@@ -109,17 +115,25 @@ class SummaryPipeline:
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed together."""
         unit, asked = self.policy.unit, self.query is not None
-        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, vectors=asked)
+        # Models that read vectors, and queries, encode documents that came with trees.
+        encoded = asked or self.scorer.parser is not None
+        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, vectors=encoded)
         scores = self.scorer.scores(parsed, unit)
         if not asked:
             return [self._summary(item.document, values) for item, values in zip(parsed, scores, strict=True)]
-        query = Query(str(self.query), self.parser())
         found = []
         for item, values in zip(parsed, scores, strict=True):
-            similarities = query.similarities(item, unit)
-            summary = self._summary(item.document, combined(values, similarities))
-            found.append(replace(summary, queried=Queried(query.text, tuple(values), tuple(similarities))))
+            document, similarities = item.document, self._query.similarities(item, unit)
+            if doubt := self._query.doubt(document) if document.text.strip() else "":
+                warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
+                document = replace(document, warnings=(*document.warnings, doubt))
+            summary = self._summary(document, combined(values, similarities))
+            found.append(replace(summary, queried=Queried(self._query.text, tuple(values), tuple(similarities))))
         return found
+
+    @cached_property
+    def _query(self) -> Query:
+        return Query(self.query or "", self.parser())
 
     def _summary(self, document: Document, scores: Scores) -> Summary:
         return extract(document, self.scorer, self.policy, scores=scores, tidy=self.tidy)

@@ -42,7 +42,7 @@ class Query:
         self.text, self._parser = text, parser
         words = list(_WORD.finditer(text))
         if parser.language == ENGLISH:
-            words = [word for word in words if word[0].lower() not in _FUNCTION_WORDS] or words
+            words = [word for index, word in enumerate(words) if not _is_function_word(word[0], index == 0)] or words
         self._words = " ".join(word[0] for word in words)
         encoded = parser.vectors([Document.from_spans(text, [], [])])[0]
         # Vectors of other words and of punctuation would match in every unit.
@@ -51,6 +51,15 @@ class Query:
         for word in words:
             inside |= (starts >= word.start()) & (starts < word.end())
         self._vectors = nn.functional.normalize(encoded.vectors[torch.from_numpy(inside)], dim=-1)
+
+    def doubt(self, document: Document) -> str:
+        """Return what should be doubted of a summary of the document for this query, if anything."""
+        text = document.text.lower()
+        if any(word in text for word in self._words.lower().split()):
+            return ""
+        return (
+            f"expected a word of the query {self.text[:40]!r} in the text, found none; do not trust the choice of units"
+        )
 
     def similarities(self, item: ParsedDocument, unit: str) -> Scores:
         """Return how similar each unit is to the query, `(units,)` in 0 to 1.
@@ -82,6 +91,12 @@ class Query:
         ]
         means: Scores = torch.stack(best).clamp(0, 1).double().cpu().numpy()
         return means
+
+
+def _is_function_word(word: str, first: bool) -> bool:
+    """Return whether a word of an English query says nothing of its subject; WHO, IT and May in a sentence do."""
+    plain = word.islower() or word == "I" or (first and not (word.isupper() and len(word) > 1))
+    return plain and word.lower() in _FUNCTION_WORDS
 
 
 def combined(scores: Scores, similarities: Scores) -> Scores:

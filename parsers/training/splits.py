@@ -178,7 +178,9 @@ def read_split(folder: Path, split: str, parser: str | Path) -> list[Document]:
     found = read_folder(folder, kept.sentences if kept else PUNCTUATION)
     if split == ALL:
         return list(found.documents.values())
-    own = kept is not None and any(name in found.documents for names in kept.names.values() for name in names)
+    # Another treebank may have some of the names.
+    known = found.documents.keys() | found.left_out
+    own = kept is not None and split in kept.names and known >= {*kept.names[split]}
     if kept is not None and own:
         names, source = kept.names, str(locate(parser) / KEPT)
     elif (folder / LISTING).is_file():

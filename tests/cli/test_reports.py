@@ -1,3 +1,5 @@
+import json
+
 import html5lib
 import pytest
 import tiny
@@ -70,3 +72,14 @@ def test_a_place_that_cannot_be_written(extract, article, tmp_path):
     result = extract(article, article, "--report", folder)
     assert result.code == 1
     assert f"{folder}: expected a folder for --report, got the opposite" in result.err
+
+
+@pytest.mark.parametrize("id", ["index", "index.", " Index"])
+def test_no_page_is_lost_to_the_list(discsum, parser_folder, tmp_path, id):
+    table = tmp_path / "odd.jsonl"
+    table.write_text(
+        "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in ((id, "It rained."), ("b", "Mud.")))
+    )
+    result = discsum("extract", table, "--model", "lead", "--parser", parser_folder, "--report", tmp_path / "pages")
+    assert result.code == 0
+    assert "It rained." in (tmp_path / "pages" / "index-1.html").read_text()

@@ -116,11 +116,12 @@ def test_outputs_that_cannot_be_resumed(discsum, texts, options):
 
 def test_lines_that_are_no_documents(discsum, parser_folder, texts, tmp_path):
     out = tmp_path / "out.jsonl"
-    out.write_text('{"id": "0"}\n{"text": "Rain"}\n')
+    lines = '{"id": "0", "edus": []}\n{"text": "Rain"}\n'
+    out.write_text(lines)
     result = discsum("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out, "--resume")
     assert result.code == 1
-    assert ".out.jsonl.partial:2: expected a JSON object with an id" in result.err
-    assert out.read_text() == '{"id": "0"}\n{"text": "Rain"}\n'
+    assert "out.jsonl:2: expected a JSON object with an id" in result.err
+    assert out.read_text() == lines
 
 
 def test_two_runs_do_not_write_one_file(tmp_path):
@@ -143,3 +144,50 @@ def test_an_error_leaves_the_lines_before_it(tmp_path, monkeypatch):
         lines.write(b'{"id": "b"}\n')
     assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
     assert [left.name for left in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_lines_of_other_runs_are_refused(discsum, parser_folder, tmp_path):
+    table, lines = tmp_path / "news.jsonl", tmp_path / "out.jsonl"
+    rows = [
+        {"id": "a", "text": "It rained.", "summary": "Rain."},
+        {"id": "b", "text": "The mill stopped.", "summary": "Mill."},
+    ]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first = ("extract", table, "--model", "lead", "--parser", parser_folder, "--json", "-o", lines)
+    assert discsum(*first, "--query", "mill").code == 0
+    written = lines.read_bytes()
+    for options, expected in (
+        (("--resume", "--query", "rain"), "out.jsonl:1: expected query 'rain' to go on with --resume, got 'mill'"),
+        (("--resume",), "expected query None"),
+        (("--resume", "--query", "mill", "--unit", "edu"), "expected unit 'edu'"),
+    ):
+        refused = discsum(*first, *options)
+        assert refused.code == 1
+        assert expected in refused.err
+        assert lines.read_bytes() == written
+    assert "2 skipped" in discsum(*first, "--resume", "--query", "mill").err
+    refused = discsum(*first[:-1], table, "--resume")
+    assert "expected selected of a result" in refused.err
+    refused = discsum("parse", table, "--parser", parser_folder, "--jsonl", "-o", lines, "--resume")
+    assert "expected edus of a result" in refused.err
+
+
+@pytest.mark.parametrize("target", ["in/a.txt", "in"])
+def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path, target):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("It rained.")
+    single = target.endswith(".txt")
+    refused = discsum(
+        "extract",
+        folder / "a.txt" if single else folder,
+        "--model",
+        "lead",
+        "--parser",
+        parser_folder,
+        "-o",
+        tmp_path / target,
+    )
+    assert refused.code == 1
+    assert "expected another file for --output, this one holds the document" in refused.err
+    assert (folder / "a.txt").read_text() == "It rained."

@@ -11,7 +11,7 @@ from rs3_files import element, n_ary, rs3
 
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning, InputError
-from discsum.formats import dump, load
+from discsum.formats import dump, load, read_tree
 
 # A heading, and a tree over the rest.
 HEADED = rs3(element(1), element(2, "", 4, "span"), element(3, "", 2, "purpose-goal"), element(4, "span"))
@@ -161,3 +161,13 @@ def test_any_tree_with_links_removed_is_read_whole_or_refused(lines, cut):
         assert load(written, "rs3").tree == document.tree
         assert load(dump(document, "json"), "json").to_rs3() == written
     assert rs3_structure(written.encode()) == rs3_structure(content.encode())
+
+
+def test_warnings_of_a_file_are_in_its_document(tmp_path):
+    path = tmp_path / "two.rsd"
+    row = "{0}\tunit {0}\t0\t_\t_\t_\t{1}\tROOT\t_\t_\n"
+    path.write_text(row.format(1, 0) + row.format(2, 0))
+    with pytest.warns(FormatWarning) as caught:
+        document = read_tree(path)
+    assert document.warnings == tuple(str(one.message) for one in caught)
+    assert len(document.warnings) == 1

@@ -1,4 +1,6 @@
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 import discsum
 from discsum.baselines import BASELINES
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.parsing import with_vectors
 from discsum.scoring import ParsedDocument
 from discsum.summarizer.query import SHARE, Query, combined
@@ -70,6 +72,7 @@ def test_scores_of_both(summarizer_folders):
     json.dumps(data, allow_nan=False)
 
 
+@pytest.mark.filterwarnings("ignore:.*expected a word of the query")
 def test_neighbours_and_given_trees_change_nothing(parser):
     alone = discsum.summarize(NEWS, model="lead", query="otters")
     several = list(discsum.summarize_many([tiny.ARTICLE, NEWS, alone.document], model="lead", query="otters"))
@@ -112,3 +115,44 @@ def test_combined():
     )
     assert combined(np.array([2.0, 2.0]), np.array([1.0, 1.0])).tolist() == [0, 0]
     assert combined(np.zeros(0), np.zeros(0)).size == 0
+
+
+def test_a_query_about_something_else_is_told():
+    with pytest.warns(InputWarning, match="expected a word of the query 'qwzxvb' in the text, found none"):
+        summary = discsum.summarize(NEWS, query="qwzxvb")
+    assert len(summary.to_json()["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("WHO report", "WHO report"),
+        ("IT jobs in May", "IT jobs May"),
+        ("Who may report it?", "report"),
+        ("What is it?", "What is it"),
+        ("I saw otters", "saw otters"),
+    ],
+)
+def test_function_words_do_not_count(parser, query, words):
+    assert Query(query, parser)._words == words
+
+
+def test_trees_in_another_language_are_told_where_a_model_reads_them(parser):
+    text = "Der Rat will den Markt auf höherem Boden wieder aufbauen, obwohl das mehr kostet als eine Mauer."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        document = discsum.parse(text)
+    bare = replace(document, warnings=())
+    with pytest.warns(InputWarning, match="'de'"):
+        assert discsum.summarize(bare).document.warnings == document.warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        discsum.summarize(bare, model="lead")
+
+
+@pytest.mark.parametrize(
+    "options", [{"query": 5}, {"tidy": "no"}, {"block_trigrams": 1}, {"parser": 3}, {"model": b"x"}]
+)
+def test_options_of_the_wrong_type(options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))}: expected"):
+        discsum.summarize(NEWS, **options)
