@@ -136,7 +136,7 @@ def extract(
         check_options(**options)
 
     def load(items: Sequence[Item]) -> SummaryPipeline:
-        if parser is not None:
+        if parser is not None and (query is not None or any(item.document is None for item in items)):
             read_config(parser, PARSER_KIND)
         with loading("the model"), _as_usage():
             from discsum.summarizer.pipeline import SummaryPipeline

@@ -178,9 +178,10 @@ def read_split(folder: Path, split: str, parser: str | Path) -> list[Document]:
     found = read_folder(folder, kept.sentences if kept else PUNCTUATION)
     if split == ALL:
         return list(found.documents.values())
-    # Another treebank may have some of the names.
     known = found.documents.keys() | found.left_out
-    own = kept is not None and split in kept.names and known >= {*kept.names[split]}
+    named = {name for names in (kept.names if kept else {}).values() for name in names}
+    # Another treebank, with splits of its own, may have some of the names.
+    own = known >= named if (folder / LISTING).is_file() else bool(known & named)
     if kept is not None and own:
         names, source = kept.names, str(locate(parser) / KEPT)
     elif (folder / LISTING).is_file():

@@ -341,3 +341,17 @@ def test_a_document_without_subwords_of_its_own_is_left_out(tokenizer):
         pytest.raises(InputError, match="a training document that can be used, got none"),
     ):
         GoldExamples([bad], tokenizer, [("NN", "a")])
+
+
+@pytest.mark.filterwarnings("ignore::discsum.errors.InputWarning")
+def test_another_treebank_with_some_of_the_names_has_its_own_splits(trained, tmp_path):
+    treebank, folder = trained
+    first = treebank.splits.names["test"][0]
+    bank = tmp_path / "bank"
+    bank.mkdir()
+    for number, name in enumerate((first, "other")):
+        (bank / f"{name}.rs3").write_text(
+            dump(Document.from_edu_texts([f"Neu {number}", "hier."], RSTTree(2, [Node(0, 1, 0, "NN", "folge")])), "rs3")
+        )
+    (bank / "splits.tsv").write_text(f"{first}\ttrain\nother\ttest\n")
+    assert [one.id for one in read_split(bank, "test", folder / "run" / "best")] == ["other"]
