@@ -164,7 +164,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
     source = _packaged(name) or name
-    options: dict[str, Any] = {"revision": revision} if revision else {}
+    options: dict[str, Any] = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
     try:
         options["local_files_only"] = Path(source).is_dir() or not on_hub(name)
         from transformers import AutoConfig, AutoModel, AutoTokenizer
