@@ -108,6 +108,10 @@ class SummaryPipeline:
         chosen = unit or scorer.unit or "sentence"
         wanted = chosen == "edu" if dependencies is None else dependencies
         policy = Policy(given or Budget(scorer.usual_units(chosen)), chosen, block_trigrams, wanted, layout)
+        if tidy and chosen != "edu":
+            warnings.warn(
+                f"tidy: expected unit edu, got {chosen}; sentences are left as they are", InputWarning, stacklevel=3
+            )
         if block_trigrams and scorer.own_selection:
             raise InputError(f"block_trigrams: {scorer.name} selects by a rule of its own; leave it out")
         return cls(scorer, policy, _parser(scorer, parser, device), sentences, tidy, query)

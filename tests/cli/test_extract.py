@@ -196,3 +196,9 @@ def test_a_query(extract, article):
     refused = extract(article, "--query", "?")
     assert (refused.code, refused.out) == (2, "")
     assert "query: expected words" in refused.err
+
+
+def test_tidying_sentences_is_told(extract, article):
+    plain, tidied = (extract(article, "--model", "lead", *options) for options in ((), ("--tidy",)))
+    assert (tidied.code, tidied.out) == (0, plain.out)
+    assert tidied.err == "discsum: tidy: expected unit edu, got sentence; sentences are left as they are\n"
