@@ -54,11 +54,14 @@ class TreeKnapsack(UnitScorer):
         first, group = np.unique(candidates.groups, return_inverse=True)
         heads = group[_heads(document, policy.unit)[first]]
         weights = np.bincount(group, np.where(candidates.companions, scores, 0.0))
-        prices = np.bincount(group, np.where(candidates.companions, costs, 0)).astype(np.int64)
+        # Each unit pays for the speaker's label of its turn, so that the label always fits.
+        labels = candidates.labels
+        paid = costs + np.where(labels >= 0, costs[labels], 0)
+        prices = np.bincount(group, np.where(candidates.companions, paid, 0)).astype(np.int64)
         chosen = best_rooted_subtree(heads, weights.astype(np.float64), prices, capacity)
         selected = np.flatnonzero(np.isin(group, chosen) & candidates.companions)
         if candidates.allowed[selected].any():
-            return selected.tolist()
+            return sorted({*selected.tolist(), *labels[selected][labels[selected] >= 0].tolist()})
         return candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from small_trees import document_of, every_tree, random_tree
 
+import discsum
 from discsum.baselines import BASELINES, baseline
 from discsum.baselines.tree_knapsack import best_rooted_subtree, term_weights
 from discsum.candidates import Candidates
@@ -185,3 +186,15 @@ def test_tree_knapsack_selects_by_itself(document):
     heads = edu_heads(document.tree)
     chosen = [entry.index for entry in summary.selected]
     assert len(chosen) == 3 and all(heads[edu] in chosen for edu in chosen)
+
+
+@pytest.mark.parametrize("options", [{"units": 2}, {"words": 14}, {"unit": "edu", "units": 3}])
+def test_the_knapsack_brings_the_labels_of_turns_within_its_budget(options):
+    chat = (
+        "Anna: The ferry leaves at nine tomorrow because of the storm.\n"
+        "Ben: Then we should pack the boxes tonight and sleep on board.\n"
+        "Anna: The captain asked for the papers before eight.\n"
+    )
+    summary = discsum.summarize(chat, model="tree-knapsack", **options)
+    assert summary.lines[0] == "Anna:"
+    assert len(summary.text.split()) <= options.get("words", 100)
