@@ -66,7 +66,7 @@ def blocks(root: _Element, is_dropped: Callable[[_Element], bool] = lambda _: Fa
         elif element.tag in _DROPPED or is_dropped(element):
             walk.skip_subtree()
         elif element.tag == "pre":
-            writer.code("".join(element.itertext(with_tail=False)))
+            writer.code(str(element.xpath("string()")))
             walk.skip_subtree()
         else:
             writer.start(element)

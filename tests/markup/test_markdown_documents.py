@@ -60,6 +60,7 @@ def test_a_document_becomes_text_with_the_marks_of_its_layout():
         ("Hello <script>alert(1)</script>there.", ["Hello there."]),
         ("<script>\nunseen()\n</script>\n\nSeen.", ["Seen."]),
         ("~~old~~ new", ["old new"]),
+        ("<pre>a <b>bold</b> c\nd <i>e</i> f</pre> g", ["```\na bold c\nd e f\n```", "g"]),
         ("\ufeff---\ntitle: x\n---\nSeen.", ["Seen."]),
         ("---\n# of the office\n\ntitle: x\n---\nSeen.", ["Seen."]),
         ("---\n\nSeen\n\n---\nToo.", ["Seen", "Too."]),
