@@ -27,16 +27,18 @@ _TAG = re.compile(r"<[!?/]?[A-Za-z]")
 # libxml2 ends a text at a null character.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 # What a short page is not to be made of: of those the extraction takes all that is left. What holds the article is kept
-# whatever its class is.
+# whatever its role and class are.
 _BANNER = (
     r"\s(cookies?[-_]?(banner|bar|consent|law|message|notice|popup)|consent[-_]?(banner|manager|popup)|onetrust|cookiebot|"
     r"gdpr[-_]?(banner|notice))"
 )
 _FURNITURE = f"""
-    .//nav | .//dialog | .//*[@role = 'navigation' or @role = 'dialog' or @role = 'alertdialog']
-    | .//body//*[
-        re:test(concat(' ', @id, ' ', @class), '{_BANNER}', 'i')
-        and not(descendant-or-self::article or descendant::main or descendant::h1)
+    .//body//*[
+        (
+            self::nav or self::dialog or @role = 'navigation' or @role = 'dialog' or @role = 'alertdialog'
+            or (re:test(concat(' ', @id, ' ', @class), '{_BANNER}', 'i') and not(descendant::h1))
+        )
+        and not(descendant-or-self::article or descendant::main)
     ]
 """
 _REGULAR_EXPRESSIONS = {"re": "http://exslt.org/regular-expressions"}
@@ -51,7 +53,7 @@ def declared_encoding(content: bytes) -> str:
     """Return the name of the encoding that a page declares by a byte order mark, in XML or in HTML; UTF-8 otherwise.
 
     Raises:
-        InputError: It declares one that is not known.
+        InputError: It declares one that is not known, or that is not of text.
     """
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if content.startswith(mark):
@@ -61,8 +63,10 @@ def declared_encoding(content: bytes) -> str:
         return "utf-8"
     name = declared[1].decode("latin-1")
     try:
+        # Python knows codecs that are none of text, as hex, and one that always fails, undefined.
+        " ".encode(name)
         known = codecs.lookup(name).name
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:
         raise InputError(
             f"expected an encoding that is known, got the declaration of {name!r}; name it with --encoding"
         ) from error

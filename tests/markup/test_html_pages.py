@@ -111,6 +111,18 @@ def test_what_holds_the_article_is_kept_whatever_its_class():
     assert SENTENCES in from_html(page(f"<div class='cookie-recipes'><p>{SENTENCES}</p></div>"))
 
 
+@pytest.mark.parametrize("around", ["div role='dialog'", "div role='navigation'", "dialog", "nav"])
+def test_what_holds_the_article_is_kept_whatever_its_role(around):
+    body = f"<{around}><article><p>{SENTENCES}</p></article></{around.split()[0]}>"
+    assert SENTENCES in from_html(page(body))
+    assert SENTENCES in from_html(f"<html><body role='dialog'><p>{SENTENCES}</p></body></html>")
+
+
+def test_a_dialog_and_a_menu_beside_the_article_are_left_out():
+    body = f"<div role='dialog'><h1>Cookies</h1><p>We use some.</p></div><article><p>{SENTENCES}</p></article>"
+    assert from_html(page(body)) == f"{SENTENCES}\n"
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -170,9 +182,10 @@ def test_declared_encodings(content, encoding):
     assert declared_encoding(content) == encoding
 
 
-def test_an_encoding_that_is_not_known():
-    with pytest.raises(InputError, match="got the declaration of 'klingon'; name it with --encoding"):
-        declared_encoding(b"<meta charset=klingon>")
+@pytest.mark.parametrize("name", ["klingon", "undefined", "hex", "rot13"])
+def test_an_encoding_that_is_not_known(name):
+    with pytest.raises(InputError, match=f"got the declaration of '{name}'; name it with --encoding"):
+        declared_encoding(f"<meta charset={name}>".encode())
 
 
 PARTS = ("<p>", "</p>", "<div>", "<ul><li>", "</ul>", "<table><tr><td>", "<td>", "</table>", "<h1>", "</h2>", "<br>")
