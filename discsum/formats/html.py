@@ -14,6 +14,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from discsum.document import Document
@@ -22,7 +23,7 @@ from discsum.formats._erst_notes import erst_notes
 from discsum.formats._heat_maps import MOST_EDUS, heat_maps
 from discsum.formats._marked_text import LEVELS, marked_text, readable
 from discsum.formats._preview import preview
-from discsum.formats.svg import Drawing, draw
+from discsum.formats.svg import BOUNDARY_HEIGHT, LINE_HEIGHT, Drawing, draw
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -105,7 +106,7 @@ def _data(
     """Return what the page's script reads; places are EDUs, and `edus` plus the index of a constituent."""
     data: dict[str, Any] = {"edus": len(document.edus), "sentences": document.edu_to_sentence.tolist(), "maps": maps}
     if summary is not None:
-        scores = [round(score, 5) for score in summary.scores]
+        scores = [round(score, 5) if isfinite(score) else None for score in summary.scores]
         data["summary"] = {"unit": summary.unit, "scores": scores, "selected": [one.index for one in summary.selected]}
     tree = document.tree
     if drawing is not None and tree is not None:
@@ -117,6 +118,8 @@ def _data(
             "nodes": [[place[item.relation], item.nuclearity, item.children] for item in drawing.inner],
             "probabilities": [probability for _, probability in by_split],
             "width": drawing.width,
+            "line": LINE_HEIGHT,
+            "gap": BOUNDARY_HEIGHT,
             "tops": drawing.tops,
             "lines": [round(line, 1) for line in drawing.lines],
             "notes": {at: [*map(readable, notes)] for at, notes in erst_notes(document, drawing.inner).items()},
@@ -148,7 +151,7 @@ def _environment() -> Environment:
 
 def _as_data(value: Any) -> str:
     """Return a value as JSON that can stand in an HTML element."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).translate(_IN_SCRIPT)
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).translate(_IN_SCRIPT)
 
 
 def _policy(style: str, script: str) -> str:

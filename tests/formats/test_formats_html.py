@@ -157,9 +157,18 @@ def test_sentences_and_edus_that_cross_are_shown_in_pieces():
     assert found == [("0", "One two three."), ("0", "Four"), ("1", "five.")]
 
 
-def data_of(document):
-    content = dump(document, "html")
-    return json.loads(next(texts_of(one) for one in parsed(content).iter("script") if one.get("id") == "data"))
+def data_of(document, summary=None):
+    content = page(document, summary)
+    data = next(texts_of(one) for one in parsed(content).iter("script") if one.get("id") == "data")
+    # A browser knows no NaN.
+    return json.loads(data, parse_constant=pytest.fail)
+
+
+def test_scores_that_are_no_numbers_are_null():
+    document = document_of([["Rain fell."], ["Snow fell."], ["Hail fell."], ["All thawed."]], random_tree(4, 1))
+    scores = [float("nan"), float("-inf"), float("inf"), 0.25]
+    summary = Summary.from_indices(document, "sentence", "lead", scores, [0])
+    assert data_of(document, summary)["summary"]["scores"] == [None, None, None, 0.25]
 
 
 def test_secondary_edges_and_signals_are_said_of_their_places():

@@ -45,9 +45,9 @@ def opened(browser, tmp_path):
     chromium.requests(browser)
     browser.get_log("browser")
 
-    def open_page(document, unit="sentence", **window):
+    def open_page(document, unit="sentence", most=0.9, **window):
         units = len(document.units(unit))
-        summary = Summary.from_indices(document, unit, "lead", np.linspace(0.9, 0.1, units), [0])
+        summary = Summary.from_indices(document, unit, "lead", np.linspace(most, 0.1, units), [0])
         path.write_text(page(document, summary), encoding="utf-8")
         chromium.show(browser, path, **window)
         assert browser.execute_script("return document.body.dataset.ready") == "all"
@@ -176,6 +176,14 @@ def test_search_finds_text_across_edus_and_relations_and_unfolds(opened):
     query.clear()
     query.send_keys("no such words", "\n")
     assert found.text == "no matches"
+
+
+def test_pointing_says_that_there_is_no_score(opened):
+    from selenium.webdriver import ActionChains
+
+    browser = opened(small(), unit="edu", most=np.nan)
+    ActionChains(browser).move_to_element(browser.find_element("css selector", "#text [data-edu='0']")).perform()
+    assert "no score, in the summary" in browser.find_element("id", "tip").text
 
 
 def test_pointing_says_scores_and_marks_the_other_side(opened):

@@ -53,7 +53,10 @@ function describe(place) {
     lines.push(`EDU ${place + 1}, sentence ${sentence + 1}`);
     if (summary) {
       const unit = summary.unit === "edu" ? place : sentence;
-      lines.push(`score ${summary.scores[unit]?.toPrecision(3)}${selected.has(unit) ? ", in the summary" : ""}`);
+      const score = summary.scores[unit];
+      // Null: not a finite number.
+      const said = score === null ? "no score" : `score ${score.toPrecision(3)}`;
+      lines.push(`${said}${selected.has(unit) ? ", in the summary" : ""}`);
     }
   }
   if (parent[place] >= 0) {

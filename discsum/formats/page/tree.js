@@ -1,8 +1,7 @@
 // Folding, zoom and keys of the drawing. Folding moves rows: every vertical coordinate is mapped, nothing is drawn anew.
 if (tree) {
   const SVG = "http://www.w3.org/2000/svg";
-  const LINE = 17;
-  const GAP = 20;
+  const { line: LINE, gap: GAP } = tree;
   const LABEL = 80;
   const box = byId("tree");
   const drawing = byId("drawing");
