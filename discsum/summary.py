@@ -34,11 +34,15 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """What a summary for a query was chosen by: the query, each unit's score by the model, and its similarity."""
+    """What a summary for a query was chosen by: the query, each unit's score by the model, and its similarity.
+
+    `doubt` says why the choice should be doubted, if it should.
+    """
 
     query: str
     model_scores: tuple[float, ...]
     query_scores: tuple[float, ...]
+    doubt: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,6 +113,12 @@ class Summary:
         runs = [_BREAK.sub(" ", self.document.text[start:end]).strip() for start, end in self._runs()]
         return " ".join(_tidy(run) if self.tidy else run for run in runs)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should be doubted: of the document, and of the choice for the query."""
+        doubt = self.queried.doubt if self.queried is not None else ""
+        return (*self.document.warnings, doubt) if doubt else self.document.warnings
+
     def __str__(self) -> str:
         """Return the text."""
         return self.text
@@ -133,8 +143,8 @@ class Summary:
             "scores": list(self.scores),
         }
         if self.queried is not None:
-            data |= asdict(self.queried)
-        return data | ({"warnings": list(self.document.warnings)} if self.document.warnings else {})
+            data |= {name: value for name, value in asdict(self.queried).items() if name != "doubt"}
+        return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
     def _runs(self) -> list[tuple[int, int]]:
         """Return the spans of the longest runs of selected EDUs that follow each other, with `tidy` in one sentence."""

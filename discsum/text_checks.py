@@ -15,7 +15,7 @@ MOST_CHARACTERS, FEWEST_BYTES, SURE = 5000, 20, 0.8
 # Function words of English that other languages lack. Texts with this share of them are English: of 507 news articles
 # and documents of GUM the lowest had .19. The detector, which takes a second to load, sees the others only.
 ENGLISH_SHARE = 0.15
-_FUNCTION_WORDS = {
+FUNCTION_WORDS = {
     *("the", "of", "and", "to", "that", "for", "with", "from", "this", "these", "those", "is", "are", "were", "been"),
     *("has", "have", "had", "his", "her", "their", "they", "you", "your", "it", "its", "be", "by", "at", "which"),
     *("would", "could", "should", "not", "but", "we", "she", "he", "will", "when", "what", "who", "there", "than"),
@@ -55,7 +55,7 @@ def _other_language(text: str, language: str) -> str:
     letters = " ".join(words)
     if not language or len(letters.encode("utf-8", "replace")) < FEWEST_BYTES:
         return ""
-    if language == ENGLISH and sum(word in _FUNCTION_WORDS for word in words) >= ENGLISH_SHARE * len(words):
+    if language == ENGLISH and sum(word in FUNCTION_WORDS for word in words) >= ENGLISH_SHARE * len(words):
         return ""
     code, confidence = _detector().classify(letters)
     return str(code) if code != language and confidence >= SURE else ""

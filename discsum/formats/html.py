@@ -60,7 +60,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         title=readable(document.id) or "Document",
         document=document,
         words=len(document.text.split()),
-        warnings=[readable(warning) for warning in document.warnings],
+        warnings=[readable(warning) for warning in (document if summary is None else summary).warnings],
         lines=[readable(line) for line in lines],
         summary=summary,
         query=readable(summary.queried.query) if summary is not None and summary.queried is not None else "",
@@ -91,7 +91,7 @@ class Listed:
     def of(cls, name: str, summary: Summary) -> Listed:
         """Return what is said of the page of a summary."""
         document = summary.document
-        title, warnings = readable(document.id) or name, tuple(map(readable, document.warnings))
+        title, warnings = readable(document.id) or name, tuple(map(readable, summary.warnings))
         return cls(name, title, len(document.sentences), len(document.edus), readable(summary.text), warnings)
 
 

@@ -128,11 +128,10 @@ class SummaryPipeline:
         found = []
         for item, values in zip(parsed, scores, strict=True):
             document, similarities = item.document, self._query.similarities(item, unit)
-            if doubt := self._query.doubt(document) if document.text.strip() else "":
+            if doubt := self._query.doubt(document.text):
                 warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
-                document = replace(document, warnings=(*document.warnings, doubt))
-            summary = self._summary(document, combined(values, similarities))
-            found.append(replace(summary, queried=Queried(self._query.text, tuple(values), tuple(similarities))))
+            queried = Queried(self._query.text, tuple(values), tuple(similarities), doubt)
+            found.append(replace(self._summary(document, combined(values, similarities)), queried=queried))
         return found
 
     @cached_property

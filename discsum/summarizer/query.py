@@ -13,20 +13,17 @@ from discsum.document import Document
 from discsum.parsers.parser import Encoded, Parser
 from discsum.scoring import ParsedDocument, Scores
 from discsum.selection import unit_texts
-from discsum.text_checks import ENGLISH
+from discsum.text_checks import ENGLISH, FUNCTION_WORDS
+from discsum.writing import is_inside_word
 
 # Share of the similarity in a combined score, chosen on 200 validation documents: docs/summaries.md.
 SHARE = 0.75
 _WORD = re.compile(r"\w+")
 # Words of an English question that say nothing of its subject; lists of libraries hold words such as fire and system.
-_FUNCTION_WORDS = {
-    *("a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before"),
-    *("being", "between", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he"),
-    *("her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "many", "may", "me", "might", "more", "most"),
-    *("much", "must", "my", "no", "not", "of", "on", "or", "our", "s", "shall", "she", "should", "so", "some", "such"),
-    *("tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us"),
-    *("was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with"),
-    *("would", "you", "your"),
+_FUNCTION_WORDS = FUNCTION_WORDS | {
+    *("a", "all", "also", "am", "an", "any", "as", "because", "before", "being", "between", "can", "did", "do", "does"),
+    *("how", "i", "if", "in", "many", "may", "me", "might", "most", "much", "must", "my", "no", "on", "or", "our", "s"),
+    *("shall", "so", "some", "such", "tell", "them", "then", "us", "was", "where", "while", "whom", "whose", "why"),
 }
 
 
@@ -52,10 +49,14 @@ class Query:
             inside |= (starts >= word.start()) & (starts < word.end())
         self._vectors = nn.functional.normalize(encoded.vectors[torch.from_numpy(inside)], dim=-1)
 
-    def doubt(self, document: Document) -> str:
-        """Return what should be doubted of a summary of the document for this query, if anything."""
-        text = document.text.lower()
-        if any(word in text for word in self._words.lower().split()):
+    def doubt(self, text: str) -> str:
+        """Return what should be doubted of a summary of the text for this query, if anything.
+
+        Words may go on, as otters with the query otter.
+        """
+        lower = text.lower()
+        found = (match for word in self._words.lower().split() for match in re.finditer(re.escape(word), lower))
+        if not text.strip() or not all(is_inside_word(lower, match.start()) for match in found):
             return ""
         return (
             f"expected a word of the query {self.text[:40]!r} in the text, found none; do not trust the choice of units"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import discsum
 from discsum.baselines import BASELINES
 from discsum.errors import InputError, InputWarning
+from discsum.formats.html import page
 from discsum.parsers.parsing import with_vectors
 from discsum.scoring import ParsedDocument
 from discsum.summarizer.query import SHARE, Query, combined
@@ -121,6 +122,26 @@ def test_a_query_about_something_else_is_told():
     with pytest.warns(InputWarning, match="expected a word of the query 'qwzxvb' in the text, found none"):
         summary = discsum.summarize(NEWS, query="qwzxvb")
     assert len(summary.to_json()["warnings"]) == 1
+    assert "expected a word of the query" in page(summary.document, summary)
+    # It is of this query, not of the document.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = discsum.summarize(summary.document, query="otters")
+    assert "warnings" not in again.to_json()
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "doubted"),
+    [
+        ("cat", "They concatenate strings.", True),
+        ("cat", "Cats sleep.", False),
+        ("the Otter", "OTTERS, they say, swim.", False),
+        ("图书馆", "新图书馆明年开放。", False),
+        ("otter?", " ", False),
+    ],
+)
+def test_what_is_a_word_of_the_query(parser, query, text, doubted):
+    assert bool(Query(query, parser).doubt(text)) == doubted
 
 
 @pytest.mark.parametrize(
