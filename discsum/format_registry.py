@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from discsum.constants import ROOTS
-from discsum.errors import FormatError, InputError
+from discsum.errors import FormatError, InputError, InputWarning
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Format:
         preview: From a document, tree or summary to a piece of HTML, for notebooks.
         suffix: Suffix of the files; by default the format's name.
         has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
-        loads_all: As `loads`, from content that may hold several documents.
+        loads_all: As `loads`, from content that may hold several documents; `with_warnings` attaches those of each.
         takes: What the functions take in addition: `bytes` if `loads` finds the encoding of bytes itself, `roots` if it
             has that keyword (`load`), `brackets` if `dumps` has that one (`dump`).
     """
@@ -105,7 +106,7 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
 
 
 def load(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> Document:
-    """Return the document of a file's content.
+    """Return the document of a file's content, with the warnings of its reading.
 
     Args:
         content: The content; bytes are read as UTF-8, or in the encoding that an XML file declares.
@@ -119,9 +120,11 @@ def load(content: str | bytes, name: str, *, source: str = "", roots: str = "joi
         FormatError: Content that is not of the format; the error has the line if it is known.
     """
     format = FORMATS[name]
-    if format.loads is None:
+    loads = format.loads
+    if loads is None:
         raise InputError(f"expected a format to read among {', '.join(readable())}, got {name!r}")
-    return _named(format.loads(_content(content, format, source), source, **_options(format, roots)), name)
+    given, options = _content(content, format, source), _options(format, roots)
+    return _named(with_warnings(lambda: loads(given, source, **options)), name)
 
 
 def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> list[Document]:
@@ -131,6 +134,19 @@ def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = 
         return [load(content, name, source=source, roots=roots)]
     found = format.loads_all(_content(content, format, source), source, **_options(format, roots))
     return [_named(document, name) for document in found]
+
+
+def with_warnings(read: Callable[[], Document]) -> Document:
+    """Return a document that holds the warnings of its reading, which are given as well."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            document = read()
+    finally:
+        for one in caught:
+            warnings.warn(one.message, stacklevel=3)
+    said = dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, InputWarning))
+    return replace(document, warnings=(*document.warnings, *said)) if said else document
 
 
 def _content(content: str | bytes, format: Format, source: str) -> str | bytes:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discsum.constants import DECLARED
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError
 from discsum.format_registry import (
     FORMATS,
     Format,
@@ -42,8 +39,7 @@ def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Docu
         FormatError: A file in another encoding, not of its format, or with several documents.
     """
     content, name = _read(path, encoding)
-    (document,) = _with_warnings(lambda: [load(content, name, source=str(path), roots=roots)])
-    return document.with_id(path.stem)
+    return load(content, name, source=str(path), roots=roots).with_id(path.stem)
 
 
 def read_trees(path: Path, encoding: str = DECLARED, roots: str = "join") -> list[Document]:
@@ -52,21 +48,10 @@ def read_trees(path: Path, encoding: str = DECLARED, roots: str = "join") -> lis
     Otherwise as `read_tree`.
     """
     content, name = _read(path, encoding)
-    found = _with_warnings(lambda: load_all(content, name, source=str(path), roots=roots))
+    found = load_all(content, name, source=str(path), roots=roots)
     if len(found) == 1:
         return [found[0].with_id(path.stem)]
     return [document.with_id(f"{path.stem}-{number}") for number, document in enumerate(found, start=1)]
-
-
-def _with_warnings(read: Callable[[], list[Document]]) -> list[Document]:
-    """Return documents that hold the warnings of their reading, which are given as well."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        documents = read()
-    for one in caught:
-        warnings.warn(one.message, stacklevel=3)
-    said = tuple(dict.fromkeys(str(one.message) for one in caught if isinstance(one.message, InputWarning)))
-    return [replace(document, warnings=(*document.warnings, *said)) if said else document for document in documents]
 
 
 def _read(path: Path, encoding: str) -> tuple[str | bytes, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning
+from discsum.format_registry import with_warnings
 from discsum.formats._constituents import Part, assemble, join_satellite, mark
 from discsum.formats._plain_text import fold
 from discsum.tree import Node, RSTTree
@@ -85,7 +86,7 @@ def loads(content: str, source: str = "") -> Document:
 
 def loads_all(content: str, source: str = "") -> list[Document]:
     """Return the documents of a dis file, one a tree; otherwise as `loads`."""
-    return [tree.document() for tree in _trees(content, source)]
+    return [with_warnings(tree.document) for tree in _trees(content, source)]
 
 
 def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:

@@ -90,6 +90,15 @@ def test_several_trees(tmp_path):
     assert [document.id for document in read_trees(path)] == ["story"]
 
 
+def test_a_warning_is_of_the_tree_that_it_is_about(tmp_path):
+    path = tmp_path / "story.dis"
+    path.write_text("".join(ONE.format(span=span, end="") for span in ("1 2", "1 7", "1 8")))
+    with pytest.warns(FormatWarning) as caught:
+        documents = read_trees(path)
+    assert [document.warnings for document in documents] == [(), *((str(one.message),) for one in caught)]
+    assert ["span 1 7" in str(one.message) for one in caught] == [True, False]
+
+
 def test_formats_of_one_document():
     content = load(ONE.format(span="1 2", end=""), "dis").to_rs3()
     assert load_all(content, "rs3") == [load(content, "rs3")]
