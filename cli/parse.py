@@ -27,8 +27,8 @@ from discsum.cli.options import (
 from discsum.cli.progress import counting, loading
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
-from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item, read_inputs
+from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import dump, suffix, writable

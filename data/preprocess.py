@@ -17,12 +17,13 @@ from discsum.batches import batches, failing_alone
 from discsum.candidates import Candidates
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import ENGINES
-from discsum.data.engines.base import Step, check_device
+from discsum.data.engines.base import Step
 from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
 from discsum.data.pairs import Pair
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
+from discsum.devices import check_device
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, to_line
 from discsum.oracles import ORACLES, oracle_labels

@@ -20,6 +20,7 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu") 
     To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
 
     Raises:
+        InputError: A device that is not here.
         WeightsError: A folder that is missing or damaged.
     """
     folder = locate(name_or_path).resolve()

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER, TEXT
+from discsum.devices import check_device
 from discsum.document import Document, Span
 from discsum.errors import InputWarning
 from discsum.layout import Layout
@@ -60,18 +61,18 @@ class Parser:
         self.name, self.fingerprint, self.language = name, fingerprint, language
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str | None = None) -> Parser:
+    def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str = "cpu") -> Parser:
         """Return the shipped parser, or the one in a folder that training or `save_pretrained` wrote.
 
         Raises:
+            InputError: A device that is not here.
             WeightsError: A folder that is missing or damaged.
         """
         from discsum.parsers.pretrained import load
 
+        check_device(device)
         loaded = load(name_or_path)
-        return cls(
-            loaded.network.to(device or "cpu"), loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language
-        )
+        return cls(loaded.network.to(device), loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language)
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
         """Write configuration, float16 weights, tokenizer and model card to `folder`."""

@@ -1,11 +1,9 @@
-"""The interface of engines, and the check of devices."""
+"""The interface of engines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
-
-from discsum.errors import InputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -34,23 +32,3 @@ class Engine(Protocol):
             DiscsumError: A process was killed, for example for lack of memory.
         """
         ...
-
-
-def check_device(name: str) -> None:
-    """Check that work can be done on a device.
-
-    Raises:
-        InputError: Not a device of torch, or not available.
-    """
-    if name == "cpu":
-        # Always available; only the workers import torch.
-        return
-    import torch
-
-    try:
-        torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError, ImportError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(
-            f"--device: expected a device that torch can use here, as cpu or cuda, got {name!r} ({reason})"
-        ) from error

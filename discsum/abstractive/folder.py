@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB
-from discsum.errors import InputError, WeightsError
+from discsum.devices import check_device
+from discsum.errors import WeightsError
 from discsum.files import replaced
 from discsum.hub import on_hub
 from discsum.persistence import CONFIG
@@ -45,16 +46,12 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
 
     Raises:
         WeightsError: No such model, or a model without safetensors weights.
-        InputError: An unknown device.
+        InputError: A device that is not here.
     """
     from transformers import AutoModelForSeq2SeqLM
 
-    model = _loaded(AutoModelForSeq2SeqLM, name_or_path, use_safetensors=True)
-    try:
-        # The device `meta` has no memory to compute in: rejected as an unknown device is.
-        return model.to("none" if device == "meta" else device)
-    except (AssertionError, RuntimeError) as error:
-        raise InputError(f"--device: expected one that torch has here, as cpu, got {device!r}: {error}") from error
+    check_device(device)
+    return _loaded(AutoModelForSeq2SeqLM, name_or_path, use_safetensors=True).to(device)
 
 
 def check_model(name_or_path: str) -> None:

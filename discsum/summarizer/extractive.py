@@ -15,6 +15,7 @@ from torch import Tensor
 
 from discsum.batches import batches
 from discsum.constants import HUB, SUMMARIZER_KIND
+from discsum.devices import check_device
 from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
@@ -103,9 +104,10 @@ class ExtractiveSummarizer(
             hub: Options of `ModelHubMixin.from_pretrained` for models on the hub, such as `revision`.
 
         Raises:
-            InputError: Another unit than `sentence` or `edu`.
+            InputError: Another unit than `sentence` or `edu`, or a device that is not here.
             WeightsError: A folder that is missing, damaged, or of another kind of model, or has another parser.
         """
+        check_device(device)
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER, TEXT
-from discsum.data.engines.base import check_device
 from discsum.data.inputs import Item
+from discsum.devices import check_device
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.markup import to_text

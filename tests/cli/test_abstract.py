@@ -63,7 +63,7 @@ def test_options_of_selectors(abstract, article):
     result = abstract(article, *chosen, "gelu")
     assert (result.code, "expected an option of a selector as key=value, got 'gelu'" in result.err) == (1, True)
     result = abstract(article, "--device", "nonsense")
-    assert (result.code, "--device: expected one that torch has here" in result.err) == (1, True)
+    assert (result.code, "device (--device): expected a device that torch can use here" in result.err) == (1, True)
     result = abstract(article, "--beta", 1)
     assert (result.code, "expected one that selects for beta, got 'all'" in result.err) == (1, True)
 
@@ -123,4 +123,4 @@ def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article)
     assert "expected options among none, got dense_where_faster" in err(
         "--selector", "mean_key", "--option", "dense_where_faster=false"
     )
-    assert "--device: expected one that torch has here" in err("--device", "meta")
+    assert "device (--device): expected a device that torch can use here" in err("--device", "meta")

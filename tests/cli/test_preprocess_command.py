@@ -52,7 +52,11 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
         (["--encoder", "no/such/folder"], 1, "no/such/folder: expected the folder of a Hugging Face encoder"),
         (["--encoder", "no/such/folder"], 1, "; or one of none, contextual, discourse, isolated\n"),
         (["--encoder", "isolate"], 1, "encoder: expected none, contextual, discourse, isolated, or a name or folder"),
-        (["--device", "foo"], 1, "discsum: --device: expected a device that torch can use here, as cpu or cuda, got"),
+        (
+            ["--device", "foo"],
+            1,
+            "discsum: device (--device): expected a device that torch can use here, as cpu or cuda, got",
+        ),
     ],
 )
 def test_options_that_cannot_be(preprocess, options, code, message):

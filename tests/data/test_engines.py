@@ -1,15 +1,9 @@
 import os
-import subprocess
-import sys
 import time
 import uuid
 from functools import cached_property
 
-import pytest
-
 from discsum.data.engines import ENGINES, local
-from discsum.data.engines.base import check_device
-from discsum.errors import InputError
 
 
 class Loading:
@@ -47,15 +41,3 @@ def test_steps_are_told_before_their_task_is_done(monkeypatch):
         steps.append(None)
     assert sum(step or 0 for step in steps) == 8
     assert len(steps[: steps.index(None)]) > 2
-
-
-@pytest.mark.parametrize("name", ["foo", "", "meta", "cuda:99", "hpu"])
-def test_devices_that_are_not_here(name):
-    with pytest.raises(InputError, match=f"--device: expected a device that torch can use here, .*got '{name}'"):
-        check_device(name)
-
-
-def test_the_processor_needs_no_torch_to_be_there():
-    """The process that hands out work computes nothing."""
-    code = "import sys; from discsum.data.engines import base; base.check_device('cpu'); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
