@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from discsum.constants import SHIPPED_PARSER, TEXT
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
 
+_T = TypeVar("_T")
 __version__ = "0.1.0"
 
 # Imported on first use: `import discsum` is light, and the command line answers at once.
@@ -85,8 +86,9 @@ def parse_many(
     device: str = "cpu",
 ) -> Iterator[Document]:
     """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""
+    read = _read(texts, input)
     loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device)
-    return loaded.parse_many(texts, batch_size=batch_size, sentences=sentences, ids=ids, input=input)
+    return loaded.parse_many(read, batch_size=batch_size, sentences=sentences, ids=ids)
 
 
 def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryOptions]) -> Summary:
@@ -112,8 +114,18 @@ def summarize_many(
     **options: Unpack[SummaryOptions],
 ) -> Iterator[Summary]:
     """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
+    read = _read(texts, input)
     pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(**options)
-    return pipeline.many(texts, ids, batch_size, input)
+    return pipeline.many(read, ids, batch_size)
+
+
+def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
+    """Return texts without their markup; documents stay as they are."""
+    markup = import_module("discsum.markup")
+    markup.check_input(input)
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
+    return (markup.to_text(text, input) if isinstance(text, str) else text for text in texts)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,14 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TypeVar
 
-from discsum.errors import DiscsumError, MissingExtraError, WeightsError
+from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the items in order, `size` at a time, taken as they are needed: Python 3.12's `itertools.batched`."""
+    """Yield the items in order, `size` at a time, taken as they are needed: Python 3.12's `itertools.batched`.
+
+    Raises:
+        InputError: A size below 1.
+    """
+    if not isinstance(size, int) or size < 1:
+        raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch

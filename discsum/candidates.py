@@ -49,7 +49,7 @@ class Candidates:
         if unit == "edu" and document.tree is not None and spans:
             groups = same_unit_groups(document.tree)
         if dependencies and spans:
-            above = in_sentence_heads(edu_heads(document.require_tree("--dependencies")), document.edu_to_sentence)
+            above = in_sentence_heads(edu_heads(document.require_tree("dependencies")), document.edu_to_sentence)
         if skip_layout and spans:
             layout, offsets = Layout(document.text), [(span.start, span.end) for span in spans]
             kinds = np.array(layout.kinds(offsets))

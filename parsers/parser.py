@@ -15,12 +15,11 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.batches import batches
-from discsum.constants import SHIPPED_PARSER, TEXT
+from discsum.constants import SHIPPED_PARSER
 from discsum.devices import check_device
 from discsum.document import Document, Span
 from discsum.errors import InputWarning
 from discsum.layout import Layout
-from discsum.markup import to_text
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, split_sentences, starts_from
@@ -87,19 +86,16 @@ class Parser:
         sentences: str | Spans = "model",
         edus: Spans | None = None,
         id: str = "",
-        input: str = TEXT,
     ) -> Document:
         """Return the document of `text`.
 
         Args:
-            text: Any string; offsets in the result count its characters, or those of the text in its markup.
+            text: Any string; offsets in the result count its characters.
             sentences: Where sentences come from: `model`, `nltk`, `newline`, or spans.
             edus: Known EDU spans, which must tile the text.
             id: The document's name.
-            input: What the text is written in: `text`, `markdown`, or `html`.
         """
-        texts = [to_text(text, input)]
-        return self.encode(texts, sentences=sentences, edus=None if edus is None else [edus], ids=[id])[0].document
+        return self.encode([text], sentences=sentences, edus=None if edus is None else [edus], ids=[id])[0].document
 
     def parse_many(
         self,
@@ -108,11 +104,10 @@ class Parser:
         batch_size: int = 8,
         sentences: str = "model",
         ids: Iterable[str] | None = None,
-        input: str = TEXT,
     ) -> Iterator[Document]:
         """Yield the document of each text, in order, `batch_size` texts encoded together."""
         names = iter(ids) if ids is not None else None
-        for batch in batches((to_text(text, input) for text in texts), batch_size):
+        for batch in batches(texts, batch_size):
             batch_ids = list(islice(names, len(batch))) if names is not None else None
             for encoded in self.encode(batch, sentences=sentences, ids=batch_ids):
                 yield encoded.document

@@ -8,6 +8,12 @@ def test_so_many_at_a_time():
     assert list(batches(range(5), 2)) == [[0, 1], [2, 3], [4]]
 
 
+@pytest.mark.parametrize("size", [0, -1, 2.5])
+def test_a_batch_has_an_item(size):
+    with pytest.raises(InputError, match=f"batch_size: expected a whole number of at least 1, got {size}"):
+        list(batches([1], size))
+
+
 @pytest.mark.parametrize("items", [[], [1, 2, 3], [1, -2, 3], [-1, -2]])
 def test_an_item_fails_alone(items):
     asked = []

@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_named():
         select(document_of(FOX), [1, 2], Policy(Budget(units=1)))
     with pytest.raises(InputError, match="a number for each of 4 units"):
         select(document_of(FOX), [1, 2, float("nan"), 0], Policy(Budget(units=1)))
-    with pytest.raises(InputError, match=r"--dependencies: expected .* discourse tree"):
+    with pytest.raises(InputError, match=r"^dependencies: expected .* discourse tree"):
         select(document_of(FOX), [1, 2, 3, 0], Policy(Budget(units=1), unit="edu", dependencies=True))
     with pytest.raises(InputError, match="with its sentence spans"):
         select(Document("Not divided yet."), [], Policy(Budget(units=1)))

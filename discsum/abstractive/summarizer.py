@@ -117,7 +117,7 @@ class AbstractiveSummarizer:
             if limit is not None and length > limit and not truncate:
                 raise InputError(
                     f"{document.id or 'document'}: expected at most {limit} tokens, which is what {self.name} reads, "
-                    f"got {length}; cut it with --truncate, or take a model with more positions"
+                    f"got {length}; cut it with --truncate (Python: truncate=True), or take a model with more positions"
                 )
         encoding: BatchEncoding = self.tokenizer(
             texts, return_tensors="pt", padding=True, truncation=truncate, max_length=limit if truncate else None
@@ -147,13 +147,15 @@ class AbstractiveSummarizer:
         default = self.model.generation_config.max_length
         if most is None and least is not None and default is not None and least >= default:
             raise InputError(
-                f"--min-tokens: expected fewer than {default}, where {self.name} ends by itself, got {least}; "
-                "give --max-tokens too"
+                f"min_new_tokens (--min-tokens): expected fewer than {default}, where {self.name} ends by itself, got "
+                f"{least}; give max_new_tokens (--max-tokens) too"
             )
         if limit is not None and max(most or 0, least or 0) > limit:
             raise InputError(
-                f"--max-tokens, --min-tokens: expected at most {limit}, which is what {self.name} writes, "
-                f"got {max(most or 0, least or 0)}"
+                f"max_new_tokens, min_new_tokens (--max-tokens, --min-tokens): expected at most {limit}, which is what "
+                f"{self.name} writes, got {max(most or 0, least or 0)}"
             )
         if most is not None and least is not None and least > most:
-            raise InputError(f"--min-tokens: expected at most --max-tokens {most}, got {least}")
+            raise InputError(
+                f"min_new_tokens (--min-tokens): expected at most max_new_tokens (--max-tokens) {most}, got {least}"
+            )

@@ -46,7 +46,7 @@ class TreeKnapsack(UnitScorer):
         """
         if policy.block_trigrams:
             raise InputError(
-                f"expected no --block-trigrams with {self.name}: it selects all units at once; leave it out"
+                f"block_trigrams: expected none with {self.name}, which selects all units at once; leave it out"
             )
         candidates = policy.candidates(document)
         costs, capacity = policy.budget.costs(document, policy.unit, candidates)

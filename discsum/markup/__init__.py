@@ -10,10 +10,16 @@ from discsum.markup.html import from_html
 from discsum.markup.markdown import from_markdown
 from discsum.registry import suggestion
 
-__all__ = ["READERS", "from_html", "from_markdown", "to_text"]
+__all__ = ["READERS", "check_input", "from_html", "from_markdown", "to_text"]
 
 READERS: dict[str, Callable[[str], str]] = {TEXT: str, "markdown": from_markdown, "html": from_html}
 assert tuple(READERS) == INPUTS
+
+
+def check_input(input: str) -> None:
+    """Raise `InputError` unless texts can be written in `input`."""
+    if input not in INPUTS:
+        raise InputError(f"input: expected one of {', '.join(INPUTS)}, got {input!r}{suggestion(input, INPUTS)}")
 
 
 def to_text(content: str, input: str) -> str:
@@ -24,8 +30,7 @@ def to_text(content: str, input: str) -> str:
         InputError: No such `input`, or HTML of which nothing can be extracted.
         MissingExtraError: The extra `web` is not installed.
     """
-    if input not in READERS:
-        raise InputError(f"input: expected one of {', '.join(INPUTS)}, got {input!r}{suggestion(str(input), INPUTS)}")
+    check_input(input)
     if not isinstance(content, str):
         raise TypeError(f"text: expected str, got {type(content).__name__}")
     return READERS[input](content)

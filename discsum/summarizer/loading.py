@@ -35,7 +35,10 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
         model = _loaded(str(folder), sha256(folder / CONFIG), device)
     if unit is not None and model.unit != unit:
-        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {model.unit}")
+        raise WeightsError(
+            f"{name}: expected a model that scores {unit} units, got one for --unit {model.unit} "
+            f"(Python: unit={model.unit!r})"
+        )
     return model
 
 

@@ -105,5 +105,7 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     settings = read_config(name, SUMMARIZER_KIND).get("summarizer")
     own = settings.get("unit") if isinstance(settings, dict) else None
     if None not in (unit, own) and unit != own:
-        raise WeightsError(f"{name}: expected a model that scores {unit} units, got one for --unit {own}")
+        raise WeightsError(
+            f"{name}: expected a model that scores {unit} units, got one for --unit {own} (Python: unit={own!r})"
+        )
     return own

@@ -10,12 +10,11 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from discsum.batches import batches
-from discsum.constants import SHIPPED_PARSER, TEXT
+from discsum.constants import SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.devices import check_device
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
-from discsum.markup import to_text
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.scoring import Scores, UnitScorer, extract
@@ -142,32 +141,23 @@ class SummaryPipeline:
         return extract(document, self.scorer, self.policy, scores=scores, tidy=self.tidy)
 
     def many(
-        self,
-        texts: Iterable[str | Document],
-        ids: Iterable[str] | None = None,
-        batch_size: int = 8,
-        input: str = TEXT,
+        self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8
     ) -> Iterator[Summary]:
         """Yield the summary of each text or document, in order, `batch_size` of them parsed together.
 
-        Texts are written in `input`: `text`, `markdown`, or `html`.
-
         Raises:
             TypeError: Something else than a text or document.
-            InputError: No such `input`, or a text that is not written in it.
         """
-        if isinstance(texts, str | Document):
-            raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
         for batch in batches(zip(texts, repeat("") if ids is None else ids, strict=ids is not None), batch_size):
-            yield from self([_item(text, name, input) for text, name in batch])
+            yield from self([_item(text, name) for text, name in batch])
 
 
-def _item(text: str | Document, name: str, input: str) -> Item:
+def _item(text: str | Document, name: str) -> Item:
     if isinstance(text, Document):
         return Item(name or text.id, "", text.text, text)
     if not isinstance(text, str):
         raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
-    return Item(name, "", to_text(text, input))
+    return Item(name, "", text)
 
 
 def _parser(scorer: UnitScorer, name: str | None, device: str) -> Callable[[], Parser]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import discsum
+from discsum.errors import InputError
 from discsum.layout import BODY, CODE, HEADING, LIST
 from discsum.persistence import shipped
 
@@ -72,6 +73,23 @@ def test_texts_and_documents_together(document):
     assert second.document.text == document.text
     parsed = discsum.parse_many(texts[:1], input="markdown")
     assert [found.text for found in parsed] == ["# It\n\nIt rained on all three days of the fair.\n"]
+
+
+@pytest.mark.parametrize("input", ["nonsense", "htm", [], None])
+def test_what_it_may_not_be_written_in_is_told_first(document, input):
+    for function in (discsum.parse, discsum.summarize):
+        for text in ("It rained.", document):
+            with pytest.raises(InputError, match="input: expected one of text, markdown, html, got"):
+                function(text, input=input)
+    for function in (discsum.parse_many, discsum.summarize_many):
+        with pytest.raises(InputError, match="input: expected one of"):
+            function([], input=input)
+
+
+@pytest.mark.parametrize("function", [discsum.parse_many, discsum.summarize_many])
+def test_one_text_is_not_several(function):
+    with pytest.raises(TypeError, match="texts: expected several texts, got one str"):
+        function("It rained.")
 
 
 def test_what_it_is_written_in_is_text_by_default():
