@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from discsum.writing import ends_sentence
+
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
 # A heading has at most this many words, a fragment in a list fewer than that many.
 HEADING_WORDS, FRAGMENT_WORDS = 12, 6
@@ -273,4 +275,4 @@ def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
 
 
 def _ends(line: str) -> bool:
-    return _NOTE.sub("", line[-100:]).rstrip("\"'”’»)]} ").endswith((".", "!", "?", "…", ":", ";"))
+    return ends_sentence(_NOTE.sub("", line[-100:]), also=":;")

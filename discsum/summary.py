@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS
+from discsum.writing import ends_sentence
 
 _BREAK = re.compile(r"\s*[\r\n]\s*")
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
@@ -166,7 +167,7 @@ def _tidy(run: str) -> str:
     quotes = _QUOTES_AT_END.search(run)
     cut = quotes.start() if quotes else len(run)
     body, closing = run[:cut].rstrip(), run[cut:]
-    if not body.rstrip(")]}").endswith((".", "!", "?", "…")):
+    if not ends_sentence(body):
         body = (body.rstrip(_LOOSE_END) or body) + "."
     for index, character in enumerate(body):
         if character.isalnum():

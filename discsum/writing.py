@@ -40,9 +40,9 @@ def is_inside_word(text: str, position: int) -> bool:
     return _in_word(before) and _in_word(after) and not (is_unspaced(before) or is_unspaced(after))
 
 
-def ends_sentence(text: str) -> bool:
-    """Return whether a text closes with a final mark of punctuation; quotes and brackets may follow it."""
-    return text.rstrip().rstrip(_CLOSING).endswith(_FINAL)
+def ends_sentence(text: str, also: str = "") -> bool:
+    """Return whether a text closes with a final mark of punctuation, or one of `also`; quotes, brackets may follow."""
+    return text.rstrip().rstrip(_CLOSING).endswith((*_FINAL, *also))
 
 
 def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tuple[str, list[tuple[int, int]]]:

@@ -47,6 +47,10 @@ def test_edu_text(document, indices, plain, tidy):
         ("--", "--."),
         ("42 came;", "42 came."),
         ("and then…", "And then…"),
+        ("他走了。", "他走了。"),
+        ("「他走了。」", "「他走了。」"),
+        ("क्या वह गया।", "क्या वह गया।"),
+        ("{so it is.}", "{So it is.}"),
     ],
 )
 def test_tidy(edu, tidy):
