@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Self
@@ -38,8 +40,14 @@ class RelationClasses(Checked):
 
     @property
     def kind(self) -> str:
-        """How figures by these classes are signed: `classes`, or `labels` if each relation is its own class."""
-        return "classes" if self.prefix or self.names else "labels"
+        """How figures by these classes are signed: `classes`, or `labels` if each relation is its own class.
+
+        Classes of one's own are signed with a digest of them: figures by other ones cannot be compared.
+        """
+        if self.names:
+            content = json.dumps(self.to_dict(), sort_keys=True)
+            return f"classes-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+        return "classes" if self.prefix else "labels"
 
 
 GUM_CLASSES = RelationClasses()
