@@ -15,7 +15,7 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
 from discsum.files import sha256
-from discsum.hub import on_hub
+from discsum.hub import local_only
 
 SUMMARY_COLUMNS = ("references", "highlights", "summary")
 # Files that `save_to_disk` writes for a dataset and for a folder of splits.
@@ -130,7 +130,7 @@ class PairSource:
             return load_from_disk(self.name)
         name, _, rest = self.name.removeprefix(HUB).partition(":")
         config, _, split = rest.partition(":")
-        on_hub(self.name, "dataset")
+        local_only(self.name, "dataset")
         try:
             return load_dataset(name, config or None, split=split or "train")
         except (ValueError, FileNotFoundError) as error:

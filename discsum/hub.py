@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from discsum.constants import HUB
-from discsum.errors import WeightsError
+from discsum.errors import InputError, WeightsError
 
 # For connecting and for each part of the answer; only of this check, downloads may take as long as they need.
 SECONDS = 4.0
@@ -14,26 +14,34 @@ Kind = Literal["model", "dataset"]
 
 
 @lru_cache(maxsize=64)
-def on_hub(name: str, kind: Kind = "model") -> bool:
-    """Return whether a name is on the hub; false if it is only in the cache, because the hub cannot be reached.
+def local_only(name: str, kind: Kind = "model") -> bool:
+    """Return whether a name of the hub is to be read from the cache, because the hub cannot be reached.
 
     Args:
         name: The name, with or without `hf:`; that of a dataset may go on with `:CONFIG:SPLIT`.
         kind: What it names.
 
     Raises:
-        WeightsError: The hub has no such name, or cannot be reached and the cache does not have it.
+        WeightsError: The hub has no such model, or does not answer and the cache does not have it.
+        InputError: Likewise of a dataset.
     """
     from huggingface_hub import HfApi, constants, scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound, GatedRepoError, HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        CacheNotFound,
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        RepositoryNotFoundError,
+    )
 
     own = name.removeprefix(HUB).partition(":")[0]
+    failed = WeightsError if kind == "model" else InputError
     try:
         HfApi().repo_info(own, repo_type=kind, timeout=SECONDS)
     except GatedRepoError as error:
-        raise WeightsError(f"{name}: expected a {kind} that may be read, got a gated one; run hf auth login") from error
+        raise failed(f"{name}: expected a {kind} that may be read, got a gated one; run hf auth login") from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise WeightsError(
+        raise failed(
             f"{name}: expected the name of a {kind} on the hub, or a local folder; the hub has no such {kind}, or "
             "it is private (hf auth login)"
         ) from error
@@ -44,10 +52,12 @@ def on_hub(name: str, kind: Kind = "model") -> bool:
         except CacheNotFound:
             cached = set()
         if own in cached:
-            return False
-        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} cannot be reached"
-        raise WeightsError(
+            return True
+        said = str(error).partition("\n")[0] or type(error).__name__
+        problem = "answers with an error" if isinstance(error, HfHubHTTPError) else "cannot be reached"
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else f"{constants.ENDPOINT} {problem} ({said})"
+        raise failed(
             f"{name}: expected a {kind} of the Hugging Face hub, but {why}, and the cache does not have it; name a "
             "local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
         ) from error
-    return True
+    return False

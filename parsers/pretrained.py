@@ -20,7 +20,7 @@ from discsum.constants import HUB
 from discsum.constants import PARSER_KIND as KIND
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
-from discsum.hub import on_hub
+from discsum.hub import local_only
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.persistence import CONFIG, WEIGHTS, fingerprint, locate, read_model, write_model
@@ -166,7 +166,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     source = _packaged(name) or name
     options: dict[str, Any] = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
     try:
-        options["local_files_only"] = Path(source).is_dir() or not on_hub(name)
+        options["local_files_only"] = Path(source).is_dir() or local_only(name)
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
         tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
@@ -176,7 +176,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
             _without_attention_dropout(config)
         # Never a pickle; single precision, whatever the file has.
         loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, dtype=torch.float32, **options)
-    except (OSError, ValueError, WeightsError) as error:
+    except (OSError, ValueError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
             f"for; {str(error).splitlines()[0]}"

@@ -4,12 +4,14 @@ import socket
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
 CODE = (
-    "from discsum.hub import on_hub\nfrom discsum.errors import WeightsError\n"
-    "try:\n    print(on_hub('hf:no/such'))\nexcept WeightsError as error:\n    print(error)\n"
+    "from discsum.hub import local_only\nfrom discsum.errors import WeightsError\n"
+    "try:\n    print(local_only('hf:no/such'))\nexcept WeightsError as error:\n    print(error)\n"
 )
 
 
@@ -32,7 +34,8 @@ def silent():
 def test_a_hub_that_refuses(tmp_path):
     said, seconds = asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")
     assert said == (
-        "hf:no/such: expected a model of the Hugging Face hub, but http://127.0.0.1:9 cannot be reached, and the cache "
+        "hf:no/such: expected a model of the Hugging Face hub, but http://127.0.0.1:9 cannot be reached ([Errno 111] "
+        "Connection refused), and the cache "
         "does not have it; name a local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
     )
     assert seconds < 10
@@ -42,6 +45,29 @@ def test_a_hub_that_does_not_answer(tmp_path, silent):
     said, seconds = asked(tmp_path, HF_ENDPOINT=silent)
     assert f"but {silent} cannot be reached" in said
     assert seconds < 10
+
+
+def test_a_hub_that_fails(tmp_path):
+    class Failing(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_error(500)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Failing) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        said, seconds = asked(tmp_path, HF_ENDPOINT=address)
+        server.shutdown()
+    assert f"but {address} answers with an error (" in said and "500" in said
+    assert seconds < 10
+
+
+def test_a_dataset_that_is_not_there_is_an_input(tmp_path):
+    code = CODE.replace("WeightsError", "InputError").replace("'hf:no/such'", "'hf:no/such:config', 'dataset'")
+    said, _ = asked(tmp_path, code, HF_HUB_OFFLINE="1")
+    assert said.startswith("hf:no/such:config: expected a dataset of the Hugging Face hub, but HF_HUB_OFFLINE is set")
 
 
 def test_offline(tmp_path):
@@ -56,8 +82,8 @@ def test_what_the_cache_has_is_used_without_the_hub(tmp_path):
     (commit / "config.json").write_text("{}")
     (commit.parents[1] / "refs").mkdir()
     (commit.parents[1] / "refs" / "main").write_text("0" * 40)
-    assert asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")[0] == "False"
-    assert asked(tmp_path, HF_HUB_OFFLINE="1")[0] == "False"
+    assert asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")[0] == "True"
+    assert asked(tmp_path, HF_HUB_OFFLINE="1")[0] == "True"
 
 
 def test_a_name_that_is_none(tmp_path):

@@ -11,7 +11,7 @@ from discsum.constants import HUB
 from discsum.devices import check_device
 from discsum.errors import WeightsError
 from discsum.files import replaced
-from discsum.hub import on_hub
+from discsum.hub import local_only
 from discsum.persistence import CONFIG
 
 # Models on the hub that Manakul and Gales 2021 fine-tune.
@@ -68,7 +68,8 @@ def check_model(name_or_path: str) -> None:
 def check_place(name_or_path: str) -> None:
     """Check as `check_model` does, without asking for a configuration, which a tokenizer alone does not have."""
     if name_or_path.startswith(HUB):
-        on_hub(name_or_path)
+        # Raises if it is no name of the hub.
+        local_only(name_or_path)
         return
     replaced(Path(name_or_path))
     if not Path(name_or_path).is_dir():
@@ -93,7 +94,7 @@ def hub_files(name: str, *files: str) -> list[Path | None]:
     Raises:
         WeightsError: No such name on the hub, or no hub.
     """
-    local = not on_hub(name)
+    local = local_only(name)
     from transformers.utils.hub import cached_file
 
     options = {"local_files_only": local, "_raise_exceptions_for_missing_entries": False}
@@ -121,7 +122,7 @@ def _loaded(kind: Any, name_or_path: str, **options: Any) -> Any:
     from safetensors import SafetensorError
 
     hub = name_or_path.startswith(HUB)
-    local = not (hub and on_hub(name_or_path))
+    local = not hub or local_only(name_or_path)
     try:
         if not hub and not Path(name_or_path).is_dir():
             raise OSError("found no such folder")

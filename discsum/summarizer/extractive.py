@@ -20,7 +20,7 @@ from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
-from discsum.hub import on_hub
+from discsum.hub import local_only
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.parsing import with_vectors
@@ -112,7 +112,7 @@ class ExtractiveSummarizer(
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
             name = str(name_or_path).removeprefix(HUB)
-            if not Path(name).is_dir() and not on_hub(str(name_or_path)):
+            if not Path(name).is_dir() and local_only(str(name_or_path)):
                 hub["local_files_only"] = True
             found: ExtractiveSummarizer = super().from_pretrained(name, device=device, **hub)
             return found

@@ -9,7 +9,7 @@ from typing import TypedDict
 from discsum.baselines import BASELINES
 from discsum.constants import HUB, SENTENCES, SUMMARIZER_KIND
 from discsum.errors import InputError, WeightsError
-from discsum.hub import on_hub
+from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
 from discsum.registry import suggestion
 from discsum.selection import Budget, Policy
@@ -94,7 +94,8 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
     if name is None or name in BASELINES:
         return None
     if name.startswith(HUB):
-        on_hub(name)
+        # Raises if it is no name of the hub.
+        local_only(name)
         return None
     known = shipped(SUMMARIZER_KIND)
     if name not in known and not Path(name).exists():

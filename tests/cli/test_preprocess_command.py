@@ -49,7 +49,11 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
             1,
             "oracle: expected one of bertsum, discobert-edu, kedzie, rouge12-f, none, got 'best'",
         ),
-        (["--encoder", "no/such/folder"], 1, "no/such/folder: expected the folder of a Hugging Face encoder"),
+        (
+            ["--encoder", "no/such/folder"],
+            1,
+            "no/such/folder: expected the name of a model on the hub, or a local folder",
+        ),
         (["--encoder", "no/such/folder"], 1, "; or one of none, contextual, discourse, isolated\n"),
         (["--encoder", "isolate"], 1, "encoder: expected none, contextual, discourse, isolated, or a name or folder"),
         (

@@ -26,6 +26,12 @@ def edit(path, **changes):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
+def test_an_encoder_that_is_not_there_is_told_once():
+    with pytest.raises(WeightsError) as raised:
+        pretrained_encoder("no/such/folder")
+    assert str(raised.value).count("expected") == 1
+
+
 def test_round_trip(parser, parser_folder):
     again = Parser.from_pretrained(parser_folder)
     assert again.name == parser.name

@@ -11,7 +11,7 @@ from huggingface_hub import ModelHubMixin
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
-from discsum.hub import on_hub
+from discsum.hub import local_only
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -138,7 +138,7 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
         asked.append((name, options["repo_type"]))
 
     monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
-    monkeypatch.setattr("discsum.summarizer.extractive.on_hub", on_hub.__wrapped__)
+    monkeypatch.setattr("discsum.summarizer.extractive.local_only", local_only.__wrapped__)
     monkeypatch.setattr("discsum.summarizer.extractive.snapshot_download", fetch)
     config = str(tmp_path / "model" / "config.json")
     monkeypatch.setattr("huggingface_hub.hub_mixin.hf_hub_download", lambda **options: config)
