@@ -104,7 +104,7 @@ def extract(
 
     Example: discsum extract article.txt --units 3
     """
-    from discsum.summarizer.options import SummaryOptions, check_options
+    from discsum.summarizer.options import SummaryOptions
 
     check_choice("--sentences", sentences, SENTENCES)
     check_choice("--layout", layout, LAYOUTS)
@@ -117,23 +117,22 @@ def extract(
     fields = {"selected": ..., "query": query} | {name: value for name, value in named.items() if value is not None}
     writer = summary_writer(single, output, json, resume=resume, fields=fields)
     reports = Reports(report, single=single, output=output, resume=resume) if report is not None else None
-    options = SummaryOptions(
-        model=model,
-        unit=unit,
-        units=units,
-        words=words,
-        ratio=ratio,
-        dependencies=dependencies,
-        block_trigrams=block_trigrams,
-        layout=layout,
-        tidy=tidy,
-        sentences=sentences,
-        parser=parser,
-        device=device,
-        query=query,
-    )
     with _as_usage():
-        check_options(**options)
+        options = SummaryOptions(
+            model=model,
+            unit=unit,
+            units=units,
+            words=words,
+            ratio=ratio,
+            dependencies=dependencies,
+            block_trigrams=block_trigrams,
+            layout=layout,
+            tidy=tidy,
+            sentences=sentences,
+            parser=parser,
+            device=device,
+            query=query,
+        )
 
     def load(items: Sequence[Item]) -> SummaryPipeline:
         if parser is not None and (query is not None or any(item.document is None for item in items)):
@@ -141,7 +140,7 @@ def extract(
         with loading("the model"), _as_usage():
             from discsum.summarizer.pipeline import SummaryPipeline
 
-            pipeline = SummaryPipeline.load(**options)
+            pipeline = SummaryPipeline.load(options)
         if reports is not None:
             reports.describe(pipeline)
         return pipeline

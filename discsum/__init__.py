@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discsum.document import EDU, Document, Span
     from discsum.parsers.parser import Parser
     from discsum.summarizer.extractive import ExtractiveSummarizer
-    from discsum.summarizer.options import SummaryOptions
+    from discsum.summarizer.options import SummaryArguments
     from discsum.summarizer.pipeline import SummaryPipeline
     from discsum.summary import Summary
     from discsum.tree import Node, RSTTree
@@ -91,11 +91,11 @@ def parse_many(
     return loaded.parse_many(read, batch_size=batch_size, sentences=sentences, ids=ids)
 
 
-def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryOptions]) -> Summary:
+def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryArguments]) -> Summary:
     """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
 
     The text is written in `input`, as in `parse`. The other options are those of
-    `discsum.summarizer.pipeline.SummaryPipeline.load`.
+    `discsum.summarizer.options.SummaryOptions`.
 
     Raises:
         TypeError: The text is no string, or there is no such option.
@@ -111,11 +111,12 @@ def summarize_many(
     ids: Iterable[str] | None = None,
     batch_size: int = 8,
     input: str = TEXT,
-    **options: Unpack[SummaryOptions],
+    **options: Unpack[SummaryArguments],
 ) -> Iterator[Summary]:
     """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
     read = _read(texts, input)
-    pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(**options)
+    chosen = import_module("discsum.summarizer.options").SummaryOptions(**options)
+    pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(chosen)
     return pipeline.many(read, ids, batch_size)
 
 

@@ -6,13 +6,12 @@ from functools import lru_cache
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB
-from discsum.errors import WeightsError
 from discsum.files import sha256
 from discsum.parsers.loading import MOST
 from discsum.persistence import CONFIG, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.options import SHIPPED, check_scorer
+from discsum.summarizer.options import SHIPPED, check_scorer, check_unit
 
 
 def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") -> UnitScorer:
@@ -34,11 +33,7 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
     else:
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
         model = _loaded(str(folder), sha256(folder / CONFIG), device)
-    if unit is not None and model.unit != unit:
-        raise WeightsError(
-            f"{name}: expected a model that scores {unit} units, got one for --unit {model.unit} "
-            f"(Python: unit={model.unit!r})"
-        )
+    check_unit(name, model.unit, unit)
     return model
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from discsum.baselines import BASELINES
+from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB, SENTENCES, SUMMARIZER_KIND
+from discsum.devices import check_device
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
@@ -17,8 +20,8 @@ from discsum.selection import Budget, Policy
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
-class SummaryOptions(TypedDict, total=False):
-    """The arguments of `SummaryPipeline.load`."""
+class SummaryArguments(TypedDict, total=False):
+    """`SummaryOptions` as the keyword arguments of `discsum.summarize`, for type checkers."""
 
     model: str | None
     unit: str | None
@@ -35,46 +38,83 @@ class SummaryOptions(TypedDict, total=False):
     query: str | None
 
 
-def check_options(
-    *,
-    model: str | None = None,
-    unit: str | None = None,
-    units: int | None = None,
-    words: int | None = None,
-    ratio: float | None = None,
-    dependencies: bool | None = None,
-    block_trigrams: bool = False,
-    layout: str = "skip",
-    sentences: str = "model",
-    query: str | None = None,
-    tidy: bool = False,
-    parser: str | None = None,
-    **others: object,
-) -> Budget | None:
-    """Check options as `SummaryPipeline.load` takes them; return the length, if one is given.
+@dataclass(frozen=True)
+class SummaryOptions:
+    """The options of a summary, checked.
+
+    Attributes:
+        model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; by default the shipped
+            model of the unit.
+        unit: `sentence` or `edu`; by default the model's.
+        units: Maximum number of units; without a length, the model's usual one.
+        words: Maximum number of words.
+        ratio: Maximum number of words as a share of the text's.
+        dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
+        block_trigrams: Whether units that share a trigram with the summary are skipped.
+        layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
+        tidy: Whether the EDUs of each sentence are capitalised and punctuated.
+        sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
+        parser: Name or folder of a parser, for baselines; trained models have their own.
+        device: Device of the models: `cpu`, `cuda`, ...
+        query: Words, a question or a text that the summary should be about: units like it weigh more.
 
     Raises:
         TypeError: Something else than text or a truth value.
         InputError: Options out of range or in conflict.
         WeightsError: No such model, or a model of the other unit.
     """
-    _check_types((str, type(None)), model=model, unit=unit, query=query, parser=parser)
-    _check_types((bool, type(None)), dependencies=dependencies, block_trigrams=block_trigrams, tidy=tidy)
-    budget = Budget(units, words, ratio) if (units, words, ratio) != (None, None, None) else None
-    if sentences not in SENTENCES:
-        raise InputError(
-            f"sentences: expected one of {', '.join(SENTENCES)}, got {sentences!r}{suggestion(sentences, SENTENCES)}"
+
+    model: str | None = None
+    unit: str | None = None
+    units: int | None = None
+    words: int | None = None
+    ratio: float | None = None
+    dependencies: bool | None = None
+    block_trigrams: bool = False
+    layout: str = "skip"
+    tidy: bool = False
+    sentences: str = "model"
+    parser: str | None = None
+    device: str = "cpu"
+    query: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options together, without loading a model."""
+        _check_types((str, type(None)), model=self.model, unit=self.unit, query=self.query, parser=self.parser)
+        _check_types(
+            (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
-    if query is not None and not re.search(r"\w", query):
-        raise InputError(f"query: expected words that the summary should be about, got {query!r}; leave it out")
-    Policy(budget or Budget(1), unit or "sentence", block_trigrams, False, layout)
-    # The unit of a model on the hub is known when it is loaded.
-    chosen = unit or check_scorer(model) or ("edu" if (model or "").startswith(HUB) else "sentence")
-    check_scorer(model, unit)
-    Policy(budget or Budget(1), chosen, block_trigrams, bool(dependencies), layout)
-    if block_trigrams and model in BASELINES.own and getattr(BASELINES[str(model)], "own_selection", False):
-        raise InputError(f"block_trigrams: {model} selects by a rule of its own; leave it out")
-    return budget
+        check_device(self.device)
+        if self.sentences not in SENTENCES:
+            raise InputError(
+                f"sentences: expected one of {', '.join(SENTENCES)}, got {self.sentences!r}"
+                f"{suggestion(self.sentences, SENTENCES)}"
+            )
+        if self.query is not None and not re.search(r"\w", self.query):
+            raise InputError(
+                f"query: expected words that the summary should be about, got {self.query!r}; leave it out"
+            )
+        own = check_scorer(self.model)
+        # The unit of a model on the hub is known when it is loaded.
+        self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
+        check_unit(self.model, own, self.unit)
+        if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
+            raise InputError(f"block_trigrams: {self.model} selects by a rule of its own; leave it out")
+
+    def policy(self, unit: str, usual_units: Callable[[str], int] = lambda unit: 1) -> Policy:
+        """Return the rules of selection.
+
+        Args:
+            unit: The unit, if the options name none.
+            usual_units: The number of units, if the options have no length.
+
+        Raises:
+            InputError: A unit, length or layout out of range, or in conflict.
+        """
+        chosen, length = self.unit or unit, (self.units, self.words, self.ratio)
+        budget = Budget(*length) if length != (None, None, None) else Budget(usual_units(chosen))
+        dependencies = chosen == "edu" if self.dependencies is None else self.dependencies
+        return Policy(budget, chosen, self.block_trigrams, dependencies, self.layout)
 
 
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:
@@ -105,8 +145,13 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
         )
     settings = read_config(name, SUMMARIZER_KIND).get("summarizer")
     own = settings.get("unit") if isinstance(settings, dict) else None
+    check_unit(name, own, unit)
+    return own
+
+
+def check_unit(name: str | None, own: str | None, unit: str | None) -> None:
+    """Raise `WeightsError` if a model scores another unit than the wanted one; both may be unknown."""
     if None not in (unit, own) and unit != own:
         raise WeightsError(
             f"{name}: expected a model that scores {unit} units, got one for --unit {own} (Python: unit={own!r})"
         )
-    return own

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER
 from discsum.data.inputs import Item
-from discsum.devices import check_device
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.scoring import Scores, UnitScorer, extract
-from discsum.selection import Budget, Policy
+from discsum.selection import Policy
 from discsum.summarizer.loading import load_scorer
-from discsum.summarizer.options import check_options
+from discsum.summarizer.options import SummaryOptions
 from discsum.summarizer.query import Query, combined
 from discsum.summary import Queried, Summary
 
@@ -49,71 +48,23 @@ class SummaryPipeline:
     query: str | None = None
 
     @classmethod
-    def load(
-        cls,
-        *,
-        model: str | None = None,
-        unit: str | None = None,
-        units: int | None = None,
-        words: int | None = None,
-        ratio: float | None = None,
-        dependencies: bool | None = None,
-        block_trigrams: bool = False,
-        layout: str = "skip",
-        tidy: bool = False,
-        sentences: str = "model",
-        parser: str | None = None,
-        device: str = "cpu",
-        query: str | None = None,
-    ) -> SummaryPipeline:
+    def load(cls, options: SummaryOptions) -> SummaryPipeline:
         """Return the pipeline with these options; models are loaded once.
 
-        Args:
-            model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; by default the shipped
-                model of the unit.
-            unit: `sentence` or `edu`; by default the model's.
-            units: Maximum number of units; without a length, the model's usual one.
-            words: Maximum number of words.
-            ratio: Maximum number of words as a share of the text's.
-            dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
-            block_trigrams: Whether units that share a trigram with the summary are skipped.
-            layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
-            tidy: Whether the EDUs of each sentence are capitalised and punctuated.
-            sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
-            parser: Name or folder of a parser, for baselines; trained models have their own.
-            device: Device of the models: `cpu`, `cuda`, ...
-            query: Words, a question or a text that the summary should be about: units like it weigh more.
-
         Raises:
-            InputError: Options out of range or in conflict; raised before a model is loaded.
+            InputError: A parser that is not that of the model, or a unit that a model of the hub does not score.
             WeightsError: No such model or parser.
         """
-        given = check_options(
-            model=model,
-            unit=unit,
-            units=units,
-            words=words,
-            ratio=ratio,
-            dependencies=dependencies,
-            block_trigrams=block_trigrams,
-            layout=layout,
-            sentences=sentences,
-            query=query,
-            tidy=tidy,
-            parser=parser,
-        )
-        check_device(device)
-        scorer = load_scorer(model, unit, device)
-        chosen = unit or scorer.unit or "sentence"
-        wanted = chosen == "edu" if dependencies is None else dependencies
-        policy = Policy(given or Budget(scorer.usual_units(chosen)), chosen, block_trigrams, wanted, layout)
-        if tidy and chosen != "edu":
+        scorer = load_scorer(options.model, options.unit, options.device)
+        policy = options.policy(scorer.unit or "sentence", scorer.usual_units)
+        if options.tidy and policy.unit != "edu":
             warnings.warn(
-                f"tidy: expected unit edu, got {chosen}; sentences are left as they are", InputWarning, stacklevel=3
+                f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are",
+                InputWarning,
+                stacklevel=3,
             )
-        if block_trigrams and scorer.own_selection:
-            raise InputError(f"block_trigrams: {scorer.name} selects by a rule of its own; leave it out")
-        return cls(scorer, policy, _parser(scorer, parser, device), sentences, tidy, query)
+        parser = _parser(scorer, options.parser, options.device)
+        return cls(scorer, policy, parser, options.sentences, options.tidy, options.query)
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed together."""

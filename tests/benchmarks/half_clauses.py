@@ -19,6 +19,7 @@ from discsum.data.pairs import PairSource
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.selection import Policy
+from discsum.summarizer.options import SummaryOptions
 from discsum.summarizer.pipeline import SummaryPipeline
 
 
@@ -46,7 +47,7 @@ def main() -> None:
     arguments = parser.parse_args()
     source = PairSource(str(arguments.table))
     pairs = [pair for pair in source.pairs(last=arguments.last) if not isinstance(pair, Failure)]
-    bound = SummaryPipeline.load(unit="edu")
+    bound = SummaryPipeline.load(SummaryOptions(unit="edu"))
     policy = Unbound(**{name: getattr(bound.policy, name) for name in Policy.__dataclass_fields__})
     for name, pipeline in (("bound", bound), ("unbound", replace(bound, policy=policy))):
         summaries = list(pipeline.many([pair.text for pair in pairs]))

@@ -1,6 +1,6 @@
 import json
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from discsum.errors import InputError, InputWarning
 from discsum.formats.html import page
 from discsum.parsers.parsing import with_vectors
 from discsum.scoring import ParsedDocument
+from discsum.summarizer.options import SummaryArguments, SummaryOptions
 from discsum.summarizer.query import SHARE, Query, combined
 
 NEWS = (
@@ -169,6 +170,10 @@ def test_trees_in_another_language_are_told_where_a_model_reads_them(parser):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         discsum.summarize(bare, model="lead")
+
+
+def test_the_types_of_options_are_those_that_are_checked():
+    assert list(SummaryArguments.__annotations__) == [field.name for field in fields(SummaryOptions)]
 
 
 @pytest.mark.parametrize(
