@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
 from discsum.training.loop import BEST, TrainingLoop
-from discsum.training.processes import leave_group, local_main_first
+from discsum.training.processes import is_main_process, leave_group, local_main_first
 from discsum.training.recipe import RunRecipe
 from discsum.training.task import TrainingTask
 
@@ -59,7 +59,10 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
     data, name, notes = common_fields(content)
     recipe = ParserRecipe.from_dict(content)
-    with _first_warns():
+    with warnings.catch_warnings():
+        if not is_main_process():
+            # The first process reads the same.
+            warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(data, recipe.split, recipe.sentences)
     train, dev = treebank.train, treebank.dev
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
@@ -109,21 +112,11 @@ KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
 @contextmanager
 def _locked(folder: Path, report: Report) -> Iterator[Report]:
     """Lock a run's folder in the first process; yield the progress reporter of this process."""
-    with ExitStack() as stack:
-        with local_main_first() as main:
-            if main:
-                stack.enter_context(alone(folder))
-        yield report if main else lambda line: None
-
-
-@contextmanager
-def _first_warns() -> Iterator[None]:
-    """Silence our warnings in all processes but the first, which reads the same."""
-    with warnings.catch_warnings():
-        with local_main_first() as main:
-            if not main:
-                warnings.simplefilter("ignore", InputWarning)
-        yield
+    if not is_main_process():
+        yield lambda line: None
+        return
+    with alone(folder):
+        yield report
 
 
 def _documents(read: Callable[..., Examples], recipe: RunRecipe, folder: Path) -> tuple[Examples, Examples]:

@@ -13,25 +13,28 @@ import torch
 from discsum.extras import needs
 
 if TYPE_CHECKING:
-    from accelerate import Accelerator
+    from accelerate import Accelerator, PartialState
 
 
-@contextmanager
-def local_main_first() -> Iterator[bool]:
-    """Run the block in each machine's first process and then in its others; yield whether this is the first of all.
-
-    The others find the files that the first process writes.
+def is_main_process() -> bool:
+    """Return whether this is the first of all processes.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
     """
-    with needs("accelerate"):
-        from accelerate import PartialState
-    _import_before_group()
-    # Parsing a corpus, and validating, take one process hours while the others wait.
-    state = PartialState(cpu=_cpu(), timeout=timedelta(days=2))
-    with state.local_main_process_first():
-        yield state.is_main_process
+    main: bool = _state().is_main_process
+    return main
+
+
+@contextmanager
+def local_main_first() -> Iterator[None]:
+    """Run the block in each machine's first process and then in its others, which find the files that it writes.
+
+    Raises:
+        MissingExtraError: The library accelerate is not installed.
+    """
+    with _state().local_main_process_first():
+        yield
 
 
 def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
@@ -62,6 +65,15 @@ def leave_group() -> None:
         # Distributed networks in reference cycles still refer to the group.
         gc.collect()
         torch.distributed.destroy_process_group()
+
+
+def _state() -> PartialState:
+    """Return the state of this process in the group, which the first call joins."""
+    with needs("accelerate"):
+        from accelerate import PartialState
+    _import_before_group()
+    # Parsing a corpus, and validating, take one process hours while the others wait.
+    return PartialState(cpu=_cpu(), timeout=timedelta(days=2))
 
 
 def _import_before_group() -> None:
