@@ -37,8 +37,6 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
         ids: `(subwords,)` vocabulary indices.
         starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
     """
-    from scipy.sparse import csr_array
-
     edus = len(starts)
     sizes = np.maximum(np.append(starts[1:], len(ids)) - starts, 1)
     owner = np.repeat(np.arange(edus), sizes)
@@ -46,9 +44,12 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
     words, place = np.unique(ids[index], return_inverse=True)
     held, word = np.divmod(np.unique(owner * len(words) + place), max(1, len(words)))
     # The constant keeps words that all EDUs have, so that no EDU's vector is zero.
-    weights = np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3
-    counts = csr_array((weights[word].astype(np.float32), (held, word)), shape=(edus, len(words)))
-    bags: NDArray[np.float32] = counts @ _directions(words)
+    weights = torch.from_numpy(np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3).float()
+    firsts = torch.from_numpy(np.searchsorted(held, np.arange(edus)))
+    directions, word = torch.from_numpy(_directions(words)), torch.from_numpy(word)
+    # A product with a sparse matrix, without the time to import SciPy's.
+    summed = nn.functional.embedding_bag(word, directions, firsts, mode="sum", per_sample_weights=weights[word])
+    bags: NDArray[np.float32] = summed.numpy()
     bags /= np.maximum(np.linalg.norm(bags, axis=1, keepdims=True), 1e-9)
     return bags
 
