@@ -1,5 +1,7 @@
 """What a span's words and layout say, against definitions written out."""
 
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -48,6 +50,11 @@ def test_products_are_those_of_bags_of_rare_words():
     assert off.max() < NEAR
     assert off[~np.eye(40, dtype=bool)].mean() < WIDTH**-0.5
     np.testing.assert_allclose(np.diag(bags @ bags.T), 1.0, rtol=1e-5)
+
+
+def test_parsing_imports_no_scipy():
+    code = "import sys, discsum; discsum.parse('It rained, because the wind turned.'); print('scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_a_word_has_one_direction_in_all_documents():
