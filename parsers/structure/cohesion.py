@@ -46,9 +46,9 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
     # The constant keeps words that all EDUs have, so that no EDU's vector is zero.
     weights = torch.from_numpy(np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3).float()
     firsts = torch.from_numpy(np.searchsorted(held, np.arange(edus)))
-    directions, word = torch.from_numpy(_directions(words)), torch.from_numpy(word)
+    rows, directions = torch.from_numpy(word), torch.from_numpy(_directions(words))
     # A product with a sparse matrix, without the time to import SciPy's.
-    summed = nn.functional.embedding_bag(word, directions, firsts, mode="sum", per_sample_weights=weights[word])
+    summed = nn.functional.embedding_bag(rows, directions, firsts, mode="sum", per_sample_weights=weights[rows])
     bags: NDArray[np.float32] = summed.numpy()
     bags /= np.maximum(np.linalg.norm(bags, axis=1, keepdims=True), 1e-9)
     return bags
