@@ -87,7 +87,7 @@ def abstract(
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
     entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
     single, entries = one_document(inputs, entries)
-    writer = summary_writer(single, output, json)
+    writer = summary_writer(inputs, single, output, json)
     check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate)
 

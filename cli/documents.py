@@ -138,6 +138,7 @@ def one_document(inputs: Sequence[str], entries: Iterator[Item | Failure]) -> tu
 
 
 def summary_writer(
+    inputs: Sequence[str],
     single: bool,
     output: str | None,
     json: bool,
@@ -147,7 +148,7 @@ def summary_writer(
 ) -> Writer:
     """Return the writer of one or several summaries; wrong outputs are told as `Writer` does."""
     suffix, lines = ".json" if json else ".txt", json and not single
-    return Writer(output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
+    return Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
 
 
 def write_summaries(

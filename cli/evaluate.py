@@ -15,8 +15,9 @@ from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import Beams, MaxTokens, MinTokens, ParserName, ReadSentences, Selector, Truncate
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import check_writable
+from discsum.cli.writer import check_no_input, check_writable
 from discsum.constants import BEAMS, LAYOUTS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
+from discsum.data.inputs import input_files
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -248,5 +249,6 @@ def _check_files(source: PairSource, first: int, last: int | None, output: str |
     """Check that the output can be written and that a table has the columns."""
     if output is not None:
         check_writable(Path(output), folder=False)
+        check_no_input(Path(output), input_files([source.name]))
     if Path(source.name).is_file():
         next(source.pairs(first, last), None)

@@ -115,8 +115,8 @@ def extract(
     # What a result says of the options, for those that an earlier run wrote.
     named = {"unit": unit, "model": model if model in BASELINES else None}
     fields = {"selected": ..., "query": query} | {name: value for name, value in named.items() if value is not None}
-    writer = summary_writer(single, output, json, resume=resume, fields=fields)
-    reports = Reports(report, single=single, output=output, resume=resume) if report is not None else None
+    writer = summary_writer(inputs, single, output, json, resume=resume, fields=fields)
+    reports = Reports(inputs, report, single=single, output=output, resume=resume) if report is not None else None
     with _as_usage():
         options = SummaryOptions(
             model=model,

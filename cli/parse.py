@@ -100,7 +100,7 @@ def parse(
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     lines = format == "json" and not (single and not jsonl)
     one_file = single or format in SHOWN
-    writer = Writer(output, suffix(format), one_file=one_file, lines=lines, resume=resume, fields={"edus": ...})
+    writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, fields={"edus": ...})
     run = Run()
 
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discsum.cli.writer import Writer, stem
+from discsum.cli.writer import Writer
 from discsum.data.inputs import Item
-from discsum.files import replacing
 
 if TYPE_CHECKING:
     from discsum.formats.html import Listed
@@ -24,13 +24,13 @@ INDEX = "index"
 class Reports:
     """Writes pages to one file, or to a folder with a list of them."""
 
-    def __init__(self, path: str, *, single: bool, output: str | None, resume: bool) -> None:
+    def __init__(self, inputs: Sequence[str], path: str, *, single: bool, output: str | None, resume: bool) -> None:
         """Check where the pages go, before anything is loaded.
 
         Raises:
             BadParameter: One file for several documents, another suffix than `.html`, the file of `--output`, or
                 `resume`, since the list would lack the pages of earlier runs.
-            InputError: A place that cannot be written.
+            InputError: A place that cannot be written, or is an input.
         """
         suffix = Path(path).suffix
         if path == "-" or (single and suffix and suffix != ".html"):
@@ -42,7 +42,7 @@ class Reports:
             raise typer.BadParameter(f"expected another file than --output {output}", param_hint=OPTION)
         if resume:
             raise typer.BadParameter("expected no --resume beside it", param_hint=OPTION)
-        self._writer = Writer(path, ".html", one_file=single, option=OPTION)
+        self._writer = Writer(inputs, path, ".html", one_file=single, option=OPTION, reserved="" if single else INDEX)
         self._listed: list[Listed] | None = None if single else []
         self._settings: list[tuple[str, str]] = []
 
@@ -63,9 +63,7 @@ class Reports:
 
         if not summary.document.id:
             summary = replace(summary, document=summary.document.with_id(item.id))
-        # The name of the list is taken.
-        place = replace(item, id=f"{INDEX}-1") if self._listed is not None and stem(item).lower() == INDEX else item
-        name = self._writer.write(place, page(summary.document, summary, self._settings))
+        name = self._writer.write(item, page(summary.document, summary, self._settings))
         if self._listed is not None:
             self._listed.append(Listed.of(name, summary))
 
@@ -79,6 +77,5 @@ class Reports:
         from discsum.formats.html import index
 
         self._writer.__exit__(*error)
-        if self._listed and self._writer.folder is not None:
-            with replacing(self._writer.folder / f"{INDEX}.html") as path:
-                path.write_bytes(index(self._listed).encode("utf-8", "replace"))
+        if self._listed:
+            self._writer.write_reserved(index(self._listed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +14,7 @@ import typer
 
 from discsum.cli.json_lines import JsonLines
 from discsum.cli.progress import say
-from discsum.data.inputs import Item
+from discsum.data.inputs import Item, input_files
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -36,6 +36,7 @@ class Writer:
 
     def __init__(
         self,
+        inputs: Sequence[str],
         output: str | None,
         suffix: str,
         *,
@@ -44,10 +45,12 @@ class Writer:
         resume: bool = False,
         option: str = "--output",
         fields: Mapping[str, object] | None = None,
+        reserved: str = "",
     ) -> None:
         """Write to `output`.
 
         Args:
+            inputs: Arguments of the command line that name inputs, whose place no result takes.
             output: None or `-` for standard output; a path with a suffix is a file if `one_file`, unless it is a folder
                 or ends with a slash; other paths are folders.
             suffix: Suffix of the files in a folder.
@@ -56,12 +59,13 @@ class Writer:
             resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
             option: The option that names the output, for errors.
             fields: With `resume`, what lines written before must hold, as for `JsonLines`.
+            reserved: Name, without suffix, of a file of the folder that belongs to no document.
 
         Raises:
             BadParameter: `resume` where it cannot be told what was written.
-            InputError: An output that cannot be written.
+            InputError: An output that cannot be written, or is an input.
         """
-        self.suffix, self.resume, self._option = suffix, resume, option
+        self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
@@ -69,6 +73,7 @@ class Writer:
         self._stack = ExitStack()
         self._stream: IO[bytes] | None = None
         self._lines: JsonLines | None = None
+        self._inputs: Collection[Path] = ()
         if output is not None and output != "-":
             path = Path(output)
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
@@ -77,6 +82,9 @@ class Writer:
             else:
                 self.folder = path
             check_writable(path, folder=self.folder is not None, option=option)
+            self._inputs = input_files(inputs)
+            if self.file is not None or reserved:
+                check_no_input(self.file or path / (reserved + suffix), self._inputs, option)
         else:
             self._stream = sys.stdout.buffer
         if resume and self.folder is None and self._lines is None:
@@ -105,7 +113,7 @@ class Writer:
         if not self.resume:
             return False
         if self.folder is not None:
-            name = stem(item)
+            name = self._stem(item)
             own = self._names.setdefault(name, item.source) == item.source
             return own and (self.folder / (name + self.suffix)).is_file()
         assert self._lines is not None, "without a folder, resume needs lines"
@@ -122,12 +130,8 @@ class Writer:
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)
-            self._check_source(item, self.folder / name)
-            with replacing(self.folder / name) as path:
-                path.write_bytes(content)
+            self._write_file(self.folder / name, content)
             return name
-        if self.file is not None:
-            self._check_source(item, self.file)
         if self._lines is not None:
             self._lines.write(content)
             return ""
@@ -138,26 +142,36 @@ class Writer:
         self._stream.flush()
         return ""
 
+    def write_reserved(self, text: str) -> None:
+        """Write the file of the reserved name, if there is a folder."""
+        if self.folder is not None:
+            self._write_file(self.folder / (self._reserved + self.suffix), text.encode("utf-8", "replace"))
+
+    def _write_file(self, target: Path, content: bytes) -> None:
+        check_no_input(target, self._inputs, self._option)
+        with replacing(target) as path:
+            path.write_bytes(content)
+
+    def _stem(self, item: Item) -> str:
+        """Return the name of a document's file in the folder, without suffix."""
+        name = re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+        return f"{self._reserved}-1" if name.lower() == self._reserved else name
+
     def _name(self, item: Item) -> str:
-        name = stem(item)
-        if self._names.setdefault(name, item.source) != item.source:
+        name = self._stem(item)
+        other = self._names.setdefault(name, item.source)
+        if other != item.source:
             raise InputError(
-                f"{item.source}: expected a name of its own, {self._names[name]} is {name!r} too; give it another id, "
-                "or write all to one file"
+                f"{item.source}: expected a name of its own, {name}{self.suffix} is the file of {other}; give one of "
+                "them another name or id"
             )
         return name + self.suffix
 
-    def _check_source(self, item: Item, target: Path) -> None:
-        """Raise `InputError` if a result would take the place of the file that its document comes from."""
-        # Rows are named by their table and line.
-        sources = (Path(item.source), Path(item.source.rpartition(":")[0]))
-        if target.is_file() and any(source.is_file() and source.samefile(target) for source in sources):
-            raise InputError(f"{item.source}: expected another file for {self._option}, this one holds the document")
 
-
-def stem(item: Item) -> str:
-    """Return the name of a document's file in a folder, without suffix."""
-    return re.sub(r"[^\w\-. ]", "_", item.id).strip(". ") or "document"
+def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
+    """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
+    if path.resolve() in inputs:
+        raise InputError(f"{path}: expected another place for {option}, this file is an input")
 
 
 def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,15 @@ def read_inputs(
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, str(error))
+
+
+def input_files(inputs: Sequence[str]) -> set[Path]:
+    """Return the files that `read_inputs` reads, resolved; standard input and what is not there have none."""
+    found, endings = set[Path](), suffixes()
+    for name in inputs:
+        with suppress(DiscsumError, OSError):
+            found |= {path.resolve() for path in ([] if name == "-" else _files(Path(name), endings))}
+    return found
 
 
 def count_inputs(inputs: Sequence[str]) -> int | None:

@@ -235,3 +235,10 @@ def test_some_documents_of_a_treebank(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--first", 1)
     assert result.code == 1
     assert "expected documents of dev between --first and --last, got none of its 1" in result.err
+
+
+def test_the_scores_do_not_take_the_place_of_the_table(evaluate, tmp_path):
+    result = evaluate(ROWS, "-o", tmp_path / "table.jsonl")
+    assert result.code == 1
+    assert "table.jsonl: expected another place for --output, this file is an input" in result.err
+    assert len((tmp_path / "table.jsonl").read_text().splitlines()) == len(ROWS)

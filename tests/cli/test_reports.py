@@ -74,6 +74,29 @@ def test_a_place_that_cannot_be_written(extract, article, tmp_path):
     assert f"{folder}: expected a folder for --report, got the opposite" in result.err
 
 
+def test_no_page_takes_the_place_of_an_input(extract, article, tmp_path):
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for name in ("index.html", "article.html"):
+        (pages / name).write_text("<p>It rained.</p>")
+    refused = extract(pages / "index.html", article, "--report", pages)
+    assert (refused.code, refused.out) == (1, "")
+    assert f"{pages / 'index.html'}: expected another place for --report, this file is an input" in refused.err
+    (pages / "index.html").rename(tmp_path / "index.html")
+    refused = extract(article, pages / "article.html", "--report", pages)
+    assert "article.html: expected another place for --report, this file is an input" in refused.err
+    assert (pages / "article.html").read_text() == "<p>It rained.</p>"
+
+
+def test_two_documents_of_one_page(extract, tmp_path):
+    inputs = [tmp_path / "index.txt", tmp_path / "index-1.txt"]
+    for path in inputs:
+        path.write_text(f"It rained in {path.stem}.")
+    result = extract(*inputs, "--report", tmp_path / "pages")
+    assert result.code == 3
+    assert f"{inputs[1]}: expected a name of its own, index-1.html is the file of {inputs[0]}" in result.err
+
+
 @pytest.mark.parametrize("id", ["index", "index.", " Index"])
 def test_no_page_is_lost_to_the_list(discsum, parser_folder, tmp_path, id):
     table = tmp_path / "odd.jsonl"

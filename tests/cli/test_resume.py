@@ -166,7 +166,9 @@ def test_lines_of_other_runs_are_refused(discsum, parser_folder, tmp_path):
         assert expected in refused.err
         assert lines.read_bytes() == written
     assert "2 skipped" in discsum(*first, "--resume", "--query", "mill").err
-    refused = discsum(*first[:-1], table, "--resume")
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(table.read_bytes())
+    refused = discsum(*first[:-1], copy, "--resume")
     assert "expected selected of a result" in refused.err
     refused = discsum("parse", table, "--parser", parser_folder, "--jsonl", "-o", lines, "--resume")
     assert "expected edus of a result" in refused.err
@@ -189,5 +191,27 @@ def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path
         tmp_path / target,
     )
     assert refused.code == 1
-    assert "expected another file for --output, this one holds the document" in refused.err
+    assert f"{folder / 'a.txt'}: expected another place for --output, this file is an input" in refused.err
     assert (folder / "a.txt").read_text() == "It rained."
+
+
+def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_path):
+    """An output is refused whichever of the inputs it is, in whatever order they come."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    texts = {"x.txt": "It rained.", "y.txt": "The mill stopped."}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (tmp_path / "x.txt").write_text("Snow fell.")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    first = ("extract", "--model", "lead", "--parser", parser_folder)
+    for inputs, output, code in (
+        ((folder / "x.txt", folder / "y.txt"), folder / "y.txt", 1),
+        ((folder / "x.txt", folder / "y.txt"), link / "y.txt", 1),
+        ((tmp_path / "x.txt", folder / "y.txt", folder / "x.txt"), folder, 1),
+    ):
+        refused = discsum(*first, *inputs, "-o", output)
+        assert refused.code == code
+        assert "expected another place for --output, this file is an input" in refused.err
+        assert {path.name: path.read_text() for path in folder.iterdir()} == texts
