@@ -157,15 +157,19 @@ def evaluate(
         show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
         return
     from discsum.cli.parser_scores import show_parsers
+    from discsum.data.pairs import PairSource
+    from discsum.data.prepared import is_dataset_folder
     from discsum.parsers.tree_folder import has_trees
     from discsum.parsers.treebank import is_treebank
 
-    if is_treebank(Path(data)) or has_trees(Path(data)):
+    source = PairSource(data, text_column, summary_column)
+    # Folders of texts with summaries have JSON files too.
+    texts = is_dataset_folder(Path(data)) or source.is_saved
+    if not texts and (is_treebank(Path(data)) or has_trees(Path(data))):
         _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
         show_parsers(models, Path(data), split, slice(first, last), rst_parseval, style)
         return
     from discsum.abstractive.generation import Generation
-    from discsum.data.pairs import PairSource
 
     _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
     _check_unused(context, context.params.keys() - {*_unused(models)}, "extractive models")
@@ -174,7 +178,7 @@ def evaluate(
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
     policy = _policy(unit, units, block_trigrams, layout)
     _check_names(models, unit, parser, selector)
-    _check_files(PairSource(data, text_column, summary_column), first, last, output)
+    _check_files(source, first, last, output)
     run = Run()
     with loading("the models"):
         from discsum.experiments.comparison import MeasuredRows, measure

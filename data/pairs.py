@@ -58,6 +58,11 @@ class PairSource:
         """Whether the source is a dataset of the library `datasets`."""
         return self.name.startswith(HUB) or (Path(self.name) / INFO).is_file()
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether the source is a folder of the library `datasets`: a dataset, or splits of which each is one."""
+        return any((Path(self.name) / name).is_file() for name in (INFO, SPLITS))
+
     def identity(self) -> dict[str, Any]:
         """Return the identity of the documents: name, checksum or fingerprint, and columns.
 
@@ -67,6 +72,10 @@ class PairSource:
         columns = {"text_column": self.text_column, "summary_column": self.summary_column}
         if self.is_dataset:
             return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
+        path = self._table()
+        return {"name": path.name, "sha256": sha256(path)} | columns
+
+    def _table(self) -> Path:
         path = Path(self.name)
         if (path / SPLITS).is_file():
             splits = sorted(info.parent.name for info in path.glob(f"*/{INFO}"))
@@ -77,7 +86,7 @@ class PairSource:
             )
         if not path.is_file():
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
-        return {"name": path.name, "sha256": sha256(path)} | columns
+        return path
 
     def count(self) -> int | None:
         """Return the number of rows, if known without reading them."""
@@ -95,7 +104,7 @@ class PairSource:
         if self.is_dataset:
             rows = ((f"{self.name}:{number}", dict(row)) for number, row in enumerate(self._dataset(), start=1))
         else:
-            rows = read_rows(Path(self.name), "utf-8")
+            rows = read_rows(self._table(), "utf-8")
         texts = (self.text_column,) if self.text_column else TEXT_COLUMNS
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
         for number, (source, row) in enumerate(islice(rows, first, last), start=first + 1):

@@ -40,8 +40,8 @@ class TreeFolder:
 
 
 def has_trees(folder: Path) -> bool:
-    """Return whether there are tree files in a folder; one that `discsum preprocess` made counts as having none."""
-    return folder.is_dir() and not (folder / "manifest.json").is_file() and any(_tree_files(folder))
+    """Return whether there are files in a folder whose ending is that of a tree format, as `.json`."""
+    return folder.is_dir() and any(_tree_files(folder))
 
 
 def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:

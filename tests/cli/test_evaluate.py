@@ -242,3 +242,23 @@ def test_the_scores_do_not_take_the_place_of_the_table(evaluate, tmp_path):
     assert result.code == 1
     assert "table.jsonl: expected another place for --output, this file is an input" in result.err
     assert len((tmp_path / "table.jsonl").read_text().splitlines()) == len(ROWS)
+
+
+def test_a_saved_dataset_is_no_treebank(discsum, parser_folder, tmp_path):
+    """Datasets that `save_to_disk` wrote have JSON files, as folders of trees do."""
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list([{"text": row["text"], "summary": "The mill stopped."} for row in ROWS])
+    rows.save_to_disk(tmp_path / "one")
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "splits")
+    result = discsum("evaluate", "lead", tmp_path / "one", "--parser", parser_folder, "--format", "json")
+    assert (result.code, json.loads(result.out)["documents"]) == (0, 2)
+    result = discsum("evaluate", "lead", tmp_path / "splits", "--parser", parser_folder)
+    assert result.code == 1
+    assert "expected a dataset, got a folder of the splits test, train; name the folder of one" in result.err
+
+
+def test_an_unfinished_dataset_folder_is_no_treebank(discsum, tmp_path):
+    (tmp_path / "recipe.json").write_text("{}")
+    result = discsum("evaluate", "lead", tmp_path)
+    assert result.code == 1
+    assert "expected a dataset folder with manifest.json, this one is not finished" in result.err
