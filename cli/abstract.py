@@ -9,7 +9,8 @@ import typer
 
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import command_app
-from discsum.cli.documents import check_choice, one_document, summary_writer, write_summaries
+from discsum.cli.documents import check_choice
+from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     Beams,
@@ -30,8 +31,9 @@ from discsum.cli.options import (
     selector_options,
 )
 from discsum.cli.progress import loading, say
+from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.inputs import Item
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,9 +87,8 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
-    single, entries = one_document(inputs, entries)
-    writer = summary_writer(inputs, single, output, json)
+    job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
+    writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate)
 
@@ -110,7 +111,7 @@ def abstract(
 
         return work
 
-    write_summaries(inputs, single, entries, load, lambda summary: summary.text, writer, json)
+    write_summaries(job, load, writer, lambda summary: summary.text, json)
 
 
 def _note_whole(summary: AbstractiveSummary) -> None:

@@ -1,40 +1,25 @@
-"""Shared by commands on documents: batches, failures, exit codes, summaries."""
+"""Shared by commands on documents: batches, failures, exit codes."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 import typer
 
 from discsum.batches import batches, failing_alone
-from discsum.cli.progress import Counter, counting, say
-from discsum.cli.writer import Writer, is_single
-from discsum.data.inputs import Item, count_inputs
+from discsum.cli.progress import Counter, say
+from discsum.cli.writer import Writer
+from discsum.data.inputs import Item
 from discsum.data.tables import Failure
 from discsum.errors import DiscsumError
-from discsum.files import to_line
-from discsum.format_registry import suffixes
 from discsum.registry import suggestion
 
 FAILED, SOME_FAILED = 1, 3
 BATCH = 8
 T = TypeVar("T")
-
-
-class HasJson(Protocol):
-    """A summary of any kind."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object."""
-
-
-Summarized = TypeVar("Summarized", bound=HasJson)
 
 
 @dataclass
@@ -122,70 +107,3 @@ def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
         expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
         raise typer.BadParameter(expected, param_hint=option)
-
-
-def count_shown(inputs: Sequence[str]) -> int | None:
-    """Return the number of documents where it is shown, on a terminal, and cheap to know."""
-    return count_inputs(inputs) if sys.stderr.isatty() else None
-
-
-def one_document(inputs: Sequence[str], entries: Iterator[Item | Failure]) -> tuple[bool, Iterator[Item | Failure]]:
-    """Return whether the inputs are one document, and the entries; a tree file, which may hold several, is read."""
-    if not is_single(inputs) or Path(inputs[0]).suffix.lower() not in suffixes():
-        return is_single(inputs), entries
-    first = list(islice(entries, 2))
-    return len(first) == 1, chain(first, entries)
-
-
-def summary_writer(
-    inputs: Sequence[str],
-    single: bool,
-    output: str | None,
-    json: bool,
-    *,
-    resume: bool = False,
-    fields: Mapping[str, object] | None = None,
-) -> Writer:
-    """Return the writer of one or several summaries; wrong outputs are told as `Writer` does."""
-    suffix, lines = ".json" if json else ".txt", json and not single
-    return Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
-
-
-def write_summaries(
-    inputs: Sequence[str],
-    single: bool,
-    entries: Iterator[Item | Failure],
-    load: Callable[[Sequence[Item]], Callable[[Sequence[Item]], Sequence[Summarized]]],
-    text_of: Callable[[Summarized], str],
-    writer: Writer,
-    json: bool,
-    batch_size: int = BATCH,
-    beside: Callable[[Item, Summarized], None] | None = None,
-) -> None:
-    """Write the summary of each document as soon as it is ready, and end like `Run.finish`.
-
-    Args:
-        inputs: Arguments of the command line.
-        single: Whether they are one document, which is written without a heading.
-        entries: The documents.
-        load: Takes the first documents, loads the model, and returns what summarizes documents.
-        text_of: Returns the text of a summary, for output without `json`.
-        writer: From `summary_writer`.
-        json: Whether to write JSON.
-        batch_size: Documents that are summarized together.
-        beside: Writes something else of a summary as well, after it.
-    """
-    run = Run()
-    with writer, counting("summarized", count_shown(inputs)) as show:
-        for item, summary in in_batches(unwritten(entries, writer, run), load, run, batch_size):
-            with run.guard(item), show.hidden(writer.on_terminal):
-                if json:
-                    text = to_line(summary.to_json(), pretty=single)
-                else:
-                    text = text_of(summary)
-                    text = text + "\n" if single or writer.folder else f"== {item.id}\n{text}\n"
-                writer.write(item, text)
-                if beside is not None:
-                    beside(item, summary)
-            run.show(show)
-    run.finish()

@@ -11,13 +11,15 @@ import typer
 from discsum.baselines import BASELINES
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice, parsers, scorers
-from discsum.cli.documents import BATCH, check_choice, one_document, summary_writer, write_summaries
+from discsum.cli.documents import BATCH, check_choice
+from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import BatchSize, Device, Encoding, Input, Inputs, Output, Resume, Roots, Sentences, TextColumn
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.train import HeadFiles
+from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.inputs import Item
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -110,13 +112,13 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
-    single, entries = one_document(inputs, entries)
+    job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
     # What a result says of the options, for those that an earlier run wrote.
     named = {"unit": unit, "model": model if model in BASELINES else None}
     fields = {"selected": ..., "query": query} | {name: value for name, value in named.items() if value is not None}
-    writer = summary_writer(inputs, single, output, json, resume=resume, fields=fields)
-    reports = Reports(inputs, report, single=single, output=output, resume=resume) if report is not None else None
+    suffix, lines = ".json" if json else ".txt", json and not job.single
+    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
+    reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
     with _as_usage():
         options = SummaryOptions(
             model=model,
@@ -150,8 +152,8 @@ def extract(
         return "\n".join(summary.lines) if summary.unit == "sentence" else summary.text
 
     with reports or nullcontext():
-        beside = reports.write if reports is not None else None
-        write_summaries(inputs, single, entries, load, text_of, writer, json, batch_size, beside)
+        write_page = reports.write if reports is not None else None
+        write_summaries(job, load, writer, text_of, json, batch_size, write_page)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import typer
 
 from discsum.cli.command import command_app
 from discsum.cli.completion import among, choice
-from discsum.cli.documents import BATCH, Run, check_choice, count_shown, in_batches, one_document, unwritten
+from discsum.cli.documents import BATCH, check_choice
+from discsum.cli.job import Job
 from discsum.cli.options import (
     BatchSize,
     Device,
@@ -24,10 +25,10 @@ from discsum.cli.options import (
     Sentences,
     TextColumn,
 )
-from discsum.cli.progress import counting, loading
+from discsum.cli.progress import loading
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.inputs import Item
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -94,14 +95,21 @@ def parse(
     check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
-    entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
-    single, entries = one_document(inputs, entries)
+    job = Job.read(
+        inputs,
+        encoding=encoding,
+        text_column=text_column,
+        roots=roots,
+        input=input,
+        sentences=sentences,
+        edus=edus,
+    )
+    single = job.single
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     lines = format == "json" and not (single and not jsonl)
     one_file = single or format in SHOWN
     writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, fields={"edus": ...})
-    run = Run()
 
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:
         if any(item.document is None for item in items):
@@ -117,12 +125,10 @@ def parse(
 
         return lambda items: [item.document for item in ensure_parsed(items, engine, sentences=sentences, edus=edus)]
 
-    with writer, counting("parsed", count_shown(inputs)) as show:
-        for item, document in in_batches(unwritten(entries, writer, run), load, run, batch_size):
-            with run.guard(item), show.hidden(writer.on_terminal):
-                writer.write(item, _render(document, format, single and not jsonl, writer, brackets))
-            run.show(show)
-    run.finish()
+    def write(item: Item, document: Document) -> None:
+        writer.write(item, _render(document, format, single and not jsonl, writer, brackets))
+
+    job.process("parsed", load, writer, write, batch_size)
 
 
 def _render(document: Document, format: str, single: bool, writer: Writer, brackets: bool) -> str:

@@ -15,15 +15,8 @@ import typer
 from discsum.cli.json_lines import JsonLines
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
-from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import replacing
-
-
-def is_single(inputs: Sequence[str]) -> bool:
-    """Return whether the inputs are certainly one document: a file that is not a table, or standard input."""
-    path = Path(inputs[0])
-    return len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
 
 
 class Writer:
@@ -132,15 +125,24 @@ class Writer:
             name = self._name(item)
             self._write_file(self.folder / name, content)
             return name
+        self._append(content)
+        return ""
+
+    def write_nothing(self) -> None:
+        """Leave an empty file, if there is one file, instead of an earlier run's."""
+        if self.file is not None:
+            self._append(b"")
+
+    def _append(self, content: bytes) -> None:
+        """Write to the file or to standard output."""
         if self._lines is not None:
             self._lines.write(content)
-            return ""
+            return
         if self._stream is None:
             assert self.file is not None, "without a file the stream is standard output"
             self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
         self._stream.write(content)
         self._stream.flush()
-        return ""
 
     def write_reserved(self, text: str) -> None:
         """Write the file of the reserved name, if there is a folder."""

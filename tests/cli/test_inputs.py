@@ -182,3 +182,15 @@ def test_a_text_in_another_language_is_told_on_one_line(discsum, parser_folder, 
         (line,) = result.err.splitlines()
         assert line.startswith("discsum: markt: expected the language 'en', got what looks like 'de'")
         assert json.loads(result.out)["warnings"] == [line.removeprefix("discsum: markt: ")]
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+def test_an_empty_table_has_an_empty_result(discsum, parser_folder, tmp_path, options):
+    table, out = tmp_path / "news.jsonl", tmp_path / "out.jsonl"
+    arguments = ["extract", table, "--model", "lead", "--parser", parser_folder, "-o", out, *options]
+    table.write_text('{"text": "It rained."}\n')
+    assert discsum(*arguments).code == 0
+    assert out.read_text()
+    table.write_text("")
+    result = discsum(*arguments)
+    assert (result.code, out.read_text()) == (0, "")

@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from discsum.formats import read_tree
+from discsum.document import Document
+from discsum.formats import dump, read_tree
+from discsum.tree import Node, RSTTree
 
 HEADED = """<?xml version="1.0" encoding="windows-1251"?>
 <rst><header><relations><rel name="cause" type="rst"/></relations></header><body>
@@ -95,3 +97,17 @@ def test_brackets(discsum, tmp_path):
     wrong = discsum("parse", path, "-f", "rs3", "--brackets")
     assert wrong.code == 2
     assert "expected --format dis beside it, got rs3" in wrong.err
+
+
+@pytest.mark.parametrize("option", ["--sentences", "--edus"])
+def test_segmentation_of_trees_is_not_changed_in_silence(discsum, tmp_path, option):
+    document = Document.from_edu_texts(["It rained.", "The mill stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "joint")]))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.rs3").write_text(dump(document, "rs3"))
+    result = discsum("parse", tmp_path, option, "newline")
+    assert result.code == 0
+    assert result.err == (
+        f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, which keeps "
+        "its own segmentation; so do all others\n"
+    )
+    assert discsum("parse", tmp_path).err == ""

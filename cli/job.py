@@ -1,0 +1,141 @@
+"""The documents of a command line: read, processed in batches, and written one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from discsum.cli.documents import BATCH, Run, in_batches, unwritten
+from discsum.cli.progress import counting, say
+from discsum.cli.writer import Writer
+from discsum.data.inputs import Item, count_inputs, read_inputs
+from discsum.data.tables import TABLES, Failure
+from discsum.files import to_line
+from discsum.format_registry import suffixes
+
+T = TypeVar("T")
+
+
+class HasJson(Protocol):
+    """A summary of any kind."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+
+
+Summarized = TypeVar("Summarized", bound=HasJson)
+
+
+@dataclass(frozen=True)
+class Job:
+    """The documents that a command line names.
+
+    Attributes:
+        inputs: Arguments of the command line.
+        single: Whether they are one document, which is written without a heading.
+        entries: The documents, and what cannot be read.
+    """
+
+    inputs: Sequence[str]
+    single: bool
+    entries: Iterator[Item | Failure]
+
+    @classmethod
+    def read(
+        cls,
+        inputs: Sequence[str],
+        *,
+        encoding: str,
+        text_column: str | None,
+        roots: str,
+        input: str,
+        sentences: str,
+        edus: str = "model",
+    ) -> Job:
+        """Return the documents of the inputs; options are those of the commands.
+
+        The first documents of a single tree file, which may hold several, are read.
+        """
+        entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
+        entries = _note_segmented(entries, sentences, edus)
+        path = Path(inputs[0])
+        single = len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
+        if single and path.suffix.lower() in suffixes():
+            first = list(islice(entries, 2))
+            single, entries = len(first) == 1, chain(first, entries)
+        return cls(inputs, single, entries)
+
+    def process(
+        self,
+        verb: str,
+        load: Callable[[Sequence[Item]], Callable[[Sequence[Item]], Sequence[T]]],
+        writer: Writer,
+        write: Callable[[Item, T], None],
+        batch_size: int = BATCH,
+    ) -> None:
+        """Process the documents in batches, write each result as soon as it is ready, and end like `Run.finish`.
+
+        Args:
+            verb: What happens to documents, for the progress bar.
+            load: Takes the first documents, loads the models, and returns what processes documents.
+            writer: Where `write` writes to; documents that it has are left out.
+            write: Writes one document's result.
+            batch_size: Documents that are processed together.
+        """
+        run = Run()
+        # The number of documents is shown on a terminal only.
+        count = count_inputs(self.inputs) if sys.stderr.isatty() else None
+        with writer, counting(verb, count) as progress:
+            for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
+                with run.guard(item), progress.hidden(writer.on_terminal):
+                    write(item, result)
+                run.show(progress)
+            if not (run.done or run.skipped or run.failed):
+                writer.write_nothing()
+        run.finish()
+
+
+def write_summaries(
+    job: Job,
+    load: Callable[[Sequence[Item]], Callable[[Sequence[Item]], Sequence[Summarized]]],
+    writer: Writer,
+    text_of: Callable[[Summarized], str],
+    json: bool,
+    batch_size: int = BATCH,
+    write_page: Callable[[Item, Summarized], None] | None = None,
+) -> None:
+    """Write the summary of each document: its JSON object, or what `text_of` returns, and its page."""
+
+    def write(item: Item, summary: Summarized) -> None:
+        if json:
+            text = to_line(summary.to_json(), pretty=job.single)
+        else:
+            text = text_of(summary)
+            text = text + "\n" if job.single or writer.folder else f"== {item.id}\n{text}\n"
+        writer.write(item, text)
+        if write_page is not None:
+            write_page(item, summary)
+
+    job.process("summarized", load, writer, write, batch_size)
+
+
+def _note_segmented(entries: Iterator[Item | Failure], sentences: str, edus: str) -> Iterator[Item | Failure]:
+    """Yield the entries; say once that a document has sentences or EDUs already, where the options ask for others."""
+    noted = False
+    for entry in entries:
+        if not noted and isinstance(entry, Item) and entry.document is not None:
+            there = {
+                f"--sentences {sentences}": sentences != "model" and bool(entry.document.sentences),
+                f"--edus {edus}": edus != "model" and bool(entry.document.edus),
+            }
+            if ignored := [option for option, has in there.items() if has]:
+                noted = True
+                say(
+                    f"discsum: {entry.source}: expected a text for {' and '.join(ignored)}, got a tree or a parsed "
+                    "text, which keeps its own segmentation; so do all others"
+                )
+        yield entry
