@@ -16,6 +16,7 @@ from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import BatchSize, Device, Encoding, Input, Inputs, Output, Resume, Roots, Sentences, TextColumn
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
+from discsum.cli.result_options import result_options
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
@@ -32,6 +33,7 @@ app = command_app()
 
 @app.command()
 def extract(
+    context: typer.Context,
     inputs: Inputs,
     unit: Annotated[
         str | None,
@@ -113,11 +115,9 @@ def extract(
     if unit is not None:
         check_choice("--unit", unit, UNITS)
     job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
-    # What a result says of the options, for those that an earlier run wrote.
-    named = {"unit": unit, "model": model if model in BASELINES else None}
-    fields = {"selected": ..., "query": query} | {name: value for name, value in named.items() if value is not None}
     suffix, lines = ".json" if json else ".txt", json and not job.single
-    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, fields=fields)
+    settled = result_options(context)
+    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=settled)
     reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
     with _as_usage():
         options = SummaryOptions(

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,12 +25,12 @@ class JsonLines:
         written: The ids of the lines that were there before, each with its number of lines.
     """
 
-    def __init__(self, path: Path, *, resume: bool, fields: Mapping[str, object] | None = None) -> None:
+    def __init__(self, path: Path, *, resume: bool, options: str = "") -> None:
         """Name the file; with `resume`, its unfinished lines, or else the finished file's, are kept.
 
-        `fields` are those that kept lines must have, with their values; `...` stands for any, None for no such field.
+        `options` is what kept lines must have in their field of this name.
         """
-        self.path, self.resume, self._fields = path, resume, fields or {}
+        self.path, self.resume, self._options = path, resume, options
         self.partial = path.with_name(f".{path.name}.partial")
         self.written: Counter[str] = Counter()
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
@@ -41,7 +40,7 @@ class JsonLines:
         """Take the lock, and read what was written before.
 
         Raises:
-            InputError: Another run writes the file, or a line is no object with an id.
+            InputError: Another run writes the file, or a line is no object with an id, or one of other options.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -115,15 +114,17 @@ class JsonLines:
             raise InputError(
                 f"{source}: expected a JSON object with an id, as --resume goes on after, got {line[:40]!r}; {_ANEW}"
             ) from error
-        for name, wanted in self._fields.items():
-            found = data.get(name)
-            if found is None if wanted is ... else found != wanted:
-                raise InputError(
-                    f"{source}: expected {name} {'of a result' if wanted is ... else repr(wanted)} to go on with "
-                    f"--resume, got {str(found)[:40]!r}; {_ANEW}"
-                )
+        check_options(source, str(data.get("options", "")), self._options)
         return id
 
     def _unlock(self) -> None:
         Path(self._lock.lock_file).unlink(missing_ok=True)
         self._lock.release()
+
+
+def check_options(source: str, found: str, wanted: str) -> None:
+    """Raise `InputError` where results of other options, or of another command, are to be gone on with."""
+    if found != wanted:
+        raise InputError(
+            f"{source}: expected results of the options {wanted} to go on with --resume, got {found or 'none'}; {_ANEW}"
+        )

@@ -26,6 +26,7 @@ from discsum.cli.options import (
     TextColumn,
 )
 from discsum.cli.progress import loading
+from discsum.cli.result_options import result_options
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
@@ -47,6 +48,7 @@ SHOWN = ("tree", "json")
 
 @app.command()
 def parse(
+    context: typer.Context,
     inputs: Inputs,
     format: Annotated[
         str,
@@ -109,7 +111,8 @@ def parse(
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
     lines = format == "json" and not (single and not jsonl)
     one_file = single or format in SHOWN
-    writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, fields={"edus": ...})
+    options = result_options(context)
+    writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, options=options)
 
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:
         if any(item.document is None for item in items):
@@ -133,7 +136,7 @@ def parse(
 
 def _render(document: Document, format: str, single: bool, writer: Writer, brackets: bool) -> str:
     if format == "json":
-        return to_line(document.to_json(), pretty=single)
+        return to_line(writer.with_options(document.to_json()), pretty=single)
     if format != "tree":
         if not document.edus:
             raise InputError("expected some text, got none; without any, --format can only be json or tree")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 import typer
 
-from discsum.cli.json_lines import JsonLines
+from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.errors import InputError
@@ -37,7 +37,7 @@ class Writer:
         lines: bool = False,
         resume: bool = False,
         option: str = "--output",
-        fields: Mapping[str, object] | None = None,
+        options: str = "",
         reserved: str = "",
     ) -> None:
         """Write to `output`.
@@ -51,7 +51,7 @@ class Writer:
             lines: Whether results are JSON objects, one per line.
             resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
             option: The option that names the output, for errors.
-            fields: With `resume`, what lines written before must hold, as for `JsonLines`.
+            options: From `result_options`; with `resume`, what was written before must be of the same.
             reserved: Name, without suffix, of a file of the folder that belongs to no document.
 
         Raises:
@@ -59,9 +59,13 @@ class Writer:
             InputError: An output that cannot be written, or is an input.
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
+        self._options = options
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
+        # Options of a run into a folder, while it is unfinished, and when that began; older files are of another run.
+        self._record: Path | None = None
+        self._begun: int | None = None
         self._seen: set[str] = set()
         self._stack = ExitStack()
         self._stream: IO[bytes] | None = None
@@ -71,9 +75,10 @@ class Writer:
             path = Path(output)
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
-                self._lines = JsonLines(path, resume=resume, fields=fields) if lines else None
+                self._lines = JsonLines(path, resume=resume, options=options) if lines else None
             else:
                 self.folder = path
+                self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
             self._inputs = input_files(inputs)
             if self.file is not None or reserved:
@@ -92,11 +97,31 @@ class Writer:
         """Return the writer; a single output file appears when the block ends without an error."""
         if self._lines is not None:
             self._stack.enter_context(self._lines)
+        if self.resume and self._record is not None:
+            self._go_on(self._record)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Rename the single output file into place, if anything was written."""
+        """Rename the single output file into place, if anything was written; forget the options of a folder."""
         self._stack.__exit__(*error)
+        if self._record is not None and error[0] is None:
+            self._record.unlink(missing_ok=True)
+
+    def _go_on(self, record: Path) -> None:
+        """Check the options of a folder's unfinished run, or say that they are not known."""
+        if record.is_file():
+            check_options(str(record), record.read_text(encoding="utf-8").rstrip("\n"), self._options)
+            self._begun = record.stat().st_mtime_ns
+        elif any(record.parent.glob(f"*{self.suffix}")):
+            say(
+                f"discsum: {record.parent}: expected the folder of an interrupted run, got one without {record.name}; "
+                f"its {self.suffix} files are kept, whatever options they were made with"
+            )
+            self._record = None
+
+    def with_options(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a JSON object with the options where `resume` will look for them: in the lines of a file."""
+        return data | {"options": self._options} if self._lines is not None and self._options else data
 
     def has(self, item: Item) -> bool:
         """Return whether an earlier run wrote the result of a document, if there is one to go on with.
@@ -108,7 +133,8 @@ class Writer:
         if self.folder is not None:
             name = self._stem(item)
             own = self._names.setdefault(name, item.source) == item.source
-            return own and (self.folder / (name + self.suffix)).is_file()
+            path = self.folder / (name + self.suffix)
+            return own and path.is_file() and path.stat().st_mtime_ns >= (self._begun or 0)
         assert self._lines is not None, "without a folder, resume needs lines"
         if item.id in self._seen:
             say(f"discsum: {item.source}: another document has the id {item.id!r} too")
@@ -123,6 +149,10 @@ class Writer:
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)
+            if self._record is not None and self._begun is None:
+                with replacing(self._record) as path:
+                    path.write_text(self._options + "\n", encoding="utf-8")
+                self._begun = self._record.stat().st_mtime_ns
             self._write_file(self.folder / name, content)
             return name
         self._append(content)

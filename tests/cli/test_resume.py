@@ -1,6 +1,7 @@
 """`--resume`: runs that were killed go on, and end as if they had not been."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,9 +117,11 @@ def test_outputs_that_cannot_be_resumed(discsum, texts, options):
 
 def test_lines_that_are_no_documents(discsum, parser_folder, texts, tmp_path):
     out = tmp_path / "out.jsonl"
-    lines = '{"id": "0", "edus": []}\n{"text": "Rain"}\n'
+    arguments = ("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out)
+    assert discsum(*arguments).code == 0
+    lines = out.read_text().splitlines(keepends=True)[0] + '{"text": "Rain"}\n'
     out.write_text(lines)
-    result = discsum("parse", texts, "--parser", parser_folder, "--jsonl", "-o", out, "--resume")
+    result = discsum(*arguments, "--resume")
     assert result.code == 1
     assert "out.jsonl:2: expected a JSON object with an id" in result.err
     assert out.read_text() == lines
@@ -157,21 +160,65 @@ def test_lines_of_other_runs_are_refused(discsum, parser_folder, tmp_path):
     assert discsum(*first, "--query", "mill").code == 0
     written = lines.read_bytes()
     for options, expected in (
-        (("--resume", "--query", "rain"), "out.jsonl:1: expected query 'rain' to go on with --resume, got 'mill'"),
-        (("--resume",), "expected query None"),
-        (("--resume", "--query", "mill", "--unit", "edu"), "expected unit 'edu'"),
+        (("--resume", "--query", "rain"), "|query:rain|"),
+        (("--resume",), "command:extract|model:lead|parser:"),
+        (("--resume", "--query", "mill", "--unit", "edu"), "|unit:edu|"),
+        (("--resume", "--query", "mill", "--units", 1), "|units:1|"),
+        (("--resume", "--query", "mill", "--layout", "keep"), "|layout:keep|"),
+        (("--resume", "--query", "mill", "--no-dependencies"), "|dependencies:no|"),
     ):
         refused = discsum(*first, *options)
         assert refused.code == 1
-        assert expected in refused.err
+        wanted, got = refused.err.split(", got ")
+        assert "out.jsonl:1: expected results of the options command:extract|" in wanted
+        assert expected in wanted and "query:mill" in got
         assert lines.read_bytes() == written
     assert "2 skipped" in discsum(*first, "--resume", "--query", "mill").err
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(table.read_bytes())
     refused = discsum(*first[:-1], copy, "--resume")
-    assert "expected selected of a result" in refused.err
+    assert "expected results of the options command:extract|" in refused.err and "got none" in refused.err
     refused = discsum("parse", table, "--parser", parser_folder, "--jsonl", "-o", lines, "--resume")
-    assert "expected edus of a result" in refused.err
+    assert "expected results of the options command:parse|" in refused.err
+
+
+def test_lines_of_another_model_are_refused(discsum, parser_folder, summarizer_folders, tmp_path):
+    table, lines, model = tmp_path / "news.jsonl", tmp_path / "out.jsonl", tmp_path / "model"
+    table.write_text('{"id": "a", "text": "It rained."}\n')
+    shutil.copytree(summarizer_folders["sentence"], model)
+    arguments = ("extract", table, "--json", "-o", lines)
+    assert discsum(*arguments, "--model", model).code == 0
+    assert "1 skipped" in discsum(*arguments, "--model", model, "--resume").err
+    assert discsum(*arguments, "--model", "lead", "--parser", parser_folder, "--resume").code == 1
+    assert "expected results of the options" in discsum(*arguments, "--resume").err
+    # Trained again in the same folder.
+    (model / "config.json").write_text((model / "config.json").read_text() + "\n")
+    assert "expected results of the options" in discsum(*arguments, "--model", model, "--resume").err
+
+
+def test_a_folder_of_other_options(discsum, parser_folder, texts, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["extract", texts, "--model", "lead", "--parser", parser_folder, "--batch-size", 2, "-o", out]
+    killed([*arguments, "--units", 1], lambda: len(list(out.glob("*.txt"))) >= 3)
+    refused = discsum(*arguments, "--resume")
+    assert refused.code == 1
+    assert ".txt.options: expected results of the options command:extract|" in refused.err
+    # What another command writes there is its own affair.
+    assert discsum("parse", texts, "--parser", parser_folder, "-f", "rs3", "-o", out, "--resume").code == 0
+    # A run that begins anew and is killed too keeps nothing of the one before.
+    for path in texts.iterdir():
+        (out / path.name).write_text("old")
+    killed(arguments, lambda: (out / "1.txt").read_text() != "old")
+    assert (out / "8.txt").read_text() == "old"
+    assert discsum(*arguments, "--resume").code == 0
+    assert "old" not in [path.read_text() for path in out.glob("*.txt")]
+    assert len(list(out.glob("*.txt"))) == 9
+    assert not (out / ".txt.options").exists()
+    again = discsum(*arguments, "--resume")
+    assert (
+        "expected the folder of an interrupted run, got one without .txt.options; its .txt files are kept" in again.err
+    )
+    assert "9 skipped" in again.err
 
 
 @pytest.mark.parametrize("target", ["in/a.txt", "in"])

@@ -107,7 +107,7 @@ def test_segmentation_of_trees_is_not_changed_in_silence(discsum, tmp_path, opti
     result = discsum("parse", tmp_path, option, "newline")
     assert result.code == 0
     assert result.err == (
-        f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, which keeps "
-        "its own segmentation; so do all others\n"
+        f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, "
+        "which keeps its own segmentation; so do all others\n"
     )
     assert discsum("parse", tmp_path).err == ""
