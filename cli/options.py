@@ -10,16 +10,18 @@ import typer
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACHED
+from discsum.data.tables import check_encoding
 from discsum.errors import InputError
 from discsum.format_registry import readable
 from discsum.registry import suggestion
 
 
 def _known_encoding(name: str) -> str:
-    try:
-        "text".encode("utf-8" if name == DECLARED else name)
-    except LookupError as error:
-        raise typer.BadParameter(f"expected the name of a text encoding, got {name!r}") from error
+    if name != DECLARED:
+        try:
+            check_encoding(name)
+        except InputError as error:
+            raise typer.BadParameter(str(error)) from error
     return name
 
 

@@ -35,6 +35,14 @@ class Failure:
         return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
 
 
+def check_encoding(name: str) -> None:
+    """Raise `InputError` unless this is the name of an encoding of texts."""
+    try:
+        "text".encode(name)
+    except (LookupError, UnicodeError) as error:
+        raise InputError(f"expected the name of a text encoding, got {name!r}") from error
+
+
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
     """Return the decoded text of a file, unchanged but for a byte order mark, which is removed.
 
@@ -46,7 +54,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
         remedy: What errors tell the user to do.
 
     Raises:
-        InputError: Bytes that the encoding does not allow; the message has the offset of the first.
+        InputError: No such encoding, or bytes that it does not allow; the message has the offset of the first.
     """
     try:
         text = content.decode(encoding)
@@ -55,8 +63,10 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
             f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
             f"{remedy}"
         ) from error
-    except LookupError as error:
-        raise InputError(f"expected the name of an encoding with --encoding, got {encoding!r}") from error
+    except (LookupError, UnicodeError) as error:
+        # Some encodings, as idna, name no byte.
+        check_encoding(encoding)
+        raise InputError(f"{source}: expected {encoding}, got bytes that are not: {error}; {remedy}") from error
     return text if offset else text.removeprefix("\ufeff")
 
 
@@ -79,8 +89,10 @@ def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tupl
     Rows are streamed, so the table may have any size. `remedy` is what errors about the encoding tell the user to do.
 
     Raises:
-        InputError: A file that is not a table, is truncated, or, for CSV and TSV, is not of the encoding.
+        InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, is not of the
+            encoding.
     """
+    check_encoding(encoding)
     kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
     if kind == ".parquet":
         for number, row in enumerate(_parquet_rows(path), start=1):
@@ -150,7 +162,7 @@ def _separated_rows(path: Path, separator: str, encoding: str, remedy: str) -> I
                 # A field may hold line breaks; name the first line of the record.
                 yield f"{path}:{begins}", row
                 begins = reader.line_num + 1
-        except UnicodeDecodeError:
+        except UnicodeError:
             # That error counts from the last chunk; decode the whole file to report the offset in the file.
             decode(path.read_bytes(), encoding, str(path), remedy=remedy)
             raise

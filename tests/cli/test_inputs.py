@@ -50,6 +50,9 @@ def test_a_file_that_is_not_utf8(extract, tmp_path):
     result = extract(path, "--encoding", "latin-1")
     assert result.code == 0
     assert "caf\u00e9" in result.out
+    for name in ("undefined", "hex", "rot13"):
+        result = extract(path, "--encoding", name)
+        assert (result.code, f"expected the name of a text encoding, got '{name}'" in result.err) == (2, True)
     result = extract(path, "--encoding", "latin-99")
     assert result.code == 2
     assert "expected the name of a text encoding, got 'latin-99'" in result.err

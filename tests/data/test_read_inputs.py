@@ -87,8 +87,10 @@ def test_encodings(encoding):
     [
         (b"ab\xff", "utf-8", "it: expected utf-8, got byte 0xff at offset 2"),
         ("caf\u00e9".encode(), "ascii", "it: expected ascii, got byte 0xc3 at offset 3"),
-        (b"a", "klingon", "expected the name of an encoding with --encoding, got 'klingon'"),
-        (b"a", "base64", "expected the name of an encoding with --encoding, got 'base64'"),
+        (b"a", "klingon", "expected the name of a text encoding, got 'klingon'"),
+        (b"a", "undefined", "expected the name of a text encoding, got 'undefined'"),
+        (b"xn--.", "idna", "it: expected idna, got bytes that are not"),
+        (b"a", "base64", "expected the name of a text encoding, got 'base64'"),
     ],
 )
 def test_bytes_that_are_no_text(content, encoding, message):
