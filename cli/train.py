@@ -51,7 +51,7 @@ class TrainCommand(TyperCommand):
 
 
 def _in_lines(name: str) -> str:
-    """Return a pattern of many names in lines that end with a comma."""
+    """Return a recipe's name; one that stands for many, as `xiao2020/{a,b}`, is broken into lines behind commas."""
     words = name.replace(",", ", ")
     return "\n    ".join(line.replace(", ", ",") for line in textwrap.wrap(words, 74, break_on_hyphens=False))
 

@@ -84,8 +84,11 @@ def loads(content: str, source: str = "") -> Document:
         data = json.loads(content)
     except json.JSONDecodeError as error:
         message = f"expected a JSON object, got: {error.msg} (column {error.colno})"
-        remedy = "rename it to .jsonl if it has an object a line" if error.msg == "Extra data" else "is it cut off?"
-        raise FormatError(f"{message}; {remedy}", source=source, line=error.lineno) from error
+        if error.msg == "Extra data":
+            message += "; rename it to .jsonl if it has an object a line"
+        elif error.pos >= len(content.rstrip()) or error.msg.startswith("Unterminated string"):
+            message += "; is it cut off?"
+        raise FormatError(message, source=source, line=error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise _problem(f"expected a JSON object of a document, got: {error}", source) from error
     return from_object(data, source)

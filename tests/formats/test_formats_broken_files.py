@@ -191,3 +191,18 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "story.rsd").write_bytes(b"1\tcaf\xe9\t0")
     with pytest.raises(FormatError, match=r"story.rsd: expected utf-8, got byte 0xe9 at offset 5"):
         read_tree(tmp_path / "story.rsd")
+
+
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ('{"text": "It rained."', "; is it cut off?"),
+        ('{"text": "It rai', "; is it cut off?"),
+        ('{"text": "It rained."}\n{"text": "It rained."}', "; rename it to .jsonl if it has an object a line"),
+        ('{"text": "It rained.", edus: []}', "(column 24)"),
+    ],
+)
+def test_what_to_do_about_invalid_json(content, remedy):
+    with pytest.raises(FormatError) as caught:
+        load(content, "json")
+    assert str(caught.value).endswith(remedy)
