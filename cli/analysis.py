@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discsum.abstractive.sparse.selectors import ALL
 from discsum.errors import InputError
 from discsum.files import replacing
-
-# As in `discsum.abstractive.sparse.selectors`, which `--help` must not import.
-ALL = "all"
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer

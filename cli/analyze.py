@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Annotated
@@ -57,11 +58,12 @@ def attention(
         from discsum.abstractive.analysis.pictures import heatmap
         from discsum.parsers.loading import load_parser
 
-    summarizer = load_model(model, selector, r, device)
+        summarizer = load_model(model, selector, r, device)
     layers = len(summarizer.model.get_decoder().layers)
     if layer > layers:
         raise InputError(f"--layer: expected one of 1 to {layers}, got {layer}")
-    document = item.document or load_parser(parser).parse(item.text, id=item.id)
+    with loading("the parser"):
+        document = item.document or load_parser(parser).parse(item.text, id=item.id)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -98,11 +100,13 @@ def sparsity(
         from discsum.abstractive.analysis.sentences_read import retained_mass
         from discsum.parsers.loading import load_parser
 
+        engine = load_parser(parser)
     texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]
-    parsed = list(load_parser(parser).parse_many(texts, ids=[pair.id for pair in pairs]))
+    parsed = list(engine.parse_many(texts, ids=[pair.id for pair in pairs]))
     lines: dict[str, list[float]] = {}
     for name in model:
-        summarizer = load_model(name, device=device)
+        with loading(name):
+            summarizer = load_model(name, device=device)
         with counting(f"read by {name}", len(pairs)) as show:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, show)
         for number, curve in enumerate(mass, start=1):
@@ -150,13 +154,13 @@ def time(
     """
     check_model(model)
     check_name(selector)
+    lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
+    _check_lengths(lengths, tokens)
     with loading("the model"):
-        from discsum.abstractive.analysis.decoding_time import check_lengths, decoder_times, fit_time
+        from discsum.abstractive.analysis.decoding_time import decoder_times, fit_time
         from discsum.abstractive.analysis.pictures import curves
 
-    lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
-    check_lengths(lengths, tokens)
-    summarizer = load_model(model, selector, r, device)
+        summarizer = load_model(model, selector, r, device)
     for option, longest, most in (
         ("--length", max(lengths), summarizer.target_positions),
         ("--tokens", max(tokens), summarizer.positions),
@@ -208,10 +212,19 @@ def corpus(
         from discsum.abstractive.analysis.corpus import corpus_statistics
         from discsum.parsers.loading import load_parser
 
-        tokenizer = load_tokenizer(model)
-    parsed = load_parser(parser).parse_many([pair.text for pair in pairs])
+        tokenizer, engine = load_tokenizer(model), load_parser(parser)
+    parsed = engine.parse_many([pair.text for pair in pairs])
     counted = ((pair, len(document.sentences)) for pair, document in zip(pairs, parsed, strict=True))
     found = corpus_statistics(counted, tokenizer)
     write_numbers(output, "corpus", {"table": table, "model": model, **asdict(found)})
     figures = {"N": found.tokens, "N1": found.sentences, "M": found.summary_tokens, "N/M": found.ratio}
     typer.echo("  ".join([f"documents {found.documents}", *(f"{name} {value:.1f}" for name, value in figures.items())]))
+
+
+def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
+    """Raise `InputError` for too few lengths to fit a model, which is told before torch is imported."""
+    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
+        raise InputError(
+            "expected at least four --length M with one --tokens N, or three and more of each, "
+            f"got {len(set(outputs))} and {len(set(inputs))}"
+        )

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discsum.abstractive.folder import check_model
-from discsum.cli.analysis import ALL, Documents, Out, load_system, read_table, write_numbers
+from discsum.abstractive.sparse.selectors import ALL
+from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
@@ -57,8 +58,8 @@ def rouge(
         from discsum.parsers.loading import load_parser
         from discsum.parsers.parsing import split_lines
 
+        engine = load_parser(parser)
     texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
-    engine = load_parser(parser)
     parsed = list(engine.parse_many(texts, ids=names))
     references = [pair.references for pair in pairs]
     generation = Generation(beams, min_tokens, max_tokens, truncate=True)
@@ -69,7 +70,8 @@ def rouge(
 
     found: dict[str, list[dict[str, Any]]] = {}
     for name in system:
-        summarizer = load_system(name, device)
+        with loading(name):
+            summarizer = load_system(name, device)
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as show:
             found[name] = []

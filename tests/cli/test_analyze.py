@@ -1,6 +1,7 @@
 """`discsum analyze`."""
 
 import json
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -89,6 +90,13 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     assert "--layer: expected one of 1 to 2, got 3" in result.err
     result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
     assert result.code == 1
+
+
+def test_lengths_are_checked_before_anything_is_loaded(discsum, bart_folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "discsum.abstractive.analysis.decoding_time", None)
+    result = discsum("analyze", "time", "--model", bart_folder, "--tokens", 50, "--tokens", 100)
+    assert result.code == 1
+    assert "expected at least four --length M with one --tokens N, or three and more of each, got 6 and 2" in result.err
 
 
 def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):

@@ -66,19 +66,6 @@ class TimeModel:
         }
 
 
-def check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
-    """Check that the lengths suffice to fit a model.
-
-    Raises:
-        InputError: They do not; the message says what is missing.
-    """
-    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
-        raise InputError(
-            "expected at least four --length M with one --tokens N, or three and more of each, "
-            f"got {len(set(outputs))} and {len(set(inputs))}"
-        )
-
-
 def fit_time(outputs: ArrayLike, inputs: ArrayLike, seconds: ArrayLike) -> TimeModel:
     """Return `time = c1 + c2 M + c3 N + c4 MN + c5 M^2 + c6 N^2` for samples `(samples,)` of M and N (appendix B).
 
