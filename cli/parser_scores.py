@@ -25,7 +25,7 @@ def show_parsers(models: Sequence[str], data: Path, split: str, rows: slice, rst
     for model in models:
         read_config(model, PARSER_KIND)
     # The splits of a treebank other than GUM are those that a parser was trained with.
-    splits = [read_split(data, split, model) for model in models]
+    splits = read_split(data, split, models)
     for gold in splits:
         if not gold[rows]:
             raise InputError(

@@ -11,6 +11,7 @@ from discsum.constants import HUB
 from discsum.parsers.training.evaluation import ParserScores, format_figures
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
+from discsum.text_checks import ENGLISH
 from discsum.training.task import LogEntry
 
 _GUM = """\
@@ -37,10 +38,10 @@ texts is part of this model.
 def parser_card(
     name: str,
     recipe: ParserRecipe,
+    treebank: Treebank,
     log: Sequence[LogEntry],
     best: LogEntry,
     notes: str,
-    treebank: Treebank | None = None,
 ) -> str:
     """Return the model card of one run: data and licences, recipe, and the figures of its log."""
     losses = " | ".join(log[0].parts)
@@ -49,16 +50,16 @@ def parser_card(
         parts = " | ".join(f"{value:.3f}" for value in entry.parts.values())
         table.append(f"| {entry.steps} | {format_figures(entry.validation)} | {parts} |")
     kept = f"the running average after step {best.steps}"
-    return _card(name, recipe, kept, "\n".join(table), notes, treebank)
+    return _card(name, recipe, treebank, kept, "\n".join(table), notes)
 
 
 def mean_card(
     name: str,
     recipe: ParserRecipe,
+    treebank: Treebank,
     runs: Sequence[tuple[str, ParserScores]],
     scores: ParserScores,
     notes: str,
-    treebank: Treebank | None = None,
 ) -> str:
     """Return the card of several runs' averaged weights: as `parser_card`, with the figures of each run and of all."""
     rows = [(run, list(found.figures.values())) for run, found in runs]
@@ -70,7 +71,7 @@ def mean_card(
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(values)} |" for label, values in rows]
     kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best validation"
-    return _card(name, recipe, kept, "\n".join(table), notes, treebank)
+    return _card(name, recipe, treebank, kept, "\n".join(table), notes)
 
 
 def _cells(values: Sequence[float]) -> str:
@@ -79,8 +80,9 @@ def _cells(values: Sequence[float]) -> str:
 
 
 def _data(treebank: Treebank) -> str:
-    """Return what a parser was trained on, if it is not GUM."""
-    assert treebank.splits is not None, "GUM has its own"
+    """Return what a parser was trained on."""
+    if treebank.splits is None:
+        return _GUM
     nodes = [node for document in treebank.train if document.tree for node in document.tree.nodes]
     test = len(treebank.splits.names.get("test", ()))
     return _OTHER.format(
@@ -94,10 +96,11 @@ def _data(treebank: Treebank) -> str:
     )
 
 
-def _card(name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str, treebank: Treebank | None) -> str:
-    other = treebank if treebank is not None and treebank.splits is not None else None
-    data, measured = (_GUM, "GUM dev") if other is None else (_data(other), "the dev split")
-    license, language = ("apache-2.0", "en") if other is None else (recipe.license, recipe.language)
+def _card(name: str, recipe: ParserRecipe, treebank: Treebank, kept: str, figures: str, notes: str) -> str:
+    data, measured = _data(treebank), "GUM dev" if treebank.is_gum else "the dev split"
+    license = recipe.license or ("apache-2.0" if treebank.is_gum else "")
+    language = recipe.language or treebank.language
+    english = "English " if language == ENGLISH else ""
     head = {"license": license, "language": language, "tags": ["rst", "discourse-parsing", "discourse-segmentation"]}
     if recipe.teachers:
         texts = ", ".join(map(str, recipe.texts))
@@ -115,7 +118,7 @@ def _card(name: str, recipe: ParserRecipe, kept: str, figures: str, notes: str, 
 ---
 # {name}
 
-Sentences, elementary discourse units and an RST tree from raw {"English " if other is None else ""}text; use it with
+Sentences, elementary discourse units and an RST tree from raw {english}text; use it with
 `discsum parse --parser FOLDER`. Weights are {kept}, stored as float16.
 
 ## Data

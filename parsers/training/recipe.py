@@ -93,10 +93,10 @@ class ParserRecipe(TrainingRecipe):
         str,
         about(
             "ISO 639-1 code of the treebank's language, such as de, for the model card; texts that look like another "
-            "one get a warning. Without it none do."
+            "one get a warning. Without it none do; by default en for GUM."
         ),
     ] = ""
-    license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
+    license: Annotated[str, about("Licence of the weights, for the model card; by default apache-2.0 for GUM.")] = ""
 
     def problems(self) -> list[str]:
         """Return the contradictions between fields."""

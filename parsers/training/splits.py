@@ -19,6 +19,7 @@ from discsum.parsers.treebank import is_treebank, read_gum, read_splits
 from discsum.persistence import locate
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
+from discsum.text_checks import ENGLISH
 
 LISTING, KEPT = "splits.tsv", "treebank.json"
 # The name of all documents together, for measuring.
@@ -89,6 +90,21 @@ class Treebank:
     splits: Splits | None = None
     guessed: int = 0
 
+    @property
+    def is_gum(self) -> bool:
+        """Whether this is GUM, whose splits, licence and language are known."""
+        return self.splits is None
+
+    @property
+    def language(self) -> str:
+        """The language of GUM; that of another treebank is known from the recipe only."""
+        return ENGLISH if self.is_gum else ""
+
+    def write_splits(self, folder: Path) -> None:
+        """Write the splits to a parser's folder; GUM's are not kept."""
+        if self.splits is not None:
+            self.splits.write(folder)
+
 
 def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATION) -> Treebank:
     """Return the training and dev documents of a checkout of GUM, or of any folder of tree files.
@@ -105,13 +121,13 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
     found = read_folder(folder, sentences)
     if config.file is not None or listing.is_file():
-        names = listed(found, read_splits(listing), str(listing))
+        names = match_names(found, read_splits(listing), str(listing))
         unused = len(found.documents) - sum(map(len, names.values()))
         if unused:
             warn(f"{listing}: {unused} documents are in no split and not used", InputWarning, stacklevel=2)
         wanted = f"{listing}: expected documents of the splits train and dev"
     else:
-        names = drawn(found.documents, config)
+        names = draw_splits(found.documents, config)
         wanted = f"{folder}: expected at least {2 + bool(config.test)} documents to draw splits from"
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
     if not train or not dev:
@@ -121,7 +137,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     return Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
 
 
-def drawn(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:
+def draw_splits(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:
     """Return the names by split, drawn by shares; a document's place in the draw does not depend on the others."""
 
     def place(name: str) -> str:
@@ -134,58 +150,83 @@ def drawn(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:
     return {split: sorted(part) for split, part in parts.items() if part}
 
 
-def listed(found: TreeFolder, splits: Mapping[str, Sequence[str]], source: str) -> dict[str, list[str]]:
+def match_names(
+    found: TreeFolder, splits: Mapping[str, Sequence[str]], source: str, remedy: str = ""
+) -> dict[str, list[str]]:
     """Return the names of the found documents by the splits of a list, which may name files or leave out folders.
+
+    Args:
+        found: The documents.
+        splits: Names by split.
+        source: The list's file, for errors.
+        remedy: What to do where the list names documents that are not there; by default to correct it.
 
     Raises:
         InputError: Documents that are not there, or are in two splits.
     """
-    known = {name: name for name in found.left_out} | {name: name for name in found.documents}
-    short: dict[str, list[str]] = {}
-    for name in known:
-        short.setdefault(name.rpartition("/")[2], []).append(name)
-    known = {last: full[0] for last, full in short.items() if len(full) == 1} | known
-    named, missing, places = dict[str, list[str]](), list[str](), dict[str, str]()
+    by_name = {name: name for name in found.left_out} | {name: name for name in found.documents}
+    by_last = dict[str, list[str]]()
+    for name in by_name:
+        by_last.setdefault(name.rpartition("/")[2], []).append(name)
+    by_name = {last: full[0] for last, full in by_last.items() if len(full) == 1} | by_name
+    matched, missing, split_of = dict[str, list[str]](), list[str](), dict[str, str]()
     for split, names in splits.items():
         for name in names:
             bare = name.rsplit(".", 1)[0] if Path(name).suffix.lower() in suffixes() else name
-            full = known.get(name) or known.get(bare)
+            full = by_name.get(name) or by_name.get(bare)
             if full is None:
                 missing.append(name)
-            elif places.setdefault(full, split) != split:
-                raise InputError(f"{source}: expected {name} in one split, got {places[full]} and {split}")
+            elif split_of.setdefault(full, split) != split:
+                raise InputError(f"{source}: expected {name} in one split, got {split_of[full]} and {split}")
             elif full in found.documents:
-                named.setdefault(split, []).append(full)
+                matched.setdefault(split, []).append(full)
     if missing:
         shown = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
-        near = suggestion(missing[0], list(known))
-        raise InputError(f"{source}: expected names of documents with trees, found no {shown}{near}; correct the list")
-    return {split: list(dict.fromkeys(names)) for split, names in named.items()}
+        remedy = f"; {remedy}" if remedy else f"{suggestion(missing[0], list(by_name))}; correct the list"
+        raise InputError(f"{source}: expected names of documents with trees, found no {shown}{remedy}")
+    return {split: list(dict.fromkeys(names)) for split, names in matched.items()}
 
 
-def read_split(folder: Path, split: str, parser: str | Path) -> list[Document]:
-    """Return the documents of a split of GUM or of any folder of tree files, to measure a parser on.
+def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[list[Document]]:
+    """Return for each parser the documents of a split of GUM or of any folder of tree files, to measure it on.
 
     Splits of a folder are those that the parser was trained with, if it was trained on its documents, or those of
-    `splits.tsv`; `all` are all documents.
+    `splits.tsv`; `all` are all documents. The folder is read once for all parsers that read sentences alike.
 
     Raises:
         InputError: No such split, or documents of it that are not there.
     """
     if is_treebank(folder):
-        return read_gum(folder, split)
-    kept = Splits.read(locate(parser))
-    found = read_folder(folder, kept.sentences if kept else PUNCTUATION)
+        documents = read_gum(folder, split)
+        return [documents for _ in parsers]
+    trained = [Splits.read(locate(parser)) for parser in parsers]
+    origins = [kept.sentences if kept else PUNCTUATION for kept in trained]
+    found = {origin: read_folder(folder, origin) for origin in dict.fromkeys(origins)}
+    return [
+        _documents_of(folder, found[origin], split, parser, kept)
+        for parser, kept, origin in zip(parsers, trained, origins, strict=True)
+    ]
+
+
+def _documents_of(
+    folder: Path, found: TreeFolder, split: str, parser: str | Path, trained: Splits | None
+) -> list[Document]:
+    """Return the documents of a split of a folder, by the parser's own splits if it was trained on the folder."""
     if split == ALL:
         return list(found.documents.values())
-    known = found.documents.keys() | found.left_out
-    named = {name for names in (kept.names if kept else {}).values() for name in names}
+    listing = folder / LISTING
+    there = found.documents.keys() | found.left_out
+    learned = {name for names in (trained.names if trained else {}).values() for name in names}
     # Another treebank, with splits of its own, may have some of the names.
-    own = known >= named if (folder / LISTING).is_file() else bool(known & named)
-    if kept is not None and own:
-        names, source = kept.names, str(locate(parser) / KEPT)
-    elif (folder / LISTING).is_file():
-        names, source = read_splits(folder / LISTING), str(folder / LISTING)
+    same = there >= learned if listing.is_file() else bool(there & learned)
+    if trained is not None and same:
+        names, source = trained.names, locate(parser) / KEPT
+        remedy = (
+            f"name the treebank that {parser} was trained on, with all its documents, or measure on all of {folder} "
+            f"with --split {ALL}"
+        )
+    elif listing.is_file():
+        names, source, remedy = read_splits(listing), listing, ""
     else:
         raise InputError(
             f"{folder}: expected a treebank that {parser} was trained on, or one with {LISTING}; measure on all of its "
@@ -193,5 +234,5 @@ def read_split(folder: Path, split: str, parser: str | Path) -> list[Document]:
         )
     if split not in names:
         raise InputError(f"{source}: expected documents of the split {split!r}, found {', '.join(names) or 'none'}")
-    chosen = listed(found, {split: names[split]}, source)
-    return [found.documents[name] for name in chosen.get(split, ())]
+    matched = match_names(found, {split: names[split]}, str(source), remedy)
+    return [found.documents[name] for name in matched.get(split, ())]

@@ -26,7 +26,6 @@ from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
 from discsum.relation_classes import RelationClasses
-from discsum.text_checks import ENGLISH
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
 
@@ -91,7 +90,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
         super().__init__(recipe, GoldExamples(train, self.tokenizer, labels))
-        self.dev, self.name, self.notes, self.treebank = dev, name, notes, treebank
+        self.dev, self.name, self.notes = dev, name, notes
+        self.treebank = treebank or Treebank("gum", [*train], [*dev])
         classes = RelationClasses.of({relation for _, relation in labels}, recipe.classes)
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
@@ -193,12 +193,11 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
     def save(self, folder: Path) -> None:
         """Write the parser, and the splits of its treebank."""
         self._parser().save_pretrained(folder)
-        if self.treebank is not None and self.treebank.splits is not None:
-            self.treebank.splits.write(folder)
+        self.treebank.write_splits(folder)
 
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
-        return parser_card(self.name, self.recipe, log, best, self.notes, self.treebank)
+        return parser_card(self.name, self.recipe, self.treebank, log, best, self.notes)
 
     def state(self) -> dict[str, Any]:
         """Return the digest of the pseudo-labelled texts."""
@@ -209,6 +208,5 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         self._pseudo_labelled_digest = state["silver"]
 
     def _parser(self) -> Parser:
-        other = self.treebank is not None and self.treebank.splits is not None
-        language = self.recipe.language if other else ENGLISH
+        language = self.recipe.language or self.treebank.language
         return Parser(self.parser, self.tokenizer, self.name, language=language)

@@ -18,6 +18,7 @@ from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
 from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
@@ -209,7 +210,10 @@ def test_the_first_of_equally_good_validations_is_the_best(undisturbed, monkeypa
 
 def test_the_card_names_teachers_and_their_texts(undisturbed):
     taught = {"teachers": ["runs/large/best"], "texts": [{"path": "news.jsonl", "first": 2, "last": 9}], "longest": 70}
-    card = parser_card("pupil", ParserRecipe.from_dict(taught), undisturbed.log, undisturbed.best, notes="")
+    card = parser_card(
+        "pupil", ParserRecipe.from_dict(taught), Treebank("gum", [], []), undisturbed.log, undisturbed.best, notes=""
+    )
+    assert "license: apache-2.0\nlanguage: en\n" in card
     assert "\n- teachers: runs/large/best\n" in card
     assert "\n- texts, at most 70 characters of each: news.jsonl rows 2-9\n" in card
 
@@ -309,3 +313,11 @@ def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, t
     whole, parts = gradients
     assert sum(value is not None for value in whole.values()) > 20
     torch.testing.assert_close(parts, whole, atol=1e-5, rtol=1e-4)
+
+
+def test_language_and_licence_of_a_recipe_are_those_of_the_card(undisturbed):
+    """The recipe has the last word, for GUM too."""
+    recipe = ParserRecipe.from_dict({"language": "cop", "license": "mit"})
+    card = parser_card("pupil", recipe, Treebank("gum", [], []), undisturbed.log, undisturbed.best, notes="")
+    assert "license: mit\nlanguage: cop\n" in card
+    assert "from raw text" in card
