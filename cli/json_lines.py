@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from filelock import FileLock, Timeout
-
 from discsum.errors import InputError
+from discsum.files import locked
 
 _ANEW = "leave out --resume to begin anew, or name another file"
 
@@ -33,7 +33,7 @@ class JsonLines:
         self.path, self.resume, self._options = path, resume, options
         self.partial = path.with_name(f".{path.name}.partial")
         self.written: Counter[str] = Counter()
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        self._lock = ExitStack()
         self._stream: IO[bytes] | None = None
 
     def __enter__(self) -> JsonLines:
@@ -43,32 +43,23 @@ class JsonLines:
             InputError: Another run writes the file, or a line is no object with an id, or one of other options.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise InputError(
-                f"{self.path}: expected to be alone with it, got another run that writes it; wait for that one"
-            ) from error
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(locked(self.path.with_name(f".{self.path.name}.lock"), self.path))
             if self.resume:
                 finished = not self.partial.exists() and self.path.is_file()
                 # What is copied is checked first, so that a refusal leaves nothing behind.
                 self._read(self.path if finished else self.partial)
-        except BaseException:
-            self._unlock()
-            raise
+            self._lock = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         """Rename the file into place, if there is one and no error."""
-        try:
+        with self._lock:
             if self._stream is not None:
                 os.fsync(self._stream.fileno())
                 self._stream.close()
                 if kind is None:
                     self.partial.replace(self.path)
-        finally:
-            self._unlock()
 
     def write(self, content: bytes) -> None:
         """Append whole lines; after an error the file ends with the line before.
@@ -116,10 +107,6 @@ class JsonLines:
             ) from error
         check_options(source, str(data.get("options", "")), self._options)
         return id
-
-    def _unlock(self) -> None:
-        Path(self._lock.lock_file).unlink(missing_ok=True)
-        self._lock.release()
 
 
 def check_options(source: str, found: str, wanted: str) -> None:

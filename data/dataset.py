@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
-from discsum.data.manifest import REMEDY, Manifest
+from discsum.data.manifest import LOCK, REMEDY, Manifest
 from discsum.errors import InputError
 from discsum.extras import needs
-from discsum.files import replacing, sha256
+from discsum.files import locked, replacing, sha256
 
 with needs("pyarrow"):
     import pyarrow as pa
@@ -71,7 +69,7 @@ def _new_copy(shards: Sequence[Path], places: Sequence[Path], name: str, check: 
         try:
             place.mkdir(parents=True, exist_ok=True)
             # If several processes start together, one writes the copy.
-            with FileLock(place / ".lock"):
+            with locked(place / LOCK, place, wait=True):
                 return _intact_copy(place, name, check) or _copy(shards, place, name)
         except OSError as error:
             problems.append(f"{place} ({error.strerror or error})")

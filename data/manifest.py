@@ -9,10 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from discsum.errors import InputError
-from discsum.files import replacing, sha256
+from discsum.files import locked, replacing, sha256
 from discsum.recipes.fields import differences
 
 FORMAT = 1
@@ -165,14 +163,9 @@ def _tidy(folder: Path) -> None:
 def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
 
-    The operating system releases the lock if the process is killed.
-
     Raises:
         InputError: Another run has locked it, and `wait` is false.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / LOCK, timeout=-1 if wait else 0):
-            yield
-    except Timeout as error:
-        raise InputError(f"{folder}: expected no other run to be at work here, found one") from error
+    with locked(folder / LOCK, folder, wait=wait):
+        yield

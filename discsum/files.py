@@ -1,4 +1,4 @@
-"""Atomic writes: files and folders are written next to their target and renamed."""
+"""Atomic writes, next to the target and renamed; locks against other processes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from discsum.errors import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -73,6 +75,32 @@ def replaced(folder: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         old.rename(folder)
+
+
+@contextmanager
+def locked(lock: Path, what: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the file `lock` against other processes while the block runs; it is removed at the end.
+
+    The operating system releases the lock if the process is killed.
+
+    Raises:
+        InputError: Another run holds it, and `wait` is false; the error names `what` it protects.
+    """
+    # Most processes lock nothing.
+    from filelock import FileLock, Timeout
+
+    file = FileLock(lock, timeout=-1 if wait else 0)
+    try:
+        file.acquire()
+    except Timeout as error:
+        raise InputError(f"{what}: expected no other run to be at work here, found one; wait for it") from error
+    try:
+        yield
+    finally:
+        # While it is held: who waits for a removed file tries again. Windows removes it when it is released.
+        with suppress(OSError):
+            lock.unlink()
+        file.release()
 
 
 def sha256(path: Path) -> str:

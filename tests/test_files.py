@@ -2,10 +2,13 @@
 
 import errno
 import os
+import subprocess
+import sys
 
 import pytest
 
-from discsum.files import replacing
+from discsum.errors import InputError
+from discsum.files import locked, replacing
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -37,3 +40,36 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
         path.write_text("whole")
     assert there == [False]
     assert (tmp_path / "out.txt").read_text() == "whole"
+
+
+COUNT = """
+import sys, time
+from pathlib import Path
+from discsum.files import locked
+folder = Path(sys.argv[1])
+for _ in range(20):
+    with locked(folder / ".lock", folder, wait=True):
+        number = int((folder / "number").read_text())
+        time.sleep(0.001)
+        (folder / "number").write_text(str(number + 1))
+"""
+
+
+def test_a_lock_that_is_removed_is_held_by_one_process_at_a_time(tmp_path):
+    (tmp_path / "number").write_text("0")
+    runs = [subprocess.Popen([sys.executable, "-c", COUNT, str(tmp_path)]) for _ in range(4)]
+    assert [run.wait() for run in runs] == [0] * 4
+    assert (tmp_path / "number").read_text() == "80"
+    assert [path.name for path in tmp_path.iterdir()] == ["number"]
+
+
+def test_a_lock_of_another_run_is_refused(tmp_path):
+    with (
+        locked(tmp_path / ".lock", tmp_path),
+        pytest.raises(InputError, match="expected no other run to be at work here, found one; wait for it"),
+        locked(tmp_path / ".lock", tmp_path),
+    ):
+        pass
+    with locked(tmp_path / ".lock", tmp_path):
+        assert (tmp_path / ".lock").exists()
+    assert not list(tmp_path.iterdir())
