@@ -169,15 +169,17 @@ def evaluate(
         _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
         show_parsers(models, Path(data), split, slice(first, last), rst_parseval, style)
         return
+    from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
 
     _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
-    _check_unused(context, context.params.keys() - {*_unused(models)}, "extractive models")
+    generated = {name for name in models if is_sequence_to_sequence(name)}
+    _check_unused(context, context.params.keys() - {*(() if generated else OF_GENERATION)}, "extractive models")
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
     policy = _policy(unit, units, block_trigrams, layout)
-    _check_names(models, unit, parser, selector)
+    _check_names([name for name in models if name not in generated], unit, parser, selector)
     _check_files(source, first, last, output)
     run = Run()
     with loading("the models"):
@@ -229,23 +231,15 @@ def _policy(unit: str, units: int | None, block_trigrams: bool, layout: str) -> 
     return usual_policy(unit, units, block_trigrams=block_trigrams, layout=layout)
 
 
-def _unused(models: Sequence[str]) -> Sequence[str]:
-    """Return the options that none of the models reads."""
-    from discsum.abstractive.folder import is_sequence_to_sequence
-
-    return () if any(map(is_sequence_to_sequence, models)) else OF_GENERATION
-
-
 def _check_names(models: Sequence[str], unit: str, parser: str, selector: str | None) -> None:
-    """Check that there are such models, parser and selector, without loading them."""
-    from discsum.abstractive.folder import is_sequence_to_sequence
+    """Check that there are such extractive models, parser and selector, without loading them."""
     from discsum.abstractive.sparse.selectors import check_name
     from discsum.summarizer.options import check_scorer
 
     check_name(selector)
     read_config(parser, PARSER_KIND)
     for model in models:
-        if model != ORACLE and not is_sequence_to_sequence(model):
+        if model != ORACLE:
             check_scorer(model, unit)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,14 +15,13 @@ from tokenizers import Tokenizer
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from discsum.constants import HUB
-from discsum.constants import PARSER_KIND as KIND
+from discsum.constants import HUB, PARSER_KIND
 from discsum.errors import DiscsumError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.hub import local_only
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, fingerprint, locate, read_model, write_model
+from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_config, read_model, write_model
 from discsum.relation_classes import RelationClasses
 from discsum.text_checks import ENGLISH
 
@@ -74,7 +72,7 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
         "encoder": encoder.to_diff_dict() | {"model_type": encoder.model_type},
         "tokenizer_sha256": sha256(folder / TOKENIZER),
     }
-    write_model(folder, KIND, config, network.state_dict(), card)
+    write_model(folder, PARSER_KIND, config, network.state_dict(), card)
 
 
 def load(name_or_path: str | Path) -> Loaded:
@@ -83,14 +81,14 @@ def load(name_or_path: str | Path) -> Loaded:
     Raises:
         WeightsError: Files are missing, damaged, altered, or of another kind of model.
     """
-    model = read_model(name_or_path, KIND)
+    model = read_model(name_or_path, PARSER_KIND)
     if not (model.path / TOKENIZER).is_file():
         raise WeightsError(f"{model.path}: expected {TOKENIZER} beside the weights, found no such file")
     try:
         network, name = _build(model.config), str(model.config["name"])
     except (KeyError, TypeError, ValueError, DiscsumError) as error:
         raise WeightsError(
-            f"{model.path / CONFIG}: expected the configuration of a {KIND}, got {type(error).__name__}: {error}"
+            f"{model.path / CONFIG}: expected the configuration of a {PARSER_KIND}, got {type(error).__name__}: {error}"
         ) from error
     try:
         network.load_state_dict(model.tensors, assign=True)
@@ -205,10 +203,10 @@ def longest_window(encoder: nn.Module) -> int | None:
 def _is_parser(name: str) -> bool:
     """Return whether this is a shipped parser, or the folder of a parser."""
     try:
-        content = json.loads((locate(name) / CONFIG).read_text(encoding="utf-8"))
-    except (DiscsumError, ValueError):
+        read_config(name, PARSER_KIND)
+    except WeightsError:
         return False
-    return isinstance(content, dict) and content.get("kind") == KIND
+    return True
 
 
 def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
