@@ -107,8 +107,8 @@ def sparsity(
     for name in model:
         with loading(name):
             summarizer = load_model(name, device=device)
-        with counting(f"read by {name}", len(pairs)) as show:
-            mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, show)
+        with counting(f"read by {name}", len(pairs)) as counter:
+            mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, counter)
         for number, curve in enumerate(mass, start=1):
             if number in (layer or [number]):
                 lines[f"{f'{name}, ' if len(model) > 1 else ''}layer {number}"] = curve.tolist()
@@ -167,11 +167,11 @@ def time(
     ):
         if most is not None and longest > most - (mode == "generate" and option == "--length"):
             raise InputError(f"{option}: expected at most {most}, the positions of {model}, got {longest}")
-    with counting("measured", len(lengths) * len(tokens)) as show:
+    with counting("measured", len(lengths) * len(tokens)) as counter:
         samples = []
         for sample in decoder_times(summarizer.model, lengths, tokens, repeats, mode):
             samples.append(sample)
-            show(len(samples))
+            counter(len(samples))
     fitted = fit_time(*([getattr(one, name) for one in samples] for name in ("output", "input", "seconds")))
     data = {
         "model": model,

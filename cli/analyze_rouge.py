@@ -73,12 +73,12 @@ def rouge(
         with loading(name):
             summarizer = load_system(name, device)
         whole = summarizer.selector.selector == ALL
-        with counting(name, len(pairs) * (1 if whole else len(amounts))) as show:
+        with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []
             for place, r in enumerate([None] if whole else amounts):
 
                 def shown(done: int, before: int = place * len(pairs)) -> None:
-                    show(before + done)
+                    counter(before + done)
 
                 measured = rouge_at_r(summarizer, parsed, references, r, split, shown, **generation.options)
                 found[name].append(measured.to_dict())

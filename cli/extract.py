@@ -116,8 +116,8 @@ def extract(
         check_choice("--unit", unit, UNITS)
     job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
     suffix, lines = ".json" if json else ".txt", json and not job.single
-    settled = result_options(context)
-    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=settled)
+    signature = result_options(context)
+    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
     with _as_usage():
         options = SummaryOptions(

@@ -91,8 +91,8 @@ Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with an interrupted run: keep the files in -o FOLDER, or the JSON lines in -o FILE, and skip their "
-        "documents.",
+        help="Go on with an interrupted run of the same options: keep the files in -o FOLDER, or the JSON lines in "
+        "-o FILE, and skip their documents.",
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]

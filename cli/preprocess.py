@@ -76,7 +76,7 @@ def preprocess(
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
     source = PairSource(table, text_column, summary_column)
     # Counting the rows of a large table takes a while; only the progress bar shows the count.
-    with counting("done", source.count() if sys.stderr.isatty() else None) as show:
+    with counting("done", source.count() if sys.stderr.isatty() else None) as counter:
         manifest = make(
             source.pairs(),
             source.identity(),
@@ -84,8 +84,8 @@ def preprocess(
             recipe,
             workers=workers,
             device=device,
-            report=show,
-            skip=show.skip,
+            report=counter,
+            skip=counter.skip,
             warn=lambda line: say(f"discsum: {line}"),
         )
     typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
