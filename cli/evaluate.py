@@ -61,8 +61,13 @@ def evaluate(
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
     block_trigrams: Annotated[
-        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--block-trigrams/--no-block-trigrams",
+            help="Skip units that share a trigram with the summary. Default: as the model was trained to; baselines do "
+            "not.",
+        ),
+    ] = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -202,7 +207,9 @@ def evaluate(
     run.done = len(results[0].selections)
     others = [result for result in results if result.name in (against or models[:1])]
     rows = [result.row(others) for result in results]
-    typer.echo(comparison_report(data, run.done, rows, results[0].rouge.signature, style, signature))
+    typer.echo(
+        comparison_report(data, run.done, rows, [result.rouge.signature for result in results], style, signature)
+    )
     if output is not None:
         write_documents(Path(output), results)
     run.finish()
@@ -220,7 +227,7 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 
 
-def _policy(unit: str, units: int | None, block_trigrams: bool, layout: str) -> Policy:
+def _policy(unit: str, units: int | None, block_trigrams: bool | None, layout: str) -> Policy:
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import usual_policy
 

@@ -55,8 +55,13 @@ def extract(
         ),
     ] = None,
     block_trigrams: Annotated[
-        bool, typer.Option("--block-trigrams", help="Skip units that share a trigram with the summary.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--block-trigrams/--no-block-trigrams",
+            help="Skip units that share a trigram with the summary. Default: as the model was trained to; baselines do "
+            "not.",
+        ),
+    ] = None,
     layout: Annotated[
         str,
         typer.Option(

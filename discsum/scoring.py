@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,6 +63,15 @@ class UnitScorer(ABC):
         """The unit that it scores; None for both."""
         return None
 
+    @property
+    def blocks_trigrams(self) -> bool:
+        """Whether its summaries skip units that share a trigram with them, where the policy leaves that open."""
+        return False
+
+    def complete(self, policy: Policy) -> Policy:
+        """Return a policy with what it leaves to the scorer."""
+        return replace(policy, block_trigrams=self.blocks_trigrams) if policy.block_trigrams is None else policy
+
     def usual_units(self, unit: str) -> int:
         """Return the default length of a summary in units."""
         return DEFAULT_UNITS[unit]
@@ -107,6 +116,5 @@ def extract(
     if scorer.needs_tree:
         document.require_tree(scorer.name)
     values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
-    return Summary.from_indices(
-        document, policy.unit, scorer.name, values, scorer.select(document, values, policy), tidy
-    )
+    selected = scorer.select(document, values, scorer.complete(policy))
+    return Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)

@@ -72,7 +72,8 @@ class Policy:
         budget: Its length.
         unit: `sentence` or `edu`.
         block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
-            2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation.
+            2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation. None leaves
+            it to the scorer, see `UnitScorer.complete`.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
@@ -82,7 +83,7 @@ class Policy:
 
     budget: Budget
     unit: str = "sentence"
-    block_trigrams: bool = False
+    block_trigrams: bool | None = None
     dependencies: bool = False
     layout: str = "keep"
 
@@ -110,7 +111,9 @@ class Policy:
         return Candidates.of(document, self.unit, dependencies=self.dependencies, skip_layout=self.layout == "skip")
 
 
-def usual_policy(unit: str, units: int | None = None, *, block_trigrams: bool = False, layout: str = "keep") -> Policy:
+def usual_policy(
+    unit: str, units: int | None = None, *, block_trigrams: bool | None = None, layout: str = "keep"
+) -> Policy:
     """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
 
     Raises:

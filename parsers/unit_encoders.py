@@ -18,7 +18,7 @@ from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.parser import Encoded, Parser
-from discsum.parsers.pretrained import pretrained_encoder
+from discsum.parsers.pretrained import longest_window, pretrained_encoder
 from discsum.parsers.subwords import Subwords, split_subwords
 
 
@@ -51,7 +51,14 @@ class UnitEncoder:
 
     @classmethod
     def load(
-        cls, name: str, parser: Parser, layers: int = 0, revision: str = "", *, dropout: bool = False
+        cls,
+        name: str,
+        parser: Parser,
+        layers: int = 0,
+        revision: str = "",
+        *,
+        dropout: bool = False,
+        window: int | None = None,
     ) -> UnitEncoder:
         """Return the encoder of that name.
 
@@ -62,9 +69,10 @@ class UnitEncoder:
             layers: Number of last layers to train.
             revision: Commit of an encoder on the hub, by default the newest.
             dropout: Whether a Hugging Face encoder keeps its dropout in training.
+            window: Subwords per window of an encoder with trained layers, by default those of the parser.
 
         Raises:
-            InputError: No such encoder, or one with fewer layers.
+            InputError: No such encoder, or one with fewer layers or positions.
         """
         if name in VECTORS:
             encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)
@@ -79,7 +87,21 @@ class UnitEncoder:
         parser.network.edus.requires_grad_(False)
         if layers:
             encoder.thaw(layers)
+        if window is not None:
+            encoder.widen(window)
         return encoder
+
+    def widen(self, window: int) -> None:
+        """Read windows of another size.
+
+        Raises:
+            InputError: More subwords than the encoder has positions, or the parser's own encoder.
+        """
+        longest = longest_window(self.windows.encoder)
+        if self.own or (longest is not None and window > longest):
+            most = "an encoder with trained layers" if self.own else f"at most {longest} subwords"
+            raise InputError(f"encoder_window: expected {most}, got {window}")
+        self.windows.window = window
 
     def thaw(self, layers: int) -> None:
         """Make the last layers trainable; a parser's encoder is copied first.
@@ -116,16 +138,34 @@ class UnitEncoder:
         """Switch dropout on or off."""
         self.windows.train(mode)
 
-    def vectors(self, documents: Sequence[Document], unit: str) -> list[Tensor]:
-        """Return `(units, width)` for each document, encoded again; gradients reach the trained layers."""
-        if self.kind != ISOLATED:
-            words = [self._split(document.text) for document in documents]
-            encoded = zip(documents, words, self.windows(words), strict=True)
-            return [self._pooled(document, unit, word, states) for document, word, states in encoded]
-        texts = [[document.text[span.start : span.end] for span in document.units(unit)] for document in documents]
-        states = self.windows.first_tokens([self._split(text) for row in texts for text in row])
-        ends = np.cumsum([len(row) for row in texts])
-        return [states[end - len(row) : end] for row, end in zip(texts, ends, strict=True)]
+    def vectors(
+        self, documents: Sequence[Document], unit: str, counts: Sequence[int | None] | None = None
+    ) -> list[Tensor]:
+        """Return `(units, width)` for each document, encoded again; gradients reach the trained layers.
+
+        Args:
+            documents: Divided into units.
+            unit: `sentence` or `edu`.
+            counts: For each document the number of its first units that are encoded, or None for all. The text after
+                them is not read, except for discourse vectors, whose states need the whole text.
+        """
+        wanted = counts or [None] * len(documents)
+        rows = [document.units(unit)[:count] for document, count in zip(documents, wanted, strict=True)]
+        if self.kind == ISOLATED:
+            texts = [
+                [document.text[span.start : span.end] for span in row]
+                for document, row in zip(documents, rows, strict=True)
+            ]
+            states = self.windows.first_tokens([self._split(text) for own in texts for text in own])
+            ends = np.cumsum([len(row) for row in rows])
+            return [states[end - len(row) : end] for row, end in zip(rows, ends, strict=True)]
+        read = [
+            document.text[: row[-1].end if row and self.kind != DISCOURSE else None]
+            for document, row in zip(documents, rows, strict=True)
+        ]
+        words = [self._split(text) for text in read]
+        encoded = zip(documents, rows, words, self.windows(words), strict=True)
+        return [self._pooled(document, unit, word, states, len(row)) for document, row, word, states in encoded]
 
     @torch.inference_mode()
     def of(self, encoded: Encoded, unit: str) -> Tensor:
@@ -134,9 +174,14 @@ class UnitEncoder:
             return self._pooled(encoded.document, unit, encoded.subwords, encoded.vectors)
         return self.vectors([encoded.document], unit)[0]
 
-    def _pooled(self, document: Document, unit: str, words: Subwords, vectors: Tensor) -> Tensor:
-        """Return unit vectors pooled from subword vectors, with the parser's EDU states for discourse vectors."""
-        pooled = pool(vectors, words.starts, document.units(unit))
+    def _pooled(
+        self, document: Document, unit: str, words: Subwords, vectors: Tensor, count: int | None = None
+    ) -> Tensor:
+        """Return vectors of the first `count` units, or of all, pooled from subword vectors.
+
+        Discourse vectors have the parser's EDU states besides.
+        """
+        pooled = pool(vectors, words.starts, document.units(unit)[:count])
         if self.kind != DISCOURSE or self.parser is None or not document.edus:
             return pooled
         network = self.parser.network
@@ -144,9 +189,9 @@ class UnitEncoder:
         if unit == "sentence":
             # The mean over the EDUs that begin in a sentence; zeros if none does.
             owner = torch.from_numpy(document.edu_to_sentence).to(states.device)
-            sums = states.new_zeros(len(pooled), states.shape[1]).index_add(0, owner, states)
-            states = sums / torch.bincount(owner, minlength=len(pooled)).clamp_min(1)[:, None]
-        return torch.cat([pooled, states], dim=-1)
+            sums = states.new_zeros(len(document.sentences), states.shape[1]).index_add(0, owner, states)
+            states = sums / torch.bincount(owner, minlength=len(sums)).clamp_min(1)[:, None]
+        return torch.cat([pooled, states[: len(pooled)]], dim=-1)
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)

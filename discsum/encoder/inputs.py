@@ -34,18 +34,21 @@ class UnitInputs:
     prior: Mapping[str, Tensor]
 
 
-def unit_inputs(document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig) -> Iterator[UnitInputs]:
+def unit_inputs(
+    document: Document, unit: str, vectors: Tensor, network: SynthesizerConfig, size: int | None = None
+) -> Iterator[UnitInputs]:
     """Yield the inputs of each section of a parsed document, in order; nothing for a document without a tree.
 
-    A section has at most `max_units` units, and its prior comes from the tree over its own EDUs, so memory is linear
-    in the document's length. `vectors` `(units, width)` may end after the sections that are used.
+    A section has at most `size` units, by default `max_units`, and its prior comes from the tree over its own EDUs, so
+    memory is linear in the document's length. `vectors` `(units, width)` may end after the sections that are used.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
         return
     features = torch.from_numpy(unit_features(document, unit))
-    for first in range(0, count, network.max_units):
-        after = min(first + network.max_units, count)
+    size = network.max_units if size is None else min(size, network.max_units)
+    for first in range(0, count, size):
+        after = min(first + size, count)
         arrays = HEADS[network.head].prior(_section(document, unit, first, after), network.for_head())
         prior = {name: torch.from_numpy(array) for name, array in arrays.items()}
         yield UnitInputs(first, vectors[first:after], features[first:after], prior)

@@ -33,15 +33,25 @@ def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
 
 
 def comparison_report(
-    data: str, documents: int, rows: Sequence[dict[str, Any]], signature: Signature, style: str, signatures: bool
+    data: str,
+    documents: int,
+    rows: Sequence[dict[str, Any]],
+    settings: Sequence[Signature],
+    style: str,
+    signatures: bool,
 ) -> str:
     """Return the figures of several models on the same documents as `table`, `markdown` or `json`.
 
-    `rows` has the `ModelScores.row` of each model; with `signatures` each figure's own signature follows.
+    `rows` has the `ModelScores.row` of each model and `settings` its signature, of which each one is printed once, with
+    the models that it is of unless it is that of all; with `signatures` each figure's own signature follows.
     """
+    owners: dict[str, list[str]] = {}
+    for row, own in zip(rows, settings, strict=True):
+        owners.setdefault(str(own), []).append(row["model"])
     if style == "json":
-        head = {"data": data, "documents": documents, "signature": str(signature)}
-        return json.dumps({**head, "models": list(rows)}, indent=1)
+        head = {"data": data, "documents": documents, "signature": str(settings[0])}
+        entries = [{**row, "signature": str(own)} for row, own in zip(rows, settings, strict=True)]
+        return json.dumps({**head, "models": entries}, indent=1)
     lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
     paired = []
     for row in rows:
@@ -50,7 +60,10 @@ def comparison_report(
             paired.append([f"{row['model']} - {others[0]['model']}", *differences])
     if paired:
         lines += ["", aligned([["paired bootstrap", *HEADINGS.values()], *paired], style)]
-    lines.append(f"\nsignature: {signature}" if style == "table" else f"\nSignature: `{signature}`")
+    lines.append("")
+    for printed, models in owners.items():
+        of = f" of {', '.join(models)}" if len(owners) > 1 else ""
+        lines.append(f"signature{of}: {printed}" if style == "table" else f"Signature{of}: `{printed}`")
     if signatures:
         lines += [
             f"{row['model']} {heading}: {one['signature']}"

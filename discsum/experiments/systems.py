@@ -61,7 +61,8 @@ class System:
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
-    """Return a baseline or a trained extractive model with the policy of its summaries."""
+    """Return a baseline or a trained extractive model with the policy of its summaries, completed by the scorer."""
+    policy = scorer.complete(policy)
 
     def summaries(block: Block) -> list[SystemSummary]:
         scores = scorer.scores(block.documents, policy.unit)

@@ -40,6 +40,20 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
     return [candidates[index] for index in sorted(greedy(len(candidates), k, scores))]
 
 
+def unit_gains(units: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
+    """Return the R1-F + R2-F of each unit as a summary `(units,)`, each the best over the references, from 0 to 2.
+
+    These are the scores of the first step of `rouge12_f`; units without any token have 0.
+    """
+    tokens = [stemmed_words(unit) for unit in units]
+    candidates = [index for index, words in enumerate(tokens) if words]
+    targets = [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
+    gains = np.zeros(len(units))
+    if candidates:
+        gains[candidates] = np.max([target.f([]) for target in targets], axis=0).sum(axis=0)
+    return gains
+
+
 class _Target:
     """One reference: how often each of its n-grams, n 1 and 2, is in every candidate."""
 

@@ -61,7 +61,8 @@ class ExtractiveSummarizer(
             WeightsError: The encoder differs from that of training, or has other layers.
         """
         config = self.config
-        encoder = UnitEncoder.load(config.vectors, self.parser, layers=config.encoder_layers, revision=config.revision)
+        layers, window = config.encoder_layers, config.encoder_window
+        encoder = UnitEncoder.load(config.vectors, self.parser, layers, config.revision, window=window)
         if encoder.fingerprint != config.encoder:
             raise WeightsError(
                 f"{self.name}: expected the encoder {config.vectors} with digest {config.encoder or 'none'}, which the "
@@ -82,6 +83,11 @@ class ExtractiveSummarizer(
     def unit(self) -> str:
         """The unit that the model scores."""
         return self.config.unit
+
+    @property
+    def blocks_trigrams(self) -> bool:
+        """Whether the model's summaries block trigrams by default."""
+        return self.config.block_trigrams
 
     def usual_units(self, unit: str) -> int:
         """Return the default number of units of a summary."""
@@ -164,7 +170,7 @@ class ExtractiveSummarizer(
 
         EDUs are selected together with the EDUs of their sentence that they depend on, as in the paper.
         """
-        return usual_policy(self.config.unit, self.config.units if units is None else units)
+        return self.complete(usual_policy(self.config.unit, self.config.units if units is None else units))
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:

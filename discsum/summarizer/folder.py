@@ -33,8 +33,10 @@ class SummarizerConfig:
         encoder: Digest of that Hugging Face encoder.
         revision: Its commit, if known.
         encoder_layers: Number of the encoder's last layers that were trained and are saved with the model.
+        encoder_window: Subwords per window of that encoder; none for those of the parser.
         parser: Name or folder of the parser; in a saved model relative to its folder.
         units: Default number of units of a summary.
+        block_trigrams: Whether its summaries block trigrams by default, as in its validation.
         fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
         vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """
@@ -45,8 +47,10 @@ class SummarizerConfig:
     encoder: str = ""
     revision: str = ""
     encoder_layers: int = 0
+    encoder_window: int | None = None
     parser: str = SHIPPED_PARSER
     units: int = 3
+    block_trigrams: bool = False
     fingerprint: str = ""
     vectors_folder: str = ""
 

@@ -29,7 +29,7 @@ class SummaryArguments(TypedDict, total=False):
     words: int | None
     ratio: float | None
     dependencies: bool | None
-    block_trigrams: bool
+    block_trigrams: bool | None
     layout: str
     tidy: bool
     sentences: str
@@ -50,7 +50,7 @@ class SummaryOptions:
         words: Maximum number of words.
         ratio: Maximum number of words as a share of the text's.
         dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
-        block_trigrams: Whether units that share a trigram with the summary are skipped.
+        block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
         layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
@@ -70,7 +70,7 @@ class SummaryOptions:
     words: int | None = None
     ratio: float | None = None
     dependencies: bool | None = None
-    block_trigrams: bool = False
+    block_trigrams: bool | None = None
     layout: str = "skip"
     tidy: bool = False
     sentences: str = "model"

@@ -1,5 +1,6 @@
 import gzip
 import json
+import shutil
 
 import pytest
 import tiny
@@ -161,6 +162,24 @@ def test_models_against_any_of_them(evaluate):
     result = evaluate(ROWS, "--against", "gone")
     assert result.code == 2
     assert "expected some of lead, oracle, got gone" in result.err
+
+
+def test_models_that_block_trigrams_by_default(evaluate, summarizer_folders):
+    plain = summarizer_folders["sentence"]
+    # Beside the other, so that the path of its parser holds.
+    folder = plain.with_name("blocking")
+    shutil.copytree(plain, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["summarizer"]["block_trigrams"] = True
+    (folder / "config.json").write_text(json.dumps(config))
+    signatures = {}
+    for options in ((), ("--block-trigrams",), ("--no-block-trigrams",)):
+        data = json.loads(evaluate(ROWS, "--format", "json", *options, models=("lead", folder)).out)
+        signatures[options] = ["block-trigrams:yes" in model["signature"] for model in data["models"]]
+    assert list(signatures.values()) == [[False, True], [True, True], [False, False]]
+    lines = evaluate(ROWS, models=("lead", folder)).out.splitlines()
+    named = [line.partition(": ")[0] for line in lines if line.startswith("signature")]
+    assert named == ["signature of lead", f"signature of {folder}"]
 
 
 def test_markdown_and_signatures(evaluate):

@@ -26,6 +26,38 @@ def test_a_document_alone_and_together(parser, encoded, encoder_folder, name, un
         torch.testing.assert_close(encoder.of(item, unit), vectors, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["contextual", "isolated"])
+def test_what_follows_the_wanted_units_is_not_read(parser, name):
+    texts = ["Rain fell.\nThe mill stood still.\nNobody came.", "Rain fell.\nThe mill stood still.\nOtters swim."]
+    documents = [parser.encode([text], sentences="newline")[0].document for text in texts]
+    encoder = UnitEncoder.load(name, parser)
+    first, second, whole = encoder.vectors([*documents, documents[1]], "sentence", [2, 2, None])
+    assert first.shape == (2, encoder.width)
+    torch.testing.assert_close(first, second, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(whole, encoder.vectors(documents, "sentence")[1], atol=1e-5, rtol=1e-4)
+
+
+def test_windows_of_another_size_are_for_trained_layers(parser):
+    document = parser.encode(["Rain fell on the mill. " * 20])[0].document
+    narrow, wide = (UnitEncoder.load("contextual", parser, layers=1, window=window) for window in (None, 30))
+    assert (narrow.windows.window, wide.windows.window) == (parser.network.config.window, 30)
+    assert not torch.allclose(narrow.vectors([document], "edu")[0], wide.vectors([document], "edu")[0], atol=1e-4)
+    with pytest.raises(InputError, match="encoder_window: expected an encoder with trained layers, got 30"):
+        UnitEncoder.load("contextual", parser, window=30)
+    with pytest.raises(InputError, match=r"encoder_window: expected at most [0-9]+ subwords, got 9999"):
+        UnitEncoder.load("contextual", parser, layers=1, window=9999)
+
+
+def test_discourse_vectors_of_the_first_units_are_those_of_the_whole_text(parser, encoded):
+    encoder, documents = UnitEncoder.load("discourse", parser), [item.document for item in encoded]
+    for some, every in zip(
+        encoder.vectors(documents, "sentence", [1] * len(documents)),
+        encoder.vectors(documents, "sentence"),
+        strict=True,
+    ):
+        torch.testing.assert_close(some, every[:1], atol=1e-5, rtol=1e-4)
+
+
 def test_isolated_units_do_not_see_each_other(parser):
     documents = [parser.encode([text], sentences="newline")[0].document for text in ("Rain.\nRain.\nMill.", "Rain.")]
     vectors = UnitEncoder.load("isolated", parser).vectors(documents, "sentence")

@@ -1,19 +1,24 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import tiny
 import torch
 from safetensors.torch import load_file
-from small_runs import make_data, trainer
+from small_runs import make_data, recipe, trainer
 
-from discsum.encoder.features import COUNT
+from discsum.encoder.features import COUNT, unit_features
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import DiscsumError, InputError
+from discsum.metrics.rouge import rouge
 from discsum.recipes.sources import Source
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.training.examples import collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.sources import collection
+from discsum.summarizer.training.task import ExtractiveTask
+from discsum.training.loop import TrainingLoop
 from discsum.training.schedule import rate_factor
 from discsum.training.task import Step
 
@@ -113,6 +118,65 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
     assert run.unit_losses(run.scorer(batch), batch)[0].tolist() == pytest.approx(losses, rel=1e-5)
     with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
         trainer(data, parser_folder, tmp_path, lead=1.5)
+
+
+def test_the_list_wise_loss_by_hand(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, gains=0.25, temperature=0.5, lead=0.5).task
+    examples = [run.train[int(run.train.lengths.argmax())], run.train[int(run.train.lengths.argmin())]]
+    batch = collate(examples)
+    with torch.inference_mode():
+        logits = run.scorer.eval()(batch)
+    for example, row, found in zip(examples, logits.tolist(), run.list_losses(logits, batch).tolist(), strict=True):
+        texts, count = example.document.sentence_texts, len(example.labels)
+        alone = [100 * sum(rouge([text], [example.references]).mean[name] for name in ("rouge1", "rouge2")) / 100
+                 for text in texts]  # fmt: skip
+        assert example.gains.tolist() == pytest.approx(alone, abs=1e-6)
+        shares = [math.exp(gain / 0.5) for gain in alone]
+        targets = [0.5 * share / sum(shares) + 0.5 * (place < 1) for place, share in enumerate(shares)]
+        total = math.log(sum(math.exp(logit) for logit in row[:count]))
+        loss = -sum(target * (logit - total) for target, logit in zip(targets, row[:count], strict=True))
+        assert found == pytest.approx(loss, rel=1e-4)
+    (weighted,) = run.batches([range(len(run.train))][:1], Step(0, 0.0, 0.0))
+    parts = run.loss(run.scorer, weighted)
+    assert parts["loss"].item() == pytest.approx(0.75 * parts["labels"].item() + 0.25 * parts["gains"].item())
+    assert not trainer(data, parser_folder, tmp_path / "labels").task.train[0].gains.any()
+
+
+def test_only_the_first_units_are_read_in_training(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path, read_units=2, encoder_layers=1).task
+    assert run.train.lengths.max() == 2
+    assert run.validation.lengths.max() > 2
+    longest = int(np.argmax([len(example.document.sentences) for example in map(run.train.__getitem__, range(24))]))
+    example = run.train[longest]
+    assert len(example.labels) == 2 < len(example.document.sentences)
+    # Features are those of the whole document, and so is the vector of a unit but for what follows the last.
+    torch.testing.assert_close(
+        example.inputs.features, torch.from_numpy(unit_features(example.document, "sentence")[:2])
+    )
+    assert run.scorer(collate([example])).shape == (1, 2)
+
+
+def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
+    first = {"encoder_layers": 1, "epochs": 1}
+    trainer(data, parser_folder, tmp_path / "first", **first).run(lambda line: None)
+    best, lines = tmp_path / "first" / "best", []
+    model = ExtractiveSummarizer.from_pretrained(best)
+    run = trainer(data, parser_folder, tmp_path / "second", start=str(best), seed=9, **first)
+    for own, other in ((run.task.scorer.network, model.network), (run.task.scorer.layers, model.encoder.trained)):
+        for key, value in own.state_dict().items():
+            assert torch.equal(value, other.state_dict()[key]), key
+    # Of another unit and with other sizes: the encoder's layers alone.
+    changes = {"unit": "edu", "synthesizer": SynthesizerConfig(inner=16, scorer=8)}
+    made = recipe(parser_folder, start=str(best), **first, **changes)
+    sets = [
+        collection(part, data, made, data / "datasets", lambda line: None) for part in (made.train, made.validation)
+    ]
+    TrainingLoop(ExtractiveTask(made, *sets, "tiny-edu"), tmp_path / "third", lines.append)
+    assert f"begins with the encoder layers of {best}" in lines
+    with pytest.raises(InputError, match="start: expected a summarizer that shares layers with this recipe's"):
+        trainer(data, parser_folder, tmp_path / "fourth", start=str(best), **changes)
+    with pytest.raises(InputError, match="start: expected a summarizer on discourse vectors"):
+        trainer(data, parser_folder, tmp_path / "fifth", start=str(best), vectors="discourse")
 
 
 def test_validation_documents_in_training_are_refused(data, parser_folder, tmp_path):

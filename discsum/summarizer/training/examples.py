@@ -21,6 +21,8 @@ from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded, unit_inputs
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.errors import InputError
+from discsum.oracles.rouge12_f import unit_gains
+from discsum.selection import unit_texts
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,14 @@ class UnitExample:
     Attributes:
         inputs: Inputs of the network, of the first section of a long document.
         labels: `(units,)` 1 for the units of the oracle.
+        gains: `(units,)` R1-F + R2-F of each unit alone; zeros if they are not read.
     """
 
     document: Document
     references: tuple[str, ...]
     inputs: UnitInputs
     labels: NDArray[np.int64]
+    gains: NDArray[np.float64]
 
 
 class UnitExamples(torch.utils.data.Dataset[UnitExample]):
@@ -57,6 +61,8 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         last: int | None = None,
         memory: int = MEMORY,
         encoded: bool = True,
+        read: int | None = None,
+        gains: bool = False,
     ) -> None:
         """Open a folder.
 
@@ -68,13 +74,16 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
             last: End of the documents, exclusive.
             memory: Size of the cache of examples, in bytes.
             encoded: Whether to read vectors; otherwise examples have vectors of size 0.
+            read: Maximum number of units of an example, its first; at most `max_units`.
+            gains: Whether examples have the gains of their units.
 
         Raises:
             InputError: A folder without labels, or requested vectors, of the unit.
         """
         from pyarrow import compute
 
-        self.unit, self.network = unit, network
+        self.unit, self.network, self.gains = unit, network, gains
+        self.limit = min(network.max_units, read or network.max_units)
         manifest = Manifest.read(Path(folder))
         self.rows = load(folder, first, last)
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
@@ -88,9 +97,9 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         made_by = manifest.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
         unit_counts = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
-        self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), network.max_units)
+        self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), self.limit)
         files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
-        self.digest = hashlib.sha256(repr([files, unit, network.max_units, chosen, encoded]).encode()).hexdigest()[:16]
+        self.digest = hashlib.sha256(repr([files, unit, self.limit, chosen, encoded]).encode()).hexdigest()[:16]
         self._cache: dict[int, UnitExample] = {}
         self._cache_room = memory
 
@@ -99,19 +108,22 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         return len(self.rows)
 
     def __getitem__(self, index: int, /) -> UnitExample:
-        """Return one document's example, of its first `max_units` units."""
+        """Return one document's example, of its first units."""
         if index in self._cache:
             return self._cache[index]
         row: dict[str, Any] = self.rows[index]
         document = Document.from_json(row)
-        limit = self.network.max_units
+        limit, references = self.limit, tuple(row["references"])
         labels = np.array(row[f"{self.unit}_labels"][:limit], dtype=np.int64)
         vectors = torch.zeros(len(labels), 0)
         if self.width:
             content = np.frombuffer(row[f"{self.unit}_vectors"], dtype=np.float16)
             vectors = torch.from_numpy(content.reshape(-1, self.width)[:limit].astype(np.float32))
-        inputs = next(unit_inputs(document, self.unit, vectors, self.network))
-        example = UnitExample(document, tuple(row["references"]), inputs, labels)
+        inputs = next(unit_inputs(document, self.unit, vectors, self.network, limit))
+        gains = np.zeros(len(labels))
+        if self.gains:
+            gains = unit_gains(unit_texts(document, self.unit)[:limit], references)
+        example = UnitExample(document, references, inputs, labels, gains)
         tensors = (example.inputs.vectors, example.inputs.features, *example.inputs.prior.values())
         # A parsed document takes about ten times the memory of its text.
         size = sum(tensor.nbytes for tensor in tensors) + 10 * len(example.document.text)
@@ -151,18 +163,20 @@ class UnitCollection(Collection[UnitExample]):
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples with their padded inputs and labels `(batch, units)`, 0 where padded."""
+    """Examples with their padded inputs, and their labels and gains `(batch, units)`, 0 where padded."""
 
     examples: Sequence[UnitExample]
     inputs: InputBatch
     labels: Tensor
+    gains: Tensor
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on a device."""
-        return Batch(self.examples, self.inputs.to(device), self.labels.to(device))
+        return Batch(self.examples, self.inputs.to(device), self.labels.to(device), self.gains.to(device))
 
 
 def collate(examples: Sequence[UnitExample]) -> Batch:
     """Return the examples as one padded batch."""
     labels = padded([torch.from_numpy(example.labels).float() for example in examples])
-    return Batch(examples, batched([example.inputs for example in examples]), labels)
+    gains = padded([torch.from_numpy(example.gains).float() for example in examples])
+    return Batch(examples, batched([example.inputs for example in examples]), labels, gains)

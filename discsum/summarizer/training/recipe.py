@@ -18,6 +18,9 @@ class SummarizerRecipe(RunRecipe):
     """Settings of a training run of an extractive summarizer."""
 
     unit: Annotated[str, one_of(UNITS, "Unit of the summaries.")] = "sentence"
+    start: Annotated[
+        str | None, about("Name or folder of a summarizer, of any unit, from whose matching layers the run begins.")
+    ] = None
     vectors: Annotated[
         str,
         about(
@@ -30,8 +33,18 @@ class SummarizerRecipe(RunRecipe):
     encoder_layers: Annotated[
         Natural, about("Number of the encoder's last layers to train; units are then encoded in each step.")
     ] = 0
+    encoder_window: Annotated[
+        Count | None, about("Subwords per window of an encoder with trained layers; by default the parser's.")
+    ] = None
     encoder_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
+    read_units: Annotated[
+        Count | None,
+        about("Units of a training document that are read, its first; by default as many as attend to each other."),
+    ] = None
     units: Annotated[Count, about("Number of units of a summary.")] = 3
+    block_trigrams: Annotated[
+        bool, about("Whether summaries skip units that share a trigram with them, in validation and by default.")
+    ] = False
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[
@@ -42,6 +55,15 @@ class SummarizerRecipe(RunRecipe):
         str,
         about("Validation ROUGE that selects weights: rouge1, rouge2, rougeLsum, or the mean of several joined by +."),
     ] = "rouge2"
+    gains: Annotated[
+        Share,
+        about(
+            "Share of the list-wise loss against each unit's own ROUGE in the loss; the rest is the oracle's labels."
+        ),
+    ] = 0.0
+    temperature: Annotated[
+        Positive, about("Temperature of the softmax over units' R1-F + R2-F that gives the list-wise targets.")
+    ] = 0.1
     positive_weight: Annotated[Positive, about("Weight of the oracle's units in the loss.")] = 1.0
     lead: Annotated[
         Share, about("Share of the lead in the targets; 0.2 gives 0.8 times the label, plus 0.2 for the first `units`.")

@@ -21,9 +21,10 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 
 @dataclass(frozen=True)
 class UnitData:
-    """The part of its documents that the training run of a recipe reads."""
+    """The part of its documents that the training run of a recipe reads, to train on or to validate."""
 
     recipe: SummarizerRecipe
+    training: bool = False
 
     @property
     def made_by(self) -> PreprocessRecipe:
@@ -37,7 +38,17 @@ class UnitData:
     def examples(self, folder: Path, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:
         """Return a dataset folder's examples."""
         recipe = self.recipe
-        return UnitExamples(folder, recipe.unit, recipe.synthesizer, first, last, memory, encoded=not recipe.encodes)
+        return UnitExamples(
+            folder,
+            recipe.unit,
+            recipe.synthesizer,
+            first,
+            last,
+            memory,
+            encoded=not recipe.encodes,
+            read=recipe.read_units if self.training else None,
+            gains=self.training and recipe.gains > 0,
+        )
 
     def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` with the differences if a dataset folder was made with options of another recipe."""
@@ -66,5 +77,5 @@ class UnitData:
 def collection(
     sources: Sequence[Source], data: Path, recipe: SummarizerRecipe, cache: Path, report: Report
 ) -> UnitCollection:
-    """Return the examples of some of a recipe's sources; other arguments and errors as in `read_sources`."""
-    return UnitCollection(read_sources(sources, data, UnitData(recipe), cache, report))
+    """Return the examples of a recipe's training or validation sources; all else as in `read_sources`."""
+    return UnitCollection(read_sources(sources, data, UnitData(recipe, sources is recipe.train), cache, report))

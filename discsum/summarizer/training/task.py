@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
 from discsum.summarizer.training.examples import Batch, UnitCollection, UnitExample, collate
 from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.start import initialise_from
 from discsum.training.task import LogEntry, Step, TrainingTask
 
 # Documents scored together in validation.
@@ -39,11 +40,13 @@ class WeightedBatch:
         batch: The documents.
         weights: `(batch, units)` weight of each unit's loss, 0 where padded.
         whole: Sum of the weights over the whole step, divided by the number of processes.
+        documents: Number of documents of the whole step, divided by the number of processes.
     """
 
     batch: Batch
     weights: Tensor
     whole: Tensor
+    documents: float
 
 
 class ScoringNetwork(nn.Module):
@@ -74,9 +77,8 @@ class ScoringNetwork(nn.Module):
         """Return `(batch, units)` logits."""
         inputs = batch.inputs
         if self.encoder is not None:
-            vectors = self.encoder.vectors([example.document for example in batch.examples], self.unit)
-            sections = [row[: len(example.labels)] for row, example in zip(vectors, batch.examples, strict=True)]
-            inputs = replace(inputs, vectors=padded(sections))
+            documents, counts = zip(*((one.document, len(one.labels)) for one in batch.examples), strict=True)
+            inputs = replace(inputs, vectors=padded(self.encoder.vectors(documents, self.unit, counts)))
         logits: Tensor = self.network(inputs)
         return logits
 
@@ -106,12 +108,15 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         encoder = None
         if recipe.encodes:
             self.parser.network.to(device)
-            encoder = UnitEncoder.load(recipe.vectors, self.parser, layers=recipe.encoder_layers, dropout=True)
+            layers, window = recipe.encoder_layers, recipe.encoder_window
+            encoder = UnitEncoder.load(recipe.vectors, self.parser, layers=layers, dropout=True, window=window)
         identity = {"encoder": encoder.fingerprint, "revision": encoder.revision} if encoder else self.train.encoder
         taken: dict[str, Any] = {
             "encoder_layers": recipe.encoder_layers,
+            "encoder_window": recipe.encoder_window,
             "parser": recipe.parser,
             "units": recipe.units,
+            "block_trigrams": recipe.block_trigrams,
         }
         self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
         torch.manual_seed(recipe.seed)
@@ -125,23 +130,46 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         groups = [{"params": list(part.parameters()), "lr": rate} for part, rate in rates]
         return [group for group in groups if group["params"]]
 
+    def start(self, report: Callable[[str], None]) -> None:
+        """Initialise the matching layers from the recipe's `start`; errors as in `initialise_from`."""
+        if self.recipe.start is not None:
+            copied = initialise_from(self.scorer.network, self.scorer.layers, self.config, self.recipe.start)
+            report(f"begins with the {', '.join(copied)} of {self.recipe.start}")
+
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the documents of each part, padded."""
         padded = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
         weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in padded]
         whole: Any = self.accelerator.reduce(torch.stack([one.sum() for one in weights]).sum(), reduction="mean")
-        return [WeightedBatch(batch, weight, whole) for batch, weight in zip(padded, weights, strict=True)]
+        documents = self.recipe.batch / self.accelerator.num_processes
+        return [WeightedBatch(batch, weight, whole, documents) for batch, weight in zip(padded, weights, strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
-        """Return the batch's part of the mean loss of a unit over the whole step."""
-        losses = self.unit_losses(network(batch.batch).float(), batch.batch)
-        return {"loss": (losses * batch.weights).sum() / batch.whole}
+        """Return the batch's part of the mean loss over the whole step, of a unit and of a list of units."""
+        logits, share = network(batch.batch).float(), self.recipe.gains
+        losses = {"loss": (self.unit_losses(logits, batch.batch) * batch.weights).sum() / batch.whole}
+        if share:
+            listed = self.list_losses(logits, batch.batch).sum() / batch.documents
+            losses = {"loss": torch.lerp(losses["loss"], listed, share), "labels": losses["loss"], "gains": listed}
+        return losses
 
     def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """Return the cross-entropy `(batch, units)` of logits; targets interpolate between labels and the lead."""
         lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
+
+    def list_losses(self, logits: Tensor, batch: Batch) -> Tensor:
+        """Return the cross-entropy `(batch,)` between the softmax over units of gains and of logits (ListNet).
+
+        Cao et al. 2007, section 4; the targets lean to the lead as those of single units do.
+        """
+        left_out = ~batch.inputs.mask
+        targets = (batch.gains / self.recipe.temperature).masked_fill(left_out, -torch.inf).softmax(-1)
+        lead = (torch.arange(logits.shape[1], device=logits.device) < self.recipe.units) & batch.inputs.mask
+        targets = torch.lerp(targets, lead / lead.sum(-1, keepdim=True), self.recipe.lead)
+        predicted = logits.masked_fill(left_out, -torch.inf).log_softmax(-1).masked_fill(left_out, 0.0)
+        return -(targets * predicted).sum(-1)
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:

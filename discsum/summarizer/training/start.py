@@ -1,0 +1,52 @@
+"""Initialisation of a training run from another trained summarizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor, nn
+
+from discsum.constants import SUMMARIZER_KIND
+from discsum.errors import InputError
+from discsum.persistence import fingerprint, read_model
+from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network
+
+
+def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:
+    """Copy the matching parts of a trained summarizer, of any unit; return their names.
+
+    Args:
+        network: The document encoder, which matches one of the same head and sizes.
+        layers: The trained layers of the unit encoder, which match as many of the same vectors.
+        config: Inputs of both.
+        name: Name or folder of the summarizer.
+
+    Raises:
+        InputError: A summarizer without a matching part, or on other unit vectors.
+        WeightsError: No such summarizer, or a damaged one.
+    """
+    model = read_model(name, SUMMARIZER_KIND)
+    other, inputs = read_network(model)
+    if (inputs.fingerprint, inputs.vectors) != (fingerprint(config.parser), config.vectors):
+        raise InputError(
+            f"start: expected a summarizer on {config.vectors} vectors of {config.parser}, as the recipe says, {name} "
+            f"is on {inputs.vectors} vectors of {inputs.parser}"
+        )
+    trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
+    copied = [
+        part
+        for part, module, weights in (("network", network, other.state_dict()), ("encoder layers", layers, trained))
+        if _copied(module, weights)
+    ]
+    if not copied:
+        raise InputError(f"start: expected a summarizer that shares layers with this recipe's, {name} has others")
+    return copied
+
+
+def _copied(module: nn.Module, weights: Mapping[str, Tensor]) -> bool:
+    """Copy weights into a module and return true, if their names and shapes are its own."""
+    wanted = {key: value.shape for key, value in module.state_dict().items()}
+    if not wanted or wanted != {key: value.shape for key, value in weights.items()}:
+        return False
+    module.load_state_dict(weights)
+    return True
