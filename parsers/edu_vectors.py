@@ -23,6 +23,11 @@ class EDULayout:
     openings: Tensor
     bags: Tensor | None = None
 
+    def ends(self, subwords: int) -> Tensor:
+        """Return `(edus,)` the subword after each EDU's last, in a document of so many subwords."""
+        starts = self.starts
+        return torch.cat([starts[1:], starts.new_tensor([subwords])]).maximum(starts + 1)
+
 
 # EDUs pooled at once, which bounds memory.
 PIECE = 128
@@ -59,7 +64,7 @@ class EDUEncoder(nn.Module):
 
     def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         starts, count = layout.starts, len(layout.starts)
-        ends = torch.cat([starts[1:], starts.new_tensor([len(vectors)])]).maximum(starts + 1)
+        ends = layout.ends(len(vectors))
         sizes = ends - starts
         owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
         # Subwords of all EDUs in order; a shared subword once for each of its EDUs.

@@ -19,23 +19,59 @@ Label = tuple[str, str]
 PIECE = 256
 
 
+@dataclass(frozen=True)
+class LabelConfig:
+    """What a label scorer reads of both children of a node, besides the states of their outermost EDUs and their means.
+
+    Attributes:
+        inner: Size of its inner layers.
+        dropout: Dropout of its parts.
+        rank: Size of the product of both children's projections; 0 for none.
+        edges: Size of a projection of the subword vectors at the ends of each child; 0 for none.
+        heads: Whether nodes are labelled a second time, with the states of the children's head EDUs.
+    """
+
+    inner: int = 384
+    dropout: float = 0.3
+    rank: int = 0
+    edges: int = 0
+    heads: bool = False
+
+
+@dataclass(frozen=True)
+class LabelInputs:
+    """A document's EDUs as the label scorer reads them.
+
+    Attributes:
+        states: `(edus, hidden)`.
+        openings: `(edus,)` as in `EDULayout`.
+        edges: `(edus, 2, width)` vectors of each EDU's first and last subword, for scorers that read them.
+    """
+
+    states: Tensor
+    openings: Tensor
+    edges: Tensor | None = None
+
+
 class LabelScorer(nn.Module):
     """Scores labels, each a nuclearity with a relation, from both children of a node.
 
     A label's score is the sum of three: its own, that of its nuclearity with the relation's class, and
-    its nuclearity's, so that rare labels learn from their class.
+    its nuclearity's, so that rare labels learn from their class. Relations hold between nuclei, so with `heads` the
+    nuclearities that the first scores give name the head EDU of each child, which the second scores read.
     """
 
     def __init__(
         self,
         labels: Sequence[Label],
         hidden: int,
-        inner: int = 384,
-        dropout: float = 0.3,
+        width: int,
+        config: LabelConfig,
         relation_classes: RelationClasses = GUM_CLASSES,
     ) -> None:
-        """Build a scorer of `labels` from EDU states of size `hidden`."""
+        """Build a scorer of `labels` from EDU states of size `hidden` and subword vectors of size `width`."""
         super().__init__()
+        inner, dropout = config.inner, config.dropout
         self.labels = tuple((nuclearity, relation) for nuclearity, relation in labels)
         self.relation_classes = relation_classes
         coarse = [(nuclearity, relation_classes(relation)) for nuclearity, relation in self.labels]
@@ -45,6 +81,15 @@ class LabelScorer(nn.Module):
         self.right_size = nn.Embedding(len(SIZE_BUCKETS) + 1, inner)
         self.left_opening = nn.Embedding(4, inner)
         self.right_opening = nn.Embedding(4, inner)
+        if config.rank:
+            self.factors = nn.ModuleList(nn.Linear(3 * hidden, config.rank) for _ in range(2))
+            self.product = nn.Linear(config.rank, inner)
+        if config.edges:
+            self.edges = nn.Linear(width, config.edges)
+            self.edge_input = nn.Linear(4 * config.edges, inner, bias=False)
+        if config.heads:
+            self.heads = nn.Linear(2 * hidden, inner)
+        self.config = config
         self.norm = nn.LayerNorm(inner)
         self.dropout = nn.Dropout(dropout)
         self.hidden = nn.Sequential(nn.Linear(inner, inner), nn.GELU(), nn.Dropout(dropout))
@@ -57,29 +102,52 @@ class LabelScorer(nn.Module):
         self.register_buffer("nuclearity_of", nuclearity_of, persistent=False)
         self.register_buffer("sizes", torch.tensor(SIZE_BUCKETS), persistent=False)
 
-    def forward(self, states: Tensor, openings: Tensor, nodes: Tensor) -> Tensor:
-        """Return `(nodes, labels)` logits.
+    def forward(self, edus: LabelInputs, nodes: Tensor) -> list[Tensor]:
+        """Return `(nodes, labels)` logits of each pass; the last are those to use.
 
         Args:
-            states: `(edus, hidden)`.
-            openings: `(edus,)` as in `EDULayout`.
+            edus: The document's EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
         # In float64: the difference of two sums over a long document keeps its digits.
+        states = edus.states
         totals = torch.cat([states.new_zeros(1, states.shape[1], dtype=torch.float64), states.double().cumsum(dim=0)])
+        edges = None
+        if self.config.edges:
+            assert edus.edges is not None, "the network gives them to a scorer that reads them"
+            edges = self.edges(self.dropout(edus.edges))
         # Some nodes at a time: what is made of each is six times as large as an EDU's state.
-        pieces = [self._logits(states, totals, openings, some) for some in torch.split(nodes, PIECE)]
-        return torch.cat(pieces)
+        inner = torch.cat([self._inner(edus, totals, edges, some) for some in torch.split(nodes, PIECE)])
+        passes = [self._logits(inner)]
+        if self.config.heads:
+            likely = self.get_buffer("nuclearity_of")[passes[0].detach().argmax(dim=-1)]
+            heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
+            pairs = states[heads].flatten(1)
+            passes.append(self._logits(inner + self.heads(self.dropout(pairs))))
+        return passes
 
-    def _logits(self, states: Tensor, totals: Tensor, openings: Tensor, nodes: Tensor) -> Tensor:
+    def _inner(self, edus: LabelInputs, totals: Tensor, edges: Tensor | None, nodes: Tensor) -> Tensor:
+        """Return `(nodes, inner)` of some nodes."""
+        states, openings = edus.states, edus.openings
         first, last, split = nodes.T
         left_size, right_size = split - first + 1, last - split
         left = ((totals[split + 1] - totals[first]) / left_size[:, None]).to(states.dtype)
         right = ((totals[last + 1] - totals[split + 1]) / right_size[:, None]).to(states.dtype)
         ends = [states[first], states[split], states[split + 1], states[last]]
-        inner = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
+        inner: Tensor = self.input(self.dropout(torch.cat([*ends, left, right], dim=-1)))
         inner = inner + self.left_size(self._bucket(left_size)) + self.right_size(self._bucket(right_size))
         inner = inner + self.left_opening(openings[first]) + self.right_opening(openings[split + 1])
+        if self.config.rank:
+            parts = ([ends[0], ends[1], left], [ends[2], ends[3], right])
+            factors = zip(self.factors, parts, strict=True)
+            one, other = (factor(self.dropout(torch.cat(part, dim=-1))) for factor, part in factors)
+            inner = inner + self.product(one * other)
+        if edges is not None:
+            outer = [edges[first, 0], edges[split, 1], edges[split + 1, 0], edges[last, 1]]
+            inner = inner + self.edge_input(torch.cat(outer, dim=-1))
+        return inner
+
+    def _logits(self, inner: Tensor) -> Tensor:
         inner = self.dropout(torch.nn.functional.gelu(self.norm(inner)))
         inner = inner + self.hidden(inner)
         coarse = self.coarse(inner)[:, self.get_buffer("class_of")]
@@ -89,6 +157,25 @@ class LabelScorer(nn.Module):
 
     def _bucket(self, sizes: Tensor) -> Tensor:
         return torch.bucketize(sizes - 1, self.get_buffer("sizes"), right=True)
+
+
+def child_heads(nodes: NDArray[np.int64], nuclearities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return `(nodes, 2)`: the head EDU of each node's children, found by going down to the first nucleus.
+
+    Args:
+        nodes: `(nodes, 3)` first, last and split, in any order; a child that is none of them has its first EDU as head.
+        nuclearities: `(nodes,)` index of each node's into `NUCLEARITIES`.
+    """
+    heads = np.zeros((len(nodes), 2), dtype=np.int64)
+    known: dict[tuple[int, int], int] = {}
+    satellite_first = NUCLEARITIES.index("SN")
+    # Narrow nodes before those that contain them.
+    for index in np.argsort(nodes[:, 1] - nodes[:, 0], kind="stable").tolist():
+        first, last, split = nodes[index].tolist()
+        pair = known.get((first, split), first), known.get((split + 1, last), split + 1)
+        heads[index] = pair
+        known[first, last] = pair[int(nuclearities[index] == satellite_first)]
+    return heads
 
 
 @dataclass(frozen=True)

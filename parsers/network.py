@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from discsum.document import Document
 from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
 from discsum.parsers.encoder import WindowEncoder
-from discsum.parsers.labels import Label, LabelScorer
+from discsum.parsers.labels import Label, LabelConfig, LabelInputs, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
 from discsum.parsers.structure import DESIGNS, SplitScorer
 from discsum.parsers.structure.cohesion import lexical_bags
@@ -35,6 +35,13 @@ class NetworkConfig(Checked):
     layers: Annotated[Count, about("LSTM layers across EDUs.")] = 2
     rank: Annotated[Count, about("Size of the split scorer's factors.")] = 128
     label_inner: Annotated[Count, about("Inner size of the label scorer.")] = 384
+    label_rank: Annotated[Natural, about("Size of the product of both children's projections for labels; 0: none.")] = 0
+    label_edges: Annotated[
+        Natural, about("Size of a projection of the subwords at both children's ends for labels; 0 for none.")
+    ] = 0
+    label_heads: Annotated[
+        bool, about("Whether nodes are labelled a second time, by the children's head EDUs of the first.")
+    ] = False
     cohesion: Annotated[
         Natural, about("Inner size of the scorer of spans by words and layout; 0 for none. `distance` does not use it.")
     ] = 0
@@ -69,9 +76,10 @@ class ParserNetwork(nn.Module):
         self.tagger = BoundaryTagger(width, config.tagger_hidden, dropout=config.dropout)
         self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout)
         self.splits = SplitScorer(config.hidden, config.rank, config.dropout, config.cohesion)
-        self.labels = LabelScorer(
-            labels, config.hidden, config.label_inner, config.dropout, relation_classes=relation_classes
+        reads = LabelConfig(
+            config.label_inner, config.dropout, config.label_rank, config.label_edges, config.label_heads
         )
+        self.labels = LabelScorer(labels, config.hidden, width, reads, relation_classes)
 
     @property
     def device(self) -> torch.device:
@@ -93,6 +101,23 @@ class ParserNetwork(nn.Module):
         openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
         arrays = [edu_starts, openings, *([lexical_bags(subwords.ids, edu_starts)] if self.config.cohesion else [])]
         return EDULayout(*(torch.from_numpy(array).to(self.device) for array in arrays))
+
+    def label(self, vectors: Tensor, states: Tensor, layout: EDULayout, nodes: NDArray[np.int64]) -> list[Tensor]:
+        """Return `(nodes, labels)` logits of each pass of the label scorer, the last being those to use.
+
+        Args:
+            vectors: `(subwords, width)`.
+            states: `(edus, hidden)`.
+            layout: Of the EDUs.
+            nodes: `(nodes, 3)` first, last and split.
+        """
+        edges = None
+        if self.config.label_edges:
+            edges = torch.stack([vectors[layout.starts], vectors[layout.ends(len(vectors)) - 1]], dim=1)
+        found: list[Tensor] = self.labels(
+            LabelInputs(states, layout.openings, edges), torch.from_numpy(nodes).to(self.device)
+        )
+        return found
 
     def document_layout(self, subwords: Subwords, document: Document) -> EDULayout:
         """Return the layout of a document's EDUs."""

@@ -20,6 +20,7 @@ from discsum.devices import check_device
 from discsum.document import Document, Span
 from discsum.errors import InputWarning
 from discsum.layout import Layout
+from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import boundary_probabilities, spans_from, split_sentences, starts_from
@@ -210,13 +211,12 @@ class Parser:
         states = self.network.edus([vectors[index] for index in several], layouts)
         for index, state, layout in zip(several, states, layouts, strict=True):
             bracketing = design(self.network.config.design).decode(self.network.splits(state, layout))
-            trees[index] = self._label(state, layout.openings, bracketing)
+            trees[index] = self._label(vectors[index], state, layout, bracketing)
         return trees
 
-    def _label(self, states: Tensor, openings: Tensor, bracketing: Bracketing) -> RSTTree:
+    def _label(self, vectors: Tensor, states: Tensor, layout: EDULayout, bracketing: Bracketing) -> RSTTree:
         scorer = self.network.labels
-        nodes = torch.from_numpy(bracketing.nodes).to(self.network.device)
-        chosen = choose(scorer(states, openings, nodes), scorer)
+        chosen = choose(self.network.label(vectors, states, layout, bracketing.nodes)[-1], scorer)
         probabilities = np.round(bracketing.probabilities * chosen.probabilities, 4)
         rows = zip(bracketing.nodes.tolist(), chosen.labels.tolist(), probabilities.tolist(), strict=True)
         return RSTTree.from_unordered(

@@ -114,16 +114,17 @@ class ParserObjective(nn.Module):
         ]
         states = network.edus(vectors, layouts)
         splits = labels = tag_loss.new_zeros(())
-        for state, layout, target in zip(states, layouts, targets, strict=True):
+        for vector, state, layout, target in zip(vectors, states, layouts, targets, strict=True):
             if not len(target.nodes):
                 continue
             splits = splits + _split_loss(network.splits(state, layout), target, recipe) * len(target.nodes)
-            labels = labels + torch.nn.functional.cross_entropy(
-                network.labels(state, layout.openings, torch.from_numpy(target.nodes).to(network.device)),
-                torch.from_numpy(target.labels).to(network.device),
-                label_smoothing=recipe.smoothing if target.expected is None else 0.0,
-                reduction="sum",
-            )
+            wanted = torch.from_numpy(target.labels).to(network.device)
+            smoothing = recipe.smoothing if target.expected is None else 0.0
+            passes = [
+                torch.nn.functional.cross_entropy(found, wanted, label_smoothing=smoothing, reduction="sum")
+                for found in network.label(vector, state, layout, target.nodes)
+            ]
+            labels = labels + torch.stack(passes).mean()
         nodes = sum(len(target.nodes) for target in targets)
         return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
 
