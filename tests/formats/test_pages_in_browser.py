@@ -41,6 +41,8 @@ def browser():
 @pytest.fixture
 def opened(browser, tmp_path):
     """Open a page; at the end its console must be empty, and nothing but the file itself may have been requested."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
     path = tmp_path / "page.html"
     chromium.requests(browser)
     browser.get_log("browser")
@@ -50,7 +52,10 @@ def opened(browser, tmp_path):
         summary = Summary.from_indices(document, unit, "lead", np.linspace(most, 0.1, units), [0])
         path.write_text(page(document, summary), encoding="utf-8")
         chromium.show(browser, path, **window)
-        assert browser.execute_script("return document.body.dataset.ready") == "all"
+        # On a busy machine a large page may still be at work when the browser calls it loaded.
+        WebDriverWait(browser, 30).until(
+            lambda browser: browser.execute_script("return document.body.dataset.ready") == "all"
+        )
         return browser
 
     yield open_page
