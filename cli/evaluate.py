@@ -12,7 +12,16 @@ import typer
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice, systems
 from discsum.cli.documents import Run, check_choice
-from discsum.cli.options import Beams, MaxTokens, MinTokens, ParserName, ReadSentences, Selector, Truncate
+from discsum.cli.options import (
+    Beams,
+    BlockTrigrams,
+    MaxTokens,
+    MinTokens,
+    ParserName,
+    ReadSentences,
+    Selector,
+    Truncate,
+)
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable
@@ -60,14 +69,7 @@ def evaluate(
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
-    block_trigrams: Annotated[
-        bool | None,
-        typer.Option(
-            "--block-trigrams/--no-block-trigrams",
-            help="Skip units that share a trigram with the summary. Default: as the model was trained to; baselines do "
-            "not.",
-        ),
-    ] = None,
+    block_trigrams: BlockTrigrams = None,
     layout: Annotated[
         str,
         typer.Option(

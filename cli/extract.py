@@ -13,7 +13,19 @@ from discsum.cli.command import command_app
 from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice
 from discsum.cli.job import Job, write_summaries
-from discsum.cli.options import BatchSize, Device, Encoding, Input, Inputs, Output, Resume, Roots, Sentences, TextColumn
+from discsum.cli.options import (
+    BatchSize,
+    BlockTrigrams,
+    Device,
+    Encoding,
+    Input,
+    Inputs,
+    Output,
+    Resume,
+    Roots,
+    Sentences,
+    TextColumn,
+)
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.result_options import result_options
@@ -54,14 +66,7 @@ def extract(
             help="Select EDUs together with those of their sentence that they depend on. Default with --unit edu.",
         ),
     ] = None,
-    block_trigrams: Annotated[
-        bool | None,
-        typer.Option(
-            "--block-trigrams/--no-block-trigrams",
-            help="Skip units that share a trigram with the summary. Default: as the model was trained to; baselines do "
-            "not.",
-        ),
-    ] = None,
+    block_trigrams: BlockTrigrams = None,
     layout: Annotated[
         str,
         typer.Option(

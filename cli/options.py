@@ -118,6 +118,13 @@ Beams = Annotated[int, typer.Option(min=1, help="Number of beams.")]
 MinTokens = Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of the summary.")]
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.")]
 Truncate = Annotated[bool, typer.Option("--truncate", help="Truncate texts that are longer than the model's input.")]
+BlockTrigrams = Annotated[
+    bool | None,
+    typer.Option(
+        "--block-trigrams/--no-block-trigrams",
+        help="Skip units that share a trigram with the summary. Default: as the model was trained.",
+    ),
+]
 
 # Set by other command-line options.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
