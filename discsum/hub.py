@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from discsum.constants import HUB
 from discsum.errors import InputError, WeightsError
@@ -61,3 +62,23 @@ def local_only(name: str, kind: Kind = "model") -> bool:
             "local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
         ) from error
     return False
+
+
+def downloaded(name: str, **options: Any) -> Path:
+    """Return the folder of a model `hf:NAME`, downloaded if the cache does not have it.
+
+    Args:
+        name: The name, with `hf:`; that of a local folder is the folder itself.
+        options: Those of `huggingface_hub.snapshot_download`, such as `revision` and `token`.
+
+    Raises:
+        WeightsError: The hub has no such model, or does not answer and the cache does not have it.
+    """
+    own = name.removeprefix(HUB)
+    if Path(own).is_dir():
+        return Path(own)
+    from huggingface_hub import snapshot_download
+
+    if local_only(name):
+        options["local_files_only"] = True
+    return Path(snapshot_download(own, **options))

@@ -104,19 +104,21 @@ class UnitEncoder:
         self.windows.window = window
 
     def thaw(self, layers: int) -> None:
-        """Make the last layers trainable; a parser's encoder is copied first.
+        """Make the last layers trainable; those of a parser's encoder are copied first, the other weights are shared.
 
         Raises:
             InputError: More layers than the encoder has.
         """
-        if self.own:
-            self.windows, self.own = copy.deepcopy(self.windows), False
-        stacks = [module for module in self.windows.modules() if isinstance(module, nn.ModuleList)]
-        # In transformers the layers are the longest list of modules.
-        stack = max(stacks, key=len, default=nn.ModuleList())
+        stack = _layers(self.windows)
         if layers > len(stack):
             raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
-        self.trained = nn.ModuleList(list(stack)[len(stack) - layers :])
+        if self.own:
+            copied = {id(weight) for layer in stack[len(stack) - layers :] for weight in layer.parameters()}
+            # What deepcopy finds in its memo it does not copy: the word embeddings alone are most of a small encoder.
+            shared = {id(weight): weight for weight in self.windows.parameters() if id(weight) not in copied}
+            self.windows, self.own = copy.deepcopy(self.windows, shared), False
+            stack = _layers(self.windows)
+        self.trained = nn.ModuleList(stack[len(stack) - layers :])
         self.trained.requires_grad_(True)
 
     @property
@@ -195,6 +197,12 @@ class UnitEncoder:
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)
+
+
+def _layers(windows: WindowEncoder) -> list[nn.Module]:
+    """Return the encoder's layers: in transformers the longest list of modules."""
+    stacks = [list(module) for module in windows.modules() if isinstance(module, nn.ModuleList)]
+    return max(stacks, key=len, default=[])
 
 
 def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> Tensor:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-from huggingface_hub import ModelHubMixin, snapshot_download
 from torch import Tensor
 
 from discsum.batches import batches
@@ -20,7 +19,7 @@ from discsum.document import Document
 from discsum.encoder.inputs import batched, unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
-from discsum.hub import local_only
+from discsum.hub import downloaded
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.parsing import with_vectors
@@ -33,9 +32,7 @@ from discsum.summarizer.options import SHIPPED
 from discsum.summary import Summary
 
 
-class ExtractiveSummarizer(
-    UnitScorer, ModelHubMixin, library_name="discsum", license="apache-2.0", tags=["rst", "extractive"]
-):
+class ExtractiveSummarizer(UnitScorer):
     """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
 
     needs_tree = True
@@ -98,7 +95,7 @@ class ExtractiveSummarizer(
         return self.network.parameter_count()
 
     @classmethod
-    def from_pretrained(  # type: ignore[override]
+    def from_pretrained(
         cls, name_or_path: str | Path | None = None, *, unit: str = "sentence", device: str = "cpu", **hub: Any
     ) -> ExtractiveSummarizer:
         """Return the shipped summarizer for `unit`, the one of that name or folder, or `hf:NAME` from the hub.
@@ -107,7 +104,7 @@ class ExtractiveSummarizer(
             name_or_path: By default the shipped summarizer.
             unit: Unit of the shipped summarizer.
             device: Device of the model and its parser.
-            hub: Options of `ModelHubMixin.from_pretrained` for models on the hub, such as `revision`.
+            hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:
             InputError: Another unit than `sentence` or `edu`, or a device that is not here.
@@ -117,11 +114,7 @@ class ExtractiveSummarizer(
         if unit not in SHIPPED:
             raise InputError(f"expected unit {' or '.join(SHIPPED)}, got {unit!r}")
         if str(name_or_path).startswith(HUB):
-            name = str(name_or_path).removeprefix(HUB)
-            if not Path(name).is_dir() and local_only(str(name_or_path)):
-                hub["local_files_only"] = True
-            found: ExtractiveSummarizer = super().from_pretrained(name, device=device, **hub)
-            return found
+            name_or_path = downloaded(str(name_or_path), **hub)
         model = read_model(name_or_path if name_or_path is not None else SHIPPED[unit], SUMMARIZER_KIND)
         network, config = read_network(model)
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
@@ -129,20 +122,26 @@ class ExtractiveSummarizer(
         text = card.read_text(encoding="utf-8") if card.is_file() else ""
         return cls(network.to(device), config, load_parser(config.parser, device), trained, text)
 
-    @classmethod
-    def _from_pretrained(cls, *, model_id: str, device: str = "cpu", **options: Any) -> ExtractiveSummarizer:
-        """Return the model of a folder or of the hub; `ModelHubMixin` calls this."""
-        names = ("revision", "cache_dir", "force_download", "local_files_only", "token")
-        chosen = {name: options[name] for name in names if name in options}
-        folder = model_id if Path(model_id).is_dir() else snapshot_download(model_id, **chosen)
-        return cls.from_pretrained(folder, device=device)
-
-    def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:  # type: ignore[override]
+    def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
         """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.
 
         Further options, which `push_to_hub` passes, are ignored.
         """
         write_summarizer(self, Path(folder), self.card if card is None else card)
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload the model's folder and return the address of the commit.
+
+        Args:
+            repo_id: Name on the hub, as `me/model`; created if it is not there.
+            options: Those of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
+        """
+        # Imported late: it takes a tenth of the time in which `discsum extract` starts.
+        from huggingface_hub import ModelHubMixin
+
+        # Of its class the mixin needs `save_pretrained` only.
+        address: str = ModelHubMixin.push_to_hub(cast(ModelHubMixin, self), repo_id, **options)
+        return address
 
     def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
         """Return the summary of a text; `policy` sets everything, `units` only the length."""

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tiny
-from huggingface_hub import ModelHubMixin
 
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
@@ -104,14 +103,8 @@ def test_an_unknown_model():
         ExtractiveSummarizer.from_pretrained("no-such-model")
 
 
-def test_the_hubs_own_mixin_reads_and_writes_folders(summarizer, tmp_path, monkeypatch):
-    summarizer.save_pretrained(tmp_path / "model", card="# A card\n")
-    # As `super().from_pretrained` of a class that knows nothing of discsum would.
-    read = ModelHubMixin.from_pretrained.__func__(ExtractiveSummarizer, str(tmp_path / "model"))
-    assert (
-        read.summarize(tiny.ARTICLE).text
-        == ExtractiveSummarizer.from_pretrained(tmp_path / "model").summarize(tiny.ARTICLE).text
-    )
+def test_a_model_is_pushed_with_its_card(summarizer, tmp_path, monkeypatch):
+    monkeypatch.setattr(summarizer, "card", "# A card\n")
     uploaded = {}
 
     def upload(self, *, folder_path, **options):
@@ -122,7 +115,7 @@ def test_the_hubs_own_mixin_reads_and_writes_folders(summarizer, tmp_path, monke
         "huggingface_hub.HfApi.create_repo", lambda self, **options: SimpleNamespace(repo_id="me/model")
     )
     monkeypatch.setattr("huggingface_hub.HfApi.upload_folder", upload)
-    summarizer.push_to_hub("me/model")
+    assert summarizer.push_to_hub("me/model") == "https://example.org"
     assert set(uploaded) == {"config.json", "model.safetensors", "README.md"}
 
 
@@ -138,10 +131,8 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
         asked.append((name, options["repo_type"]))
 
     monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
-    monkeypatch.setattr("discsum.summarizer.extractive.local_only", local_only.__wrapped__)
-    monkeypatch.setattr("discsum.summarizer.extractive.snapshot_download", fetch)
-    config = str(tmp_path / "model" / "config.json")
-    monkeypatch.setattr("huggingface_hub.hub_mixin.hf_hub_download", lambda **options: config)
+    monkeypatch.setattr("discsum.hub.local_only", local_only.__wrapped__)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
     model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1")
     assert asked == [("me/model", "model"), ("me/model", "v1")]
     assert model.name == summarizer.name
