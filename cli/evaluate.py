@@ -19,6 +19,7 @@ from discsum.cli.options import (
     MinTokens,
     ParserName,
     ReadSentences,
+    Redundancy,
     Selector,
     Truncate,
 )
@@ -70,6 +71,7 @@ def evaluate(
         str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
     ] = None,
     block_trigrams: BlockTrigrams = None,
+    redundancy: Redundancy = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -185,7 +187,7 @@ def evaluate(
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
-    policy = _policy(unit, units, block_trigrams, layout)
+    policy = _policy(unit, units, block_trigrams, redundancy, layout)
     _check_names([name for name in models if name not in generated], unit, parser, selector)
     _check_files(source, first, last, output)
     run = Run()
@@ -229,7 +231,7 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 
 
-def _policy(unit: str, units: int | None, block_trigrams: bool | None, layout: str) -> Policy:
+def _policy(unit: str, units: int | None, block_trigrams: bool | None, redundancy: float | None, layout: str) -> Policy:
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import usual_policy
 
@@ -237,7 +239,7 @@ def _policy(unit: str, units: int | None, block_trigrams: bool | None, layout: s
     check_choice("--layout", layout, LAYOUTS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return usual_policy(unit, units, block_trigrams=block_trigrams, layout=layout)
+    return usual_policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, layout=layout)
 
 
 def _check_names(models: Sequence[str], unit: str, parser: str, selector: str | None) -> None:

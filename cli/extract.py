@@ -21,6 +21,7 @@ from discsum.cli.options import (
     Input,
     Inputs,
     Output,
+    Redundancy,
     Resume,
     Roots,
     Sentences,
@@ -67,6 +68,7 @@ def extract(
         ),
     ] = None,
     block_trigrams: BlockTrigrams = None,
+    redundancy: Redundancy = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -138,6 +140,7 @@ def extract(
             ratio=ratio,
             dependencies=dependencies,
             block_trigrams=block_trigrams,
+            redundancy=redundancy,
             layout=layout,
             tidy=tidy,
             sentences=sentences,

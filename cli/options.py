@@ -125,6 +125,14 @@ BlockTrigrams = Annotated[
         help="Skip units that share a trigram with the summary. Default: as the model was trained.",
     ),
 ]
+Redundancy = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="How much a unit's log-odds fall for the share of its bigrams that the summary has, for trained models; "
+        "0: not at all. Default: as the model was trained.",
+    ),
+]
 
 # Set by other command-line options.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")

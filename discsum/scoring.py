@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
+from discsum.errors import InputError
 from discsum.selection import Policy, select, unit_texts
 from discsum.summary import Summary
 
@@ -45,11 +46,13 @@ class UnitScorer(ABC):
 
     Attributes:
         needs_tree: Whether documents must come with a discourse tree.
+        probabilities: Whether its scores are probabilities, as `Policy.redundancy` needs.
         own_selection: Whether it overrides `select`, because the budget is part of its problem.
         parser: The parser whose vectors it uses, if any.
     """
 
     needs_tree: ClassVar[bool] = False
+    probabilities: ClassVar[bool] = False
     own_selection: ClassVar[bool] = False
     parser: Any = None
 
@@ -68,9 +71,23 @@ class UnitScorer(ABC):
         """Whether its summaries skip units that share a trigram with them, where the policy leaves that open."""
         return False
 
+    @property
+    def redundancy(self) -> float:
+        """How much units lose that repeat its summaries, where the policy leaves that open; see `Policy`."""
+        return 0.0
+
     def complete(self, policy: Policy) -> Policy:
-        """Return a policy with what it leaves to the scorer."""
-        return replace(policy, block_trigrams=self.blocks_trigrams) if policy.block_trigrams is None else policy
+        """Return a policy with what it leaves to the scorer.
+
+        Raises:
+            InputError: A redundancy, and scores that are no probabilities.
+        """
+        if policy.redundancy and not self.probabilities:
+            raise InputError(
+                f"redundancy: expected none with {self.name}, whose scores are no probabilities; leave it out"
+            )
+        own = {"block_trigrams": self.blocks_trigrams, "redundancy": self.redundancy}
+        return replace(policy, **{name: value for name, value in own.items() if getattr(policy, name) is None})
 
     def usual_units(self, unit: str) -> int:
         """Return the default length of a summary in units."""

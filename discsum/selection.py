@@ -6,7 +6,6 @@ A word, here and in every length of discsum, is a white-space separated token of
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from discsum.candidates import Candidates
 from discsum.constants import DEFAULT_UNITS, LAYOUTS, UNITS
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.redundancy import Ranking, ngrams
 from discsum.signature import Signature
 
 
@@ -74,16 +74,19 @@ class Policy:
         block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
             2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation. None leaves
             it to the scorer, see `UnitScorer.complete`.
+        redundancy: How much the log-odds of a unit fall for the share of its bigrams that the summary has, see
+            `Ranking`; scores must be probabilities. None leaves it to the scorer.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
     Raises:
-        InputError: An unknown unit or layout, or `dependencies` between sentences.
+        InputError: An unknown unit or layout, a redundancy below 0, or `dependencies` between sentences.
     """
 
     budget: Budget
     unit: str = "sentence"
     block_trigrams: bool | None = None
+    redundancy: float | None = None
     dependencies: bool = False
     layout: str = "keep"
 
@@ -94,6 +97,9 @@ class Policy:
             problems.append(f"unit: expected {' or '.join(UNITS)}, got {self.unit!r}")
         if self.layout not in LAYOUTS:
             problems.append(f"layout: expected {' or '.join(LAYOUTS)}, got {self.layout!r}")
+        weight = 0.0 if self.redundancy is None else self.redundancy
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            problems.append(f"redundancy: expected a number of at least 0, got {self.redundancy!r}")
         if self.dependencies and self.unit != "edu":
             problems.append(f"dependencies: expected unit edu, got {self.unit}")
         if problems:
@@ -103,7 +109,11 @@ class Policy:
     def signature(self) -> Signature:
         """Its settings, for the signature of a figure."""
         length = {name: value for name, value in vars(self.budget).items() if value is not None}
-        rules = {name: True for name in ("dependencies", "block_trigrams") if getattr(self, name)}
+        rules = {
+            name: getattr(self, name)
+            for name in ("dependencies", "block_trigrams", "redundancy")
+            if getattr(self, name)
+        }
         return Signature.of(unit=self.unit, **length, **rules, layout=self.layout)
 
     def candidates(self, document: Document) -> Candidates:
@@ -112,7 +122,12 @@ class Policy:
 
 
 def usual_policy(
-    unit: str, units: int | None = None, *, block_trigrams: bool | None = None, layout: str = "keep"
+    unit: str,
+    units: int | None = None,
+    *,
+    block_trigrams: bool | None = None,
+    redundancy: float | None = None,
+    layout: str = "keep",
 ) -> Policy:
     """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
 
@@ -120,7 +135,7 @@ def usual_policy(
         InputError: An unknown unit, or less than one of them.
     """
     count = DEFAULT_UNITS.get(unit) if units is None else units
-    return Policy(Budget(units=count or 1), unit, block_trigrams, unit == "edu", layout)
+    return Policy(Budget(units=count or 1), unit, block_trigrams, redundancy, unit == "edu", layout)
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:
@@ -148,7 +163,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.
-        scores: `(units,)`.
+        scores: `(units,)`; with `policy.redundancy` probabilities.
         policy: Budget, unit and rules.
 
     Raises:
@@ -160,10 +175,12 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         raise InputError(f"expected a number for each of {len(texts)} units, got shape {values.shape}: {values}")
     candidates = policy.candidates(document)
     costs, left = policy.budget.costs(document, policy.unit, candidates)
-    order = [unit for unit in np.argsort(-values, kind="stable").tolist() if candidates.allowed[unit]]
+    ranking = Ranking(values, texts, np.flatnonzero(candidates.allowed).tolist(), policy.redundancy or 0.0)
+    best: int | None = None
     selected: set[int] = set()
     seen: set[tuple[str, ...]] = set()
-    for candidate in order:
+    for candidate in ranking:
+        best = candidate if best is None else best
         if left <= 0:
             break
         wanted = [unit for unit in candidates.together(candidate) if unit not in selected]
@@ -171,18 +188,13 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         if not wanted or cost > left:
             continue
         if policy.block_trigrams:
-            new = set().union(*(trigrams(texts[index]) for index in wanted))
+            new = set().union(*(ngrams(texts[index], 3) for index in wanted))
             if new & seen:
                 continue
             seen |= new
+        ranking.add(wanted)
         selected.update(wanted)
         left -= cost
-    if not selected and order:
-        selected.update(candidates.together(order[0]))
+    if not selected and best is not None:
+        selected.update(candidates.together(best))
     return sorted(selected)
-
-
-def trigrams(text: str) -> set[tuple[str, ...]]:
-    """Return the trigrams of a text's lower-cased words, punctuation left out."""
-    words = re.findall(r"\w+", text.lower())
-    return set(zip(words, words[1:], words[2:], strict=False))

@@ -10,7 +10,7 @@ from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import Budget, Policy, select, trigrams, word_counts
+from discsum.selection import Budget, Policy, select, word_counts
 from discsum.tree import RSTTree
 
 FOX = [
@@ -80,7 +80,6 @@ def test_greedy(budget, scores, expected):
 
 
 def test_trigram_blocking():
-    assert trigrams("The fox, the Fox!") == {("the", "fox", "the"), ("fox", "the", "fox")}
     document = document_of(FOX)
     scores = [0.9, 0.1, 0.8, 0.7]
     assert select(document, scores, Policy(Budget(units=2))) == [0, 2]

@@ -36,6 +36,7 @@ class ExtractiveSummarizer(UnitScorer):
     """Scores and selects the units of documents; see `ExtractiveSummarizer.from_pretrained`."""
 
     needs_tree = True
+    probabilities = True
 
     def __init__(
         self,
@@ -85,6 +86,11 @@ class ExtractiveSummarizer(UnitScorer):
     def blocks_trigrams(self) -> bool:
         """Whether the model's summaries block trigrams by default."""
         return self.config.block_trigrams
+
+    @property
+    def redundancy(self) -> float:
+        """How much units lose that repeat the model's summaries, by default."""
+        return self.config.redundancy
 
     def usual_units(self, unit: str) -> int:
         """Return the default number of units of a summary."""

@@ -37,6 +37,7 @@ class SummarizerConfig:
         parser: Name or folder of the parser; in a saved model relative to its folder.
         units: Default number of units of a summary.
         block_trigrams: Whether its summaries block trigrams by default, as in its validation.
+        redundancy: How much units lose that repeat its summaries by default, as in its validation; see `Policy`.
         fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
         vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """
@@ -51,6 +52,7 @@ class SummarizerConfig:
     parser: str = SHIPPED_PARSER
     units: int = 3
     block_trigrams: bool = False
+    redundancy: float = 0.0
     fingerprint: str = ""
     vectors_folder: str = ""
 

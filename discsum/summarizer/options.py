@@ -30,6 +30,7 @@ class SummaryArguments(TypedDict, total=False):
     ratio: float | None
     dependencies: bool | None
     block_trigrams: bool | None
+    redundancy: float | None
     layout: str
     tidy: bool
     sentences: str
@@ -51,6 +52,7 @@ class SummaryOptions:
         ratio: Maximum number of words as a share of the text's.
         dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
         block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
+        redundancy: How much units lose that repeat the summary, see `Policy`; by default as the model does.
         layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
@@ -71,6 +73,7 @@ class SummaryOptions:
     ratio: float | None = None
     dependencies: bool | None = None
     block_trigrams: bool | None = None
+    redundancy: float | None = None
     layout: str = "skip"
     tidy: bool = False
     sentences: str = "model"
@@ -100,6 +103,8 @@ class SummaryOptions:
         check_unit(self.model, own, self.unit)
         if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
             raise InputError(f"block_trigrams: {self.model} selects by a rule of its own; leave it out")
+        if self.redundancy and self.model in BASELINES:
+            raise InputError(f"redundancy: the scores of {self.model} are no probabilities; leave it out")
 
     def policy(self, unit: str, usual_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
@@ -114,7 +119,7 @@ class SummaryOptions:
         chosen, length = self.unit or unit, (self.units, self.words, self.ratio)
         budget = Budget(*length) if length != (None, None, None) else Budget(usual_units(chosen))
         dependencies = chosen == "edu" if self.dependencies is None else self.dependencies
-        return Policy(budget, chosen, self.block_trigrams, dependencies, self.layout)
+        return Policy(budget, chosen, self.block_trigrams, self.redundancy, dependencies, self.layout)
 
 
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:

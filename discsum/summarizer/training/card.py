@@ -38,7 +38,9 @@ def summarizer_card(
     weights = "the running average of the run" if recipe.average else "those"
     trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
     copied = trained if recipe.encoder_layers else "no weights are part of the model: it was frozen"
-    blocked = ", without units that share a trigram with what is selected" if recipe.block_trigrams else ""
+    rules = ", without units that share a trigram with what is selected" if recipe.block_trigrams else ""
+    if recipe.redundancy:
+        rules += f"; a unit's log-odds fall by {recipe.redundancy:g} times the share of its bigrams that are selected"
     license = f"license: {recipe.license}\n" if recipe.license else ""
     features = f" and {network.features} features of each unit's position and form" if network.features else ""
     return f"""\
@@ -61,7 +63,7 @@ corpora have their own licences; no text of theirs is part of this model.
 
 ## Validation
 
-Summaries of {recipe.units} {recipe.unit}s{blocked}. `{signature()}`
+Summaries of {recipe.units} {recipe.unit}s{rules}. `{signature()}`
 
 | step | loss | R-1 | R-2 | R-Lsum |
 |---|---|---|---|---|

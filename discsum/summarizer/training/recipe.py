@@ -9,7 +9,7 @@ from discsum.constants import UNITS
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.metrics.rouge import METRICS
 from discsum.oracles import ORACLES
-from discsum.recipes.fields import Count, Natural, Positive, Share, about, one_of
+from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, about, one_of
 from discsum.training.recipe import RunRecipe
 
 
@@ -45,6 +45,12 @@ class SummarizerRecipe(RunRecipe):
     block_trigrams: Annotated[
         bool, about("Whether summaries skip units that share a trigram with them, in validation and by default.")
     ] = False
+    redundancy: Annotated[
+        NotNegative,
+        about(
+            "How much the log-odds of units fall for the share of their bigrams that the summary has; 0: not at all."
+        ),
+    ] = 0.0
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[

@@ -117,6 +117,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             "parser": recipe.parser,
             "units": recipe.units,
             "block_trigrams": recipe.block_trigrams,
+            "redundancy": recipe.redundancy,
         }
         self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
         torch.manual_seed(recipe.seed)

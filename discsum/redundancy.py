@@ -1,0 +1,82 @@
+"""Units best first, while those that repeat what is selected fall back."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.errors import InputError
+
+# Log-odds of 0 and 1 are infinite; scores are cut here.
+_TINY = 1e-6
+
+
+class Ranking:
+    """Units in the order in which they are selected: by score, ties by position.
+
+    With a redundancy a unit's score is its log-odds less the redundancy times the share of its bigrams that are
+    selected: maximal marginal relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over
+    it, and `add` what is selected meanwhile.
+    """
+
+    def __init__(
+        self, values: NDArray[np.float64], texts: Sequence[str], allowed: Iterable[int], redundancy: float = 0.0
+    ) -> None:
+        """Rank units.
+
+        Args:
+            values: `(units,)` scores; with a redundancy probabilities.
+            texts: Of the units.
+            allowed: The units that may be selected.
+            redundancy: The weight of what is repeated.
+
+        Raises:
+            InputError: A redundancy, and scores that are no probabilities.
+        """
+        self._values = _log_odds(values) if redundancy else values
+        self._texts, self._redundancy = texts, redundancy
+        self._seen: set[tuple[str, ...]] = set()
+        self._left = [(-self._values[unit], unit) for unit in allowed]
+        heapq.heapify(self._left)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the best of the units that are left, until none is."""
+        while self._left:
+            former, unit = heapq.heappop(self._left)
+            now = -self._value(unit)
+            # Values only fall, so one that has not fallen since it was on top is the greatest.
+            if now > former:
+                heapq.heappush(self._left, (now, unit))
+            else:
+                yield unit
+
+    def add(self, units: Iterable[int]) -> None:
+        """Let units that repeat these fall back."""
+        if self._redundancy:
+            self._seen.update(*(ngrams(self._texts[unit], 2) for unit in units))
+
+    def _value(self, unit: int) -> float:
+        value = float(self._values[unit])
+        if not self._seen:
+            return value
+        own = ngrams(self._texts[unit], 2)
+        return value - self._redundancy * len(own & self._seen) / max(1, len(own))
+
+
+def ngrams(text: str, length: int) -> set[tuple[str, ...]]:
+    """Return the n-grams of a text's lower-cased words, punctuation left out."""
+    words = re.findall(r"\w+", text.lower())
+    return set(zip(*(words[start:] for start in range(length)), strict=False))
+
+
+def _log_odds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    if ((values < 0) | (values > 1)).any():
+        raise InputError(
+            f"redundancy: expected scores that are probabilities, got {values.min():.4g} to {values.max():.4g}"
+        )
+    inside = np.clip(values, _TINY, 1 - _TINY)
+    return np.log(inside) - np.log1p(-inside)
