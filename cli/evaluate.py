@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import (
     Beams,
     BlockTrigrams,
+    Brevity,
     MaxTokens,
     MinTokens,
     ParserName,
@@ -72,6 +73,7 @@ def evaluate(
     ] = None,
     block_trigrams: BlockTrigrams = None,
     redundancy: Redundancy = None,
+    brevity: Brevity = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -187,7 +189,7 @@ def evaluate(
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
-    policy = _policy(unit, units, block_trigrams, redundancy, layout)
+    policy = _policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, brevity=brevity, layout=layout)
     _check_names([name for name in models if name not in generated], unit, parser, selector)
     _check_files(source, first, last, output)
     run = Run()
@@ -231,7 +233,7 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 
 
-def _policy(unit: str, units: int | None, block_trigrams: bool | None, redundancy: float | None, layout: str) -> Policy:
+def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import usual_policy
 
@@ -239,7 +241,7 @@ def _policy(unit: str, units: int | None, block_trigrams: bool | None, redundanc
     check_choice("--layout", layout, LAYOUTS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return usual_policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, layout=layout)
+    return usual_policy(unit, units, layout=layout, **rules)
 
 
 def _check_names(models: Sequence[str], unit: str, parser: str, selector: str | None) -> None:

@@ -16,6 +16,7 @@ from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import (
     BatchSize,
     BlockTrigrams,
+    Brevity,
     Device,
     Encoding,
     Input,
@@ -69,6 +70,7 @@ def extract(
     ] = None,
     block_trigrams: BlockTrigrams = None,
     redundancy: Redundancy = None,
+    brevity: Brevity = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -141,6 +143,7 @@ def extract(
             dependencies=dependencies,
             block_trigrams=block_trigrams,
             redundancy=redundancy,
+            brevity=brevity,
             layout=layout,
             tidy=tidy,
             sentences=sentences,

@@ -133,6 +133,14 @@ Redundancy = Annotated[
         "0: not at all. Default: as the model was trained.",
     ),
 ]
+Brevity = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="How much a unit's log-odds fall for each of its words, for trained models. Default: as the model was "
+        "trained.",
+    ),
+]
 
 # Set by other command-line options.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")

@@ -18,9 +18,9 @@ _TINY = 1e-6
 class Ranking:
     """Units in the order in which they are selected: by score, ties by position.
 
-    With a redundancy a unit's score is its log-odds less the redundancy times the share of its bigrams that are
-    selected: maximal marginal relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over
-    it, and `add` what is selected meanwhile.
+    With a redundancy a unit's score falls by the redundancy times the share of its bigrams that are selected: maximal
+    marginal relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over it, and `add` what
+    is selected meanwhile.
     """
 
     def __init__(
@@ -29,15 +29,12 @@ class Ranking:
         """Rank units.
 
         Args:
-            values: `(units,)` scores; with a redundancy probabilities.
+            values: `(units,)` scores, such as log-odds.
             texts: Of the units.
             allowed: The units that may be selected.
             redundancy: The weight of what is repeated.
-
-        Raises:
-            InputError: A redundancy, and scores that are no probabilities.
         """
-        self._values = _log_odds(values) if redundancy else values
+        self._values = values
         self._texts, self._redundancy = texts, redundancy
         self._seen: set[tuple[str, ...]] = set()
         self._left = [(-self._values[unit], unit) for unit in allowed]
@@ -73,10 +70,17 @@ def ngrams(text: str, length: int) -> set[tuple[str, ...]]:
     return set(zip(*(words[start:] for start in range(length)), strict=False))
 
 
-def _log_odds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_odds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-odds of probabilities, finite for 0 and 1 too.
+
+    Raises:
+        InputError: Values that are no probabilities.
+    """
     if ((values < 0) | (values > 1)).any():
         raise InputError(
-            f"redundancy: expected scores that are probabilities, got {values.min():.4g} to {values.max():.4g}"
+            f"redundancy and brevity: expected scores that are probabilities, got {values.min():.4g} to "
+            f"{values.max():.4g}"
         )
     inside = np.clip(values, _TINY, 1 - _TINY)
-    return np.log(inside) - np.log1p(-inside)
+    found: NDArray[np.float64] = np.log(inside) - np.log1p(-inside)
+    return found

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import Policy, select, unit_texts
+from discsum.selection import OPEN_RULES, WEIGHTS, Policy, select, unit_texts
 from discsum.summary import Summary
 
 Scores = NDArray[np.float64]
@@ -46,7 +46,7 @@ class UnitScorer(ABC):
 
     Attributes:
         needs_tree: Whether documents must come with a discourse tree.
-        probabilities: Whether its scores are probabilities, as `Policy.redundancy` needs.
+        probabilities: Whether its scores are probabilities, as `Policy.redundancy` and `brevity` need.
         own_selection: Whether it overrides `select`, because the budget is part of its problem.
         parser: The parser whose vectors it uses, if any.
     """
@@ -67,27 +67,23 @@ class UnitScorer(ABC):
         return None
 
     @property
-    def blocks_trigrams(self) -> bool:
-        """Whether its summaries skip units that share a trigram with them, where the policy leaves that open."""
-        return False
-
-    @property
-    def redundancy(self) -> float:
-        """How much units lose that repeat its summaries, where the policy leaves that open; see `Policy`."""
-        return 0.0
+    def open_rules(self) -> dict[str, bool | float]:
+        """The rules of its summaries where the policy leaves them open, by field of `Policy`."""
+        return dict.fromkeys(OPEN_RULES, False)
 
     def complete(self, policy: Policy) -> Policy:
         """Return a policy with what it leaves to the scorer.
 
         Raises:
-            InputError: A redundancy, and scores that are no probabilities.
+            InputError: A redundancy or brevity, and scores that are no probabilities.
         """
-        if policy.redundancy and not self.probabilities:
-            raise InputError(
-                f"redundancy: expected none with {self.name}, whose scores are no probabilities; leave it out"
-            )
-        own = {"block_trigrams": self.blocks_trigrams, "redundancy": self.redundancy}
-        return replace(policy, **{name: value for name, value in own.items() if getattr(policy, name) is None})
+        for name in WEIGHTS:
+            if getattr(policy, name) and not self.probabilities:
+                raise InputError(
+                    f"{name}: expected none with {self.name}, whose scores are no probabilities; leave it out"
+                )
+        own = {name: value for name, value in self.open_rules.items() if getattr(policy, name) is None}
+        return replace(policy, **own)  # type: ignore[arg-type]
 
     def usual_units(self, unit: str) -> int:
         """Return the default length of a summary in units."""

@@ -15,8 +15,13 @@ from discsum.candidates import Candidates
 from discsum.constants import DEFAULT_UNITS, LAYOUTS, UNITS
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.redundancy import Ranking, ngrams
+from discsum.redundancy import Ranking, log_odds, ngrams
 from discsum.signature import Signature
+
+# Weights of rules that change the log-odds of units.
+WEIGHTS = ("redundancy", "brevity")
+# What a policy may leave to the scorer.
+OPEN_RULES = ("block_trigrams", *WEIGHTS)
 
 
 @dataclass(frozen=True)
@@ -76,17 +81,20 @@ class Policy:
             it to the scorer, see `UnitScorer.complete`.
         redundancy: How much the log-odds of a unit fall for the share of its bigrams that the summary has, see
             `Ranking`; scores must be probabilities. None leaves it to the scorer.
+        brevity: How much the log-odds of a unit fall for each of its words, likewise: of units as good as each other
+            the shorter one is selected.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
     Raises:
-        InputError: An unknown unit or layout, a redundancy below 0, or `dependencies` between sentences.
+        InputError: An unknown unit or layout, a weight below 0, or `dependencies` between sentences.
     """
 
     budget: Budget
     unit: str = "sentence"
     block_trigrams: bool | None = None
     redundancy: float | None = None
+    brevity: float | None = None
     dependencies: bool = False
     layout: str = "keep"
 
@@ -97,9 +105,10 @@ class Policy:
             problems.append(f"unit: expected {' or '.join(UNITS)}, got {self.unit!r}")
         if self.layout not in LAYOUTS:
             problems.append(f"layout: expected {' or '.join(LAYOUTS)}, got {self.layout!r}")
-        weight = 0.0 if self.redundancy is None else self.redundancy
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-            problems.append(f"redundancy: expected a number of at least 0, got {self.redundancy!r}")
+        for name in WEIGHTS:
+            weight = getattr(self, name) or 0.0
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+                problems.append(f"{name}: expected a number of at least 0, got {weight!r}")
         if self.dependencies and self.unit != "edu":
             problems.append(f"dependencies: expected unit edu, got {self.unit}")
         if problems:
@@ -109,11 +118,7 @@ class Policy:
     def signature(self) -> Signature:
         """Its settings, for the signature of a figure."""
         length = {name: value for name, value in vars(self.budget).items() if value is not None}
-        rules = {
-            name: getattr(self, name)
-            for name in ("dependencies", "block_trigrams", "redundancy")
-            if getattr(self, name)
-        }
+        rules = {name: getattr(self, name) for name in ("dependencies", *OPEN_RULES) if getattr(self, name)}
         return Signature.of(unit=self.unit, **length, **rules, layout=self.layout)
 
     def candidates(self, document: Document) -> Candidates:
@@ -127,6 +132,7 @@ def usual_policy(
     *,
     block_trigrams: bool | None = None,
     redundancy: float | None = None,
+    brevity: float | None = None,
     layout: str = "keep",
 ) -> Policy:
     """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
@@ -135,7 +141,7 @@ def usual_policy(
         InputError: An unknown unit, or less than one of them.
     """
     count = DEFAULT_UNITS.get(unit) if units is None else units
-    return Policy(Budget(units=count or 1), unit, block_trigrams, redundancy, unit == "edu", layout)
+    return Policy(Budget(units=count or 1), unit, block_trigrams, redundancy, brevity, unit == "edu", layout)
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:
@@ -163,7 +169,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.
-        scores: `(units,)`; with `policy.redundancy` probabilities.
+        scores: `(units,)`; with `policy.redundancy` or `policy.brevity` probabilities.
         policy: Budget, unit and rules.
 
     Raises:
@@ -175,6 +181,8 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         raise InputError(f"expected a number for each of {len(texts)} units, got shape {values.shape}: {values}")
     candidates = policy.candidates(document)
     costs, left = policy.budget.costs(document, policy.unit, candidates)
+    if policy.redundancy or policy.brevity:
+        values = log_odds(values) - (policy.brevity or 0.0) * word_counts(document, policy.unit)
     ranking = Ranking(values, texts, np.flatnonzero(candidates.allowed).tolist(), policy.redundancy or 0.0)
     best: int | None = None
     selected: set[int] = set()

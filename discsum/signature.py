@@ -16,8 +16,8 @@ SHORT = dict(
     re.findall(
         r"(\S+):(\S+)",
         "metrics:m measure:me method:mt stem:st split:sp refs:# scorer:sc unit:u units:n words:w ratio:r "
-        "dependencies:dep block-trigrams:bt redundancy:rd layout:l parser:p oracle:o oracle-units:on paired-bs:pbs "
-        "sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v",
+        "dependencies:dep block-trigrams:bt redundancy:rd brevity:br layout:l parser:p oracle:o oracle-units:on "
+        "paired-bs:pbs sides:si edus:e key:k average:avg relations:rel same-unit:su starts:s docs:d version:v",
     )
 )
 _LONG = {short: long for long, short in SHORT.items()}

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_trees import document_of
 
 from discsum.errors import InputError
-from discsum.redundancy import Ranking, ngrams
+from discsum.redundancy import log_odds, ngrams
 from discsum.selection import Budget, Policy, select
 
 
@@ -40,6 +40,14 @@ def test_a_unit_falls_by_the_share_that_it_repeats():
         assert select(document, scores, Policy(Budget(units=2), redundancy=weight)) == expected
 
 
+def test_of_units_as_good_as_each_other_the_shorter_one_is_selected():
+    document = document_of([["The mill by the river burned down."], ["The mill burned."], ["It rained."]])
+    scores = 1 / (1 + np.exp([-1.0, 0.0, 1.0]))
+    # Seven words against three.
+    for weight, expected in ((0.0, [0]), (0.24, [0]), (0.26, [1])):
+        assert select(document, scores, Policy(Budget(units=1), brevity=weight)) == expected
+
+
 def test_certain_units_can_still_fall_back():
     document = document_of([["One two three."], ["One two three."], ["Four five six."]])
     policy = Policy(Budget(units=2), redundancy=100.0)
@@ -52,11 +60,12 @@ def test_ngrams():
 
 
 def test_scores_that_are_no_probabilities():
-    with pytest.raises(InputError, match=r"redundancy: expected scores that are probabilities, got -2 to 0"):
-        Ranking(np.array([-2.0, 0.0]), ["a", "b"], [0, 1], 1.0)
+    with pytest.raises(InputError, match=r"expected scores that are probabilities, got -2 to 0"):
+        log_odds(np.array([-2.0, 0.0]))
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), True, "4"])
-def test_weights_that_are_none(weight):
-    with pytest.raises(InputError, match=r"^redundancy: expected a number of at least 0, got"):
-        Policy(Budget(units=2), redundancy=weight)
+@pytest.mark.parametrize("name", ["redundancy", "brevity"])
+def test_weights_that_are_none(name, weight):
+    with pytest.raises(InputError, match=rf"^{name}: expected a number of at least 0, got"):
+        Policy(Budget(units=2), **{name: weight})

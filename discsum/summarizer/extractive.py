@@ -26,7 +26,7 @@ from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer, extract
-from discsum.selection import Policy, usual_policy
+from discsum.selection import OPEN_RULES, Policy, usual_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
 from discsum.summarizer.options import SHIPPED
 from discsum.summary import Summary
@@ -83,14 +83,9 @@ class ExtractiveSummarizer(UnitScorer):
         return self.config.unit
 
     @property
-    def blocks_trigrams(self) -> bool:
-        """Whether the model's summaries block trigrams by default."""
-        return self.config.block_trigrams
-
-    @property
-    def redundancy(self) -> float:
-        """How much units lose that repeat the model's summaries, by default."""
-        return self.config.redundancy
+    def open_rules(self) -> dict[str, bool | float]:
+        """The rules of the model's validation."""
+        return {name: getattr(self.config, name) for name in OPEN_RULES}
 
     def usual_units(self, unit: str) -> int:
         """Return the default number of units of a summary."""

@@ -38,6 +38,7 @@ class SummarizerConfig:
         units: Default number of units of a summary.
         block_trigrams: Whether its summaries block trigrams by default, as in its validation.
         redundancy: How much units lose that repeat its summaries by default, as in its validation; see `Policy`.
+        brevity: How much units lose for each word by default, likewise.
         fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
         vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """
@@ -53,6 +54,7 @@ class SummarizerConfig:
     units: int = 3
     block_trigrams: bool = False
     redundancy: float = 0.0
+    brevity: float = 0.0
     fingerprint: str = ""
     vectors_folder: str = ""
 

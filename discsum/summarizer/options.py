@@ -15,7 +15,7 @@ from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
 from discsum.registry import suggestion
-from discsum.selection import Budget, Policy
+from discsum.selection import WEIGHTS, Budget, Policy
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
@@ -31,6 +31,7 @@ class SummaryArguments(TypedDict, total=False):
     dependencies: bool | None
     block_trigrams: bool | None
     redundancy: float | None
+    brevity: float | None
     layout: str
     tidy: bool
     sentences: str
@@ -53,6 +54,7 @@ class SummaryOptions:
         dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
         block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
         redundancy: How much units lose that repeat the summary, see `Policy`; by default as the model does.
+        brevity: How much units lose for each word, likewise.
         layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
@@ -74,6 +76,7 @@ class SummaryOptions:
     dependencies: bool | None = None
     block_trigrams: bool | None = None
     redundancy: float | None = None
+    brevity: float | None = None
     layout: str = "skip"
     tidy: bool = False
     sentences: str = "model"
@@ -103,8 +106,9 @@ class SummaryOptions:
         check_unit(self.model, own, self.unit)
         if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
             raise InputError(f"block_trigrams: {self.model} selects by a rule of its own; leave it out")
-        if self.redundancy and self.model in BASELINES:
-            raise InputError(f"redundancy: the scores of {self.model} are no probabilities; leave it out")
+        for name in WEIGHTS:
+            if getattr(self, name) and self.model in BASELINES:
+                raise InputError(f"{name}: the scores of {self.model} are no probabilities; leave it out")
 
     def policy(self, unit: str, usual_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
@@ -119,7 +123,7 @@ class SummaryOptions:
         chosen, length = self.unit or unit, (self.units, self.words, self.ratio)
         budget = Budget(*length) if length != (None, None, None) else Budget(usual_units(chosen))
         dependencies = chosen == "edu" if self.dependencies is None else self.dependencies
-        return Policy(budget, chosen, self.block_trigrams, self.redundancy, dependencies, self.layout)
+        return Policy(budget, chosen, self.block_trigrams, self.redundancy, self.brevity, dependencies, self.layout)
 
 
 def _check_types(kinds: tuple[type, ...], **options: object) -> None:

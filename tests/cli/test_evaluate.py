@@ -170,20 +170,23 @@ def test_models_with_rules_against_repetition_by_default(evaluate, summarizer_fo
     folder = plain.with_name("blocking")
     shutil.copytree(plain, folder)
     config = json.loads((folder / "config.json").read_text())
-    config["summarizer"] |= {"block_trigrams": True, "redundancy": 2.5}
+    config["summarizer"] |= {"block_trigrams": True, "redundancy": 2.5, "brevity": 0.02}
     (folder / "config.json").write_text(json.dumps(config))
     signatures = {}
     for options in ((), ("--block-trigrams",), ("--no-block-trigrams",)):
         data = json.loads(evaluate(ROWS, "--format", "json", *options, models=("lead", folder)).out)
         signatures[options] = ["block-trigrams:yes" in model["signature"] for model in data["models"]]
     assert list(signatures.values()) == [[False, True], [True, True], [False, False]]
-    for options, expected in (((), "|redundancy:2.5|"), (("--redundancy", 4), "|redundancy:4|")):
+    for options, expected in (
+        ((), "|redundancy:2.5|brevity:0.02|"),
+        (("--redundancy", 4), "|redundancy:4|brevity:0.02|"),
+    ):
         data = json.loads(evaluate(ROWS, "--format", "json", *options, models=(folder,)).out)
         assert expected in data["signature"]
-    assert "redundancy" not in evaluate(ROWS, "--redundancy", 0, models=("lead", folder)).out
+    assert "redundancy" not in evaluate(ROWS, "--redundancy", 0, "--brevity", 0, models=("lead", folder)).out
     message = "redundancy: expected none with lead, whose scores are no probabilities"
     refused = evaluate(ROWS, "--redundancy", 4, models=("lead", folder))
-    assert (refused.code, message in refused.err) == (2, True)
+    assert (refused.code, message in refused.err) == (1, True)
     lines = evaluate(ROWS, models=("lead", folder)).out.splitlines()
     named = [line.partition(": ")[0] for line in lines if line.startswith("signature")]
     assert named == ["signature of lead", f"signature of {folder}"]

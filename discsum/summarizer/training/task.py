@@ -20,6 +20,7 @@ from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.scoring import extract
+from discsum.selection import OPEN_RULES
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.card import summarizer_card
@@ -116,8 +117,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             "encoder_window": recipe.encoder_window,
             "parser": recipe.parser,
             "units": recipe.units,
-            "block_trigrams": recipe.block_trigrams,
-            "redundancy": recipe.redundancy,
+            **{name: getattr(recipe, name) for name in OPEN_RULES},
         }
         self.config = SummarizerConfig(name, recipe.unit, recipe.vectors, **identity, **taken)
         torch.manual_seed(recipe.seed)
