@@ -96,6 +96,18 @@ def test_only_the_last_layers_learn_and_the_parser_stays(parser, encoded, encode
     assert all(parser.network.state_dict()[name].equal(value) for name, value in before.items())
 
 
+def test_a_copy_shares_all_weights_but_those_of_its_trained_layers(parser):
+    own = dict(parser.network.encoder.named_parameters())
+    encoder = UnitEncoder.load("contextual", parser, layers=1)
+    trained = {id(weight) for weight in encoder.trained.parameters()}
+    for name, weight in encoder.windows.named_parameters():
+        assert (weight is own[name]) == (id(weight) not in trained), name
+    assert trained
+    # Dropout of the copy is its own.
+    encoder.train()
+    assert not any(module.training for module in parser.network.encoder.modules())
+
+
 def test_more_layers_than_there_are(parser):
     with pytest.raises(InputError, match=r"encoder_layers: expected at most the encoder's \d+, got 99"):
         UnitEncoder.load("contextual", parser, layers=99)
