@@ -137,8 +137,8 @@ Brevity = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="How much a unit's log-odds fall for each of its words, for trained models. Default: as the model was "
-        "trained.",
+        help="How much a unit's log-odds fall for each word of an EDU, or of a sentence beyond its 20th, for trained "
+        "models. Default: as the model was trained.",
     ),
 ]
 

@@ -20,6 +20,8 @@ from discsum.signature import Signature
 
 # Weights of rules that change the log-odds of units.
 WEIGHTS = ("redundancy", "brevity")
+# Words of a unit that brevity leaves alone: short sentences are mostly of speech, where they are no better than others.
+FREE_WORDS = {"sentence": 20, "edu": 0}
 # What a policy may leave to the scorer.
 OPEN_RULES = ("block_trigrams", *WEIGHTS)
 
@@ -81,8 +83,8 @@ class Policy:
             it to the scorer, see `UnitScorer.complete`.
         redundancy: How much the log-odds of a unit fall for the share of its bigrams that the summary has, see
             `Ranking`; scores must be probabilities. None leaves it to the scorer.
-        brevity: How much the log-odds of a unit fall for each of its words, likewise: of units as good as each other
-            the shorter one is selected.
+        brevity: How much the log-odds of a unit fall for each word of an EDU, or of a sentence beyond its 20th, likewise:
+            of units as good as each other the shorter one is selected.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
@@ -182,7 +184,8 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     candidates = policy.candidates(document)
     costs, left = policy.budget.costs(document, policy.unit, candidates)
     if policy.redundancy or policy.brevity:
-        values = log_odds(values) - (policy.brevity or 0.0) * word_counts(document, policy.unit)
+        charged = np.maximum(word_counts(document, policy.unit) - FREE_WORDS[policy.unit], 0)
+        values = log_odds(values) - (policy.brevity or 0.0) * charged
     ranking = Ranking(values, texts, np.flatnonzero(candidates.allowed).tolist(), policy.redundancy or 0.0)
     best: int | None = None
     selected: set[int] = set()

@@ -45,7 +45,13 @@ def test_of_units_as_good_as_each_other_the_shorter_one_is_selected():
     scores = 1 / (1 + np.exp([-1.0, 0.0, 1.0]))
     # Seven words against three.
     for weight, expected in ((0.0, [0]), (0.24, [0]), (0.26, [1])):
-        assert select(document, scores, Policy(Budget(units=1), brevity=weight)) == expected
+        assert select(document, scores, Policy(Budget(units=1), "edu", brevity=weight)) == expected
+    # As sentences none is long.
+    assert select(document, scores, Policy(Budget(units=1), brevity=9.0)) == [0]
+    long = document_of([["word " * 23 + "end."], ["A short one."]])
+    # Four words beyond the twentieth.
+    for weight, expected in ((0.24, [0]), (0.26, [1])):
+        assert select(long, scores[:2], Policy(Budget(units=1), brevity=weight)) == expected
 
 
 def test_certain_units_can_still_fall_back():

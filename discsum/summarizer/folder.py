@@ -38,7 +38,7 @@ class SummarizerConfig:
         units: Default number of units of a summary.
         block_trigrams: Whether its summaries block trigrams by default, as in its validation.
         redundancy: How much units lose that repeat its summaries by default, as in its validation; see `Policy`.
-        brevity: How much units lose for each word by default, likewise.
+        brevity: How much long units lose by default, likewise.
         fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
         vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """

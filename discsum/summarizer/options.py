@@ -54,7 +54,7 @@ class SummaryOptions:
         dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
         block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
         redundancy: How much units lose that repeat the summary, see `Policy`; by default as the model does.
-        brevity: How much units lose for each word, likewise.
+        brevity: How much long units lose, likewise.
         layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.

@@ -42,7 +42,7 @@ def test_help_lists_the_commands_by_the_first_line_of_their_own_help(discsum):
 def test_help_of_train_lists_the_shipped_recipes(discsum):
     out = discsum("train", "--help").out
     lines = [line.strip() for line in out.splitlines()]
-    assert "news-edu           The shipped EDU summarizer." in lines
+    assert re.search(r"^news-edu +The shipped EDU summarizer\.$", "\n".join(lines), re.M)
     assert "small-bart/full The small BART learns to summarize, with full attention. " in " ".join(out.split())
     assert any(line.startswith("xiao2020/{edu,sentence}-{default,balanced}-{dot_product-8,") for line in lines)
 

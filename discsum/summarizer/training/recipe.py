@@ -51,7 +51,10 @@ class SummarizerRecipe(RunRecipe):
             "How much the log-odds of units fall for the share of their bigrams that the summary has; 0: not at all."
         ),
     ] = 0.0
-    brevity: Annotated[NotNegative, about("How much a unit's log-odds fall for each of its words.")] = 0.0
+    brevity: Annotated[
+        NotNegative,
+        about("How much the log-odds of units fall for each word of an EDU, or of a sentence beyond its 20th."),
+    ] = 0.0
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[
