@@ -83,8 +83,8 @@ class Policy:
             it to the scorer, see `UnitScorer.complete`.
         redundancy: How much the log-odds of a unit fall for the share of its bigrams that the summary has, see
             `Ranking`; scores must be probabilities. None leaves it to the scorer.
-        brevity: How much the log-odds of a unit fall for each word of an EDU, or of a sentence beyond its 20th, likewise:
-            of units as good as each other the shorter one is selected.
+        brevity: How much they fall for each word of an EDU, or of a sentence beyond its 20th, likewise: of units as
+            good as each other the shorter one is selected.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 

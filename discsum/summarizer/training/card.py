@@ -40,7 +40,8 @@ def summarizer_card(
     copied = trained if recipe.encoder_layers else "no weights are part of the model: it was frozen"
     rules = ", without units that share a trigram with what is selected" if recipe.block_trigrams else ""
     if recipe.brevity:
-        rules += f"; a unit's log-odds fall by {recipe.brevity:g} for each word{' beyond its 20th' if recipe.unit == 'sentence' else ''}"
+        charged = "each word beyond its 20th" if recipe.unit == "sentence" else "each of its words"
+        rules += f"; a unit's log-odds fall by {recipe.brevity:g} for {charged}"
     if recipe.redundancy:
         rules += f"; a unit's log-odds fall by {recipe.redundancy:g} times the share of its bigrams that are selected"
     license = f"license: {recipe.license}\n" if recipe.license else ""
