@@ -190,7 +190,7 @@ def evaluate(
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
     policy = _policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, brevity=brevity, layout=layout)
-    _check_names([name for name in models if name not in generated], unit, parser, selector)
+    _check_names([name for name in models if name not in generated], policy, parser, selector)
     _check_files(source, first, last, output)
     run = Run()
     with loading("the models"):
@@ -244,16 +244,19 @@ def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Polic
     return usual_policy(unit, units, layout=layout, **rules)
 
 
-def _check_names(models: Sequence[str], unit: str, parser: str, selector: str | None) -> None:
-    """Check that there are such extractive models, parser and selector, without loading them."""
+def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
+    """Check that there are such extractive models, parser and selector, and the rules of baselines, without loading."""
     from discsum.abstractive.sparse.selectors import check_name
+    from discsum.baselines import BASELINES, baseline
     from discsum.summarizer.options import check_scorer
 
     check_name(selector)
     read_config(parser, PARSER_KIND)
     for model in models:
         if model != ORACLE:
-            check_scorer(model, unit)
+            check_scorer(model, policy.unit)
+        if model in BASELINES:
+            baseline(model).complete(policy)
 
 
 def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:

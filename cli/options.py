@@ -129,16 +129,16 @@ Redundancy = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="How much a unit's log-odds fall for the share of its bigrams that the summary has, for trained models; "
-        "0: not at all. Default: as the model was trained.",
+        help="Penalty on a unit's log-odds, times the share of its bigrams that are in the summary; trained models "
+        "only, 0 for none. Default: as the model was trained.",
     ),
 ]
 Brevity = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="How much a unit's log-odds fall for each word of an EDU, or of a sentence beyond its 20th, for trained "
-        "models. Default: as the model was trained.",
+        help="Penalty on a unit's log-odds for each word of an EDU, or each word after the 20th of a sentence; trained "
+        "models only, 0 for none. Default: as the model was trained.",
     ),
 ]
 

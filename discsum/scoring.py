@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discsum.constants import DEFAULT_UNITS
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import OPEN_RULES, WEIGHTS, Policy, select, unit_texts
+from discsum.selection import OPEN_RULES, PENALTIES, Policy, select, unit_texts
 from discsum.summary import Summary
 
 Scores = NDArray[np.float64]
@@ -77,7 +77,7 @@ class UnitScorer(ABC):
         Raises:
             InputError: A redundancy or brevity, and scores that are no probabilities.
         """
-        for name in WEIGHTS:
+        for name in PENALTIES:
             if getattr(policy, name) and not self.probabilities:
                 raise InputError(
                     f"{name}: expected none with {self.name}, whose scores are no probabilities; leave it out"

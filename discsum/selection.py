@@ -15,15 +15,15 @@ from discsum.candidates import Candidates
 from discsum.constants import DEFAULT_UNITS, LAYOUTS, UNITS
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.redundancy import Ranking, log_odds, ngrams
+from discsum.ranking import Ranking, log_odds, ngrams
 from discsum.signature import Signature
 
-# Weights of rules that change the log-odds of units.
-WEIGHTS = ("redundancy", "brevity")
-# Words of a unit that brevity leaves alone: short sentences are mostly of speech, where they are no better than others.
+# Penalties on the log-odds of units.
+PENALTIES = ("redundancy", "brevity")
+# Words of a unit without a penalty of brevity: speech has short sentences, which are no better than longer ones.
 FREE_WORDS = {"sentence": 20, "edu": 0}
 # What a policy may leave to the scorer.
-OPEN_RULES = ("block_trigrams", *WEIGHTS)
+OPEN_RULES = ("block_trigrams", *PENALTIES)
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,9 @@ class Policy:
         block_trigrams: Skip a unit that shares a trigram with what is selected (Paulus et al. 2018, section
             2.5; Liu and Lapata 2019, section 3.3). Trigrams are of lower-cased words without punctuation. None leaves
             it to the scorer, see `UnitScorer.complete`.
-        redundancy: How much the log-odds of a unit fall for the share of its bigrams that the summary has, see
-            `Ranking`; scores must be probabilities. None leaves it to the scorer.
-        brevity: How much they fall for each word of an EDU, or of a sentence beyond its 20th, likewise: of units as
-            good as each other the shorter one is selected.
+        redundancy: Penalty on the log-odds of a unit, in nats, times the share of its bigrams that are in the summary,
+            see `Ranking`; scores must be probabilities. None leaves it to the scorer.
+        brevity: Penalty on the log-odds for each word of an EDU, or each word after the 20th of a sentence; likewise.
         dependencies: An EDU brings along all its ancestors within its sentence (Xu et al. 2020, section 3.2).
         layout: `skip` to select prose only, `keep` to select headings, bylines and the like as well.
 
@@ -107,7 +106,7 @@ class Policy:
             problems.append(f"unit: expected {' or '.join(UNITS)}, got {self.unit!r}")
         if self.layout not in LAYOUTS:
             problems.append(f"layout: expected {' or '.join(LAYOUTS)}, got {self.layout!r}")
-        for name in WEIGHTS:
+        for name in PENALTIES:
             weight = getattr(self, name) or 0.0
             if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
                 problems.append(f"{name}: expected a number of at least 0, got {weight!r}")
@@ -184,8 +183,8 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     candidates = policy.candidates(document)
     costs, left = policy.budget.costs(document, policy.unit, candidates)
     if policy.redundancy or policy.brevity:
-        charged = np.maximum(word_counts(document, policy.unit) - FREE_WORDS[policy.unit], 0)
-        values = log_odds(values) - (policy.brevity or 0.0) * charged
+        penalized = np.maximum(word_counts(document, policy.unit) - FREE_WORDS[policy.unit], 0)
+        values = log_odds(values) - (policy.brevity or 0.0) * penalized
     ranking = Ranking(values, texts, np.flatnonzero(candidates.allowed).tolist(), policy.redundancy or 0.0)
     best: int | None = None
     selected: set[int] = set()

@@ -107,7 +107,8 @@ def _build(config: Mapping[str, Any]) -> ParserNetwork:
     encoder = build_encoder(config["encoder"])
     # Parsers of earlier versions have the classes of GUM.
     classes = RelationClasses.from_dict(config.get("classes", {}))
-    return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]), classes)
+    with _Uninitialised():
+        return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]), classes)
 
 
 def _read_tokenizer(path: Path, checksum: str | None) -> Tokenizer:
@@ -123,7 +124,6 @@ def build_encoder(config: dict[str, Any]) -> nn.Module:
     settings = dict(config)
     plain = BertConfig.of(settings)
     if plain is not None:
-        # Random initialisation would take longer than loading.
         with _Uninitialised():
             return Bert(plain)
     from transformers import AutoConfig, AutoModel
@@ -134,7 +134,7 @@ def build_encoder(config: dict[str, Any]) -> nn.Module:
 
 
 class _Uninitialised(TorchFunctionMode):
-    """Skips the functions of `torch.nn.init`."""
+    """Skips the functions of `torch.nn.init`: for weights that are loaded next it takes longer than loading."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__module__", "") == "torch.nn.init":
@@ -162,18 +162,19 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
     source = _packaged(name) or name
-    options: dict[str, Any] = {"trust_remote_code": False} | ({"revision": revision} if revision else {})
+    options: dict[str, Any] = {"revision": revision} if revision else {}
     try:
         options["local_files_only"] = Path(source).is_dir() or local_only(name)
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, **options)
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, trust_remote_code=False, **options)
         special = _special(tokenizer, name)
-        config: Any = AutoConfig.from_pretrained(source, **options)
+        config: Any = AutoConfig.from_pretrained(source, trust_remote_code=False, **options)
         if not dropout:
             _without_attention_dropout(config)
         # Never a pickle; single precision, whatever the file has.
-        loaded = AutoModel.from_pretrained(source, config=config, use_safetensors=True, dtype=torch.float32, **options)
+        weights: dict[str, Any] = {"use_safetensors": True, "dtype": torch.float32}
+        loaded = AutoModel.from_pretrained(source, config=config, trust_remote_code=False, **weights, **options)
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
@@ -181,9 +182,9 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         ) from error
     encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
-        weights = encoder.state_dict()
+        found = encoder.state_dict()
         encoder = Bert(sizes)
-        encoder.load_state_dict(weights)
+        encoder.load_state_dict(found)
     revision = str(getattr(config, "_commit_hash", None) or "")
     return Pretrained(encoder, _plain(tokenizer.backend_tokenizer), special, revision)
 

@@ -37,8 +37,8 @@ class SummarizerConfig:
         parser: Name or folder of the parser; in a saved model relative to its folder.
         units: Default number of units of a summary.
         block_trigrams: Whether its summaries block trigrams by default, as in its validation.
-        redundancy: How much units lose that repeat its summaries by default, as in its validation; see `Policy`.
-        brevity: How much long units lose by default, likewise.
+        redundancy: Penalty for repetition by default, as in its validation; see `Policy`.
+        brevity: Penalty for length by default, likewise.
         fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
         vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
     """

@@ -15,7 +15,7 @@ from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
 from discsum.registry import suggestion
-from discsum.selection import WEIGHTS, Budget, Policy
+from discsum.selection import Budget, Policy
 
 SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
@@ -53,8 +53,8 @@ class SummaryOptions:
         ratio: Maximum number of words as a share of the text's.
         dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
         block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
-        redundancy: How much units lose that repeat the summary, see `Policy`; by default as the model does.
-        brevity: How much long units lose, likewise.
+        redundancy: Penalty for repetition, see `Policy`; by default as the model does.
+        brevity: Penalty for length, likewise.
         layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
@@ -106,9 +106,8 @@ class SummaryOptions:
         check_unit(self.model, own, self.unit)
         if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
             raise InputError(f"block_trigrams: {self.model} selects by a rule of its own; leave it out")
-        for name in WEIGHTS:
-            if getattr(self, name) and self.model in BASELINES:
-                raise InputError(f"{name}: the scores of {self.model} are no probabilities; leave it out")
+        if (self.redundancy or self.brevity) and self.model in BASELINES:
+            baseline(str(self.model)).complete(self.policy(self.unit or "sentence"))
 
     def policy(self, unit: str, usual_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.

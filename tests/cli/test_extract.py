@@ -71,8 +71,14 @@ def test_words_and_ratio(extract, article):
         (["--unit", "word"], "expected one of sentence, edu, got 'word'"),
         (["--dependencies"], "dependencies: expected unit edu, got sentence"),
         (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack selects by a rule of its own"),
-        (["--model", "lead", "--redundancy", "4"], "redundancy: the scores of lead are no probabilities"),
-        (["--model", "textrank", "--brevity", ".1"], "brevity: the scores of textrank are no probabilities"),
+        (
+            ["--model", "lead", "--redundancy", "4"],
+            "redundancy: expected none with lead, whose scores",
+        ),
+        (
+            ["--model", "textrank", "--brevity", ".1"],
+            "brevity: expected none with textrank, whose scores",
+        ),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
     ],
 )

@@ -40,10 +40,10 @@ def summarizer_card(
     copied = trained if recipe.encoder_layers else "no weights are part of the model: it was frozen"
     rules = ", without units that share a trigram with what is selected" if recipe.block_trigrams else ""
     if recipe.brevity:
-        charged = "each word beyond its 20th" if recipe.unit == "sentence" else "each of its words"
-        rules += f"; a unit's log-odds fall by {recipe.brevity:g} for {charged}"
+        penalized = "each word after the 20th" if recipe.unit == "sentence" else "each word"
+        rules += f"; brevity {recipe.brevity:g}, a penalty on a unit's log-odds for {penalized}"
     if recipe.redundancy:
-        rules += f"; a unit's log-odds fall by {recipe.redundancy:g} times the share of its bigrams that are selected"
+        rules += f"; redundancy {recipe.redundancy:g}, a penalty times the share of its bigrams that are selected"
     license = f"license: {recipe.license}\n" if recipe.license else ""
     features = f" and {network.features} features of each unit's position and form" if network.features else ""
     return f"""\

@@ -46,14 +46,10 @@ class SummarizerRecipe(RunRecipe):
         bool, about("Whether summaries skip units that share a trigram with them, in validation and by default.")
     ] = False
     redundancy: Annotated[
-        NotNegative,
-        about(
-            "How much the log-odds of units fall for the share of their bigrams that the summary has; 0: not at all."
-        ),
+        NotNegative, about("Penalty on units' log-odds, times the share of their bigrams that are in the summary.")
     ] = 0.0
     brevity: Annotated[
-        NotNegative,
-        about("How much the log-odds of units fall for each word of an EDU, or of a sentence beyond its 20th."),
+        NotNegative, about("Penalty on units' log-odds for each word of an EDU, or each after the 20th of a sentence.")
     ] = 0.0
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None

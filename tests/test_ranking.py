@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from small_trees import document_of
 
 from discsum.errors import InputError
-from discsum.redundancy import log_odds, ngrams
+from discsum.ranking import log_odds, ngrams
 from discsum.selection import Budget, Policy, select
 
 

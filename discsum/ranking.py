@@ -1,4 +1,4 @@
-"""Units best first, while those that repeat what is selected fall back."""
+"""The order in which units are selected, with a penalty for repetition."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _TINY = 1e-6
 class Ranking:
     """Units in the order in which they are selected: by score, ties by position.
 
-    With a redundancy a unit's score falls by the redundancy times the share of its bigrams that are selected: maximal
-    marginal relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over it, and `add` what
-    is selected meanwhile.
+    A unit's score is reduced by `redundancy` times the share of its bigrams that are in the summary: maximal marginal
+    relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over it, and `add` the units
+    that are selected meanwhile.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Ranking:
             values: `(units,)` scores, such as log-odds.
             texts: Of the units.
             allowed: The units that may be selected.
-            redundancy: The weight of what is repeated.
+            redundancy: The penalty for a unit whose bigrams are all in the summary, in the unit of `values`.
         """
         self._values = values
         self._texts, self._redundancy = texts, redundancy
@@ -45,14 +45,14 @@ class Ranking:
         while self._left:
             former, unit = heapq.heappop(self._left)
             now = -self._value(unit)
-            # Values only fall, so one that has not fallen since it was on top is the greatest.
+            # Scores only decrease, so one that has not decreased since it was queued is the greatest.
             if now > former:
                 heapq.heappush(self._left, (now, unit))
             else:
                 yield unit
 
     def add(self, units: Iterable[int]) -> None:
-        """Let units that repeat these fall back."""
+        """Add selected units, which others are then penalized for repeating."""
         if self._redundancy:
             self._seen.update(*(ngrams(self._texts[unit], 2) for unit in units))
 
@@ -65,13 +65,13 @@ class Ranking:
 
 
 def ngrams(text: str, length: int) -> set[tuple[str, ...]]:
-    """Return the n-grams of a text's lower-cased words, punctuation left out."""
+    """Return the set of n-grams of `length` lower-cased words, punctuation left out."""
     words = re.findall(r"\w+", text.lower())
     return set(zip(*(words[start:] for start in range(length)), strict=False))
 
 
 def log_odds(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-odds of probabilities, finite for 0 and 1 too.
+    """Return the log-odds `(units,)` of probabilities `(units,)`, in nats, finite for 0 and 1 too.
 
     Raises:
         InputError: Values that are no probabilities.
