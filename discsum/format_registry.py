@@ -84,7 +84,8 @@ def suffix(name: str) -> str:
 
 def suffixes() -> dict[str, str]:
     """Return the names of the readable formats by suffix."""
-    return {suffix(name): name for name in readable()}
+    # The package's own readable formats are named by their suffixes, so none is imported to know it.
+    return {f".{name}" if name in FORMATS.own else suffix(name): name for name in readable()}
 
 
 def dump(document: Document, name: str, *, brackets: bool = False) -> str:

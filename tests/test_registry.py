@@ -62,10 +62,14 @@ from discsum.oracles import ORACLES
 for registry in (SELECTORS, BASELINES, ENGINES, HEADS, ORACLES):
     assert list(registry)
 print(writable(), readable(), sorted({"torch", "numpy"} & set(sys.modules)))
+from discsum.format_registry import suffix, suffixes
+known = suffixes()
+print(*(name for name in sys.modules if name.startswith("discsum.formats.")))
+assert known == {suffix(name): name for name in readable()}
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == (
-        "['dis', 'html', 'json', 'rs3', 'rs4', 'rsd', 'svg', 'tree'] ['dis', 'json', 'rs3', 'rs4', 'rsd'] []\n"
+        "['dis', 'html', 'json', 'rs3', 'rs4', 'rsd', 'svg', 'tree'] ['dis', 'json', 'rs3', 'rs4', 'rsd'] []\n\n"
     )
 
 

@@ -7,8 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from discsum.errors import InputError
 from discsum.recipes.rows import FILE, FOLDER, recipe_name, row_table
 from discsum.registry import suggestion
@@ -44,6 +42,9 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
     """
+    # Imported late: parsers check their configurations with `discsum.recipes.fields` and need no YAML.
+    import yaml
+
     content = _read(name_or_path, ())
     for override in overrides:
         key, equals, value = override.partition("=")
@@ -88,6 +89,8 @@ def _first_comment(path: Path) -> str:
 
 
 def _content(path: Path) -> dict[str, Any]:
+    import yaml
+
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:

@@ -8,8 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from discsum.recipes.fields import convert
 
 FOLDER, FILE = "xiao2020", "rows.yaml"
@@ -70,5 +68,7 @@ def recipe_name(unit: str, setting: str, head: str) -> str:
 @cache
 def row_table() -> RowTable:
     """Return the shipped table."""
+    import yaml
+
     text = (files("discsum") / "recipes" / FOLDER / FILE).read_text(encoding="utf-8")
     return convert(RowTable, yaml.safe_load(text), f"{FOLDER}/{FILE}")
