@@ -15,10 +15,28 @@ from discsum.text_checks import ENGLISH
 from discsum.training.task import LogEntry
 
 _GUM = """\
-Trained on the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on its dev split; the
-test split was not used. GUM's annotations are CC BY 4.0; its texts come under the licence of their
-source, mostly CC BY or CC BY-SA, some CC BY-NC-SA. No text of the corpus is part of this model.
+Trained on {train} documents of the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on
+its dev split; the test split was not used. GUM's annotations are CC BY 4.0. Its texts are under the licences of their
+sources, which are here those of `LICENSE.txt` in GUM V11.1. No text of the corpus is part of this model.
+
+| genre | licence of the texts | documents trained on |
+|---|---|---|
+{genres}
 """
+# By LICENSE.txt of GUM V11.1.
+GUM_LICENCES = {
+    "academic": "CC BY 4.0",
+    "bio": "CC BY-SA 3.0",
+    "court": "CC BY 4.0",
+    "essay": "CC BY-NC-SA 4.0",
+    "fiction": "CC BY-NC-SA 3.0",
+    "interview": "CC BY 2.5",
+    "letter": "CC BY-NC-SA 4.0",
+    "news": "CC BY 2.5",
+    "podcast": "CC BY-NC-SA 4.0",
+    "voyage": "CC BY-SA 3.0",
+    "whow": "CC BY-NC-SA 3.0",
+}
 
 _OTHER = """\
 Trained on {train} documents of the treebank `{name}` ({edus} EDUs, {relations} relations), chosen on {dev} others, its
@@ -82,7 +100,7 @@ def _cells(values: Sequence[float]) -> str:
 def _data(treebank: Treebank) -> str:
     """Return what a parser was trained on."""
     if treebank.splits is None:
-        return _GUM
+        return _GUM.format(train=len(treebank.train), genres=_genres([document.id for document in treebank.train]))
     nodes = [node for document in treebank.train if document.tree for node in document.tree.nodes]
     test = len(treebank.splits.names.get("test", ()))
     return _OTHER.format(
@@ -93,6 +111,18 @@ def _data(treebank: Treebank) -> str:
         relations=len({node.relation for node in nodes}),
         test=f"the {test} of the test split were not used" if test else "there is no test split",
         sentences=_GUESSED.format(guessed=treebank.guessed) if treebank.guessed else "",
+    )
+
+
+def _genres(names: Sequence[str]) -> str:
+    """Return a row of each genre of GUM with its licence and documents, whose names are `GUM_GENRE_NAME`."""
+    documents = dict[str, list[str]]()
+    for name in sorted(names):
+        genre, _, rest = name.removeprefix("GUM_").partition("_")
+        documents.setdefault(genre, []).append(rest)
+    return "\n".join(
+        f"| {genre} | {GUM_LICENCES.get(genre, 'not in `LICENSE.txt`')} | {len(found)}: {', '.join(found)} |"
+        for genre, found in documents.items()
     )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 from warnings import warn
@@ -28,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class SplitConfig(Checked):
-    """How a treebank is split, unless it is a checkout of GUM."""
+    """How a treebank is split; a checkout of GUM has splits of its own, of which documents can be left out."""
 
     file: Annotated[
         str | None,
@@ -40,6 +41,10 @@ class SplitConfig(Checked):
     dev: Annotated[Share, about("Share of the documents drawn to choose by, one at least.")] = 0.1
     test: Annotated[Share, about("Share of the documents drawn to be measured on, one at least unless 0.")] = 0.1
     seed: Annotated[Natural, about("Seed of the draw.")] = 1
+    leave_out: Annotated[
+        tuple[str, ...],
+        about("Patterns of the names of training documents that are left out, as `GUM_fiction_*`; also for GUM."),
+    ] = ()
 
     def problems(self) -> list[str]:
         """Return whether no documents would be left to train on."""
@@ -113,9 +118,11 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         InputError: No trees, a split file that names other documents, or too few documents.
     """
     if is_treebank(folder):
-        if (config, sentences) != (SplitConfig(), PUNCTUATION):
+        if (config, sentences) != (SplitConfig(leave_out=config.leave_out), PUNCTUATION):
             raise InputError(f"{folder}: expected no split or sentences with a checkout of GUM, which has its own")
-        return Treebank(folder.name, read_gum(folder, "train"), read_gum(folder, "dev"))
+        documents = {document.id: document for document in read_gum(folder, "train")}
+        kept = _kept(list(documents), config.leave_out, folder)
+        return Treebank(folder.name, [documents[name] for name in kept], read_gum(folder, "dev"))
     listing = folder / (config.file or LISTING)
     if config.file is None and not listing.is_file() and (folder / "splits.md").is_file():
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
@@ -129,12 +136,24 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     else:
         names = draw_splits(found.documents, config)
         wanted = f"{folder}: expected at least {2 + bool(config.test)} documents to draw splits from"
+    names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
     if not train or not dev:
         raise InputError(f"{wanted}, got {len(train)} and {len(dev)} of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(f"{folder}: expected a training document of two EDUs or more, got {len(train)} of one EDU")
     return Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
+
+
+def _kept(names: Sequence[str], patterns: Sequence[str], folder: Path) -> list[str]:
+    """Return the names of training documents that no pattern matches; each must match one."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            shown = f" such as {names[0]}" if names else ""
+            raise InputError(
+                f"leave_out: {folder} has no training document {pattern!r}; expected patterns of names{shown}"
+            )
+    return [name for name in names if not any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def draw_splits(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:

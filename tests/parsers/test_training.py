@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from several_processes import run_together
 from small_treebank import gold
 
+from discsum.document import Document
 from discsum.errors import InputError, WeightsError
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
@@ -206,6 +207,18 @@ def test_the_first_of_equally_good_validations_is_the_best(undisturbed, monkeypa
     monkeypatch.setattr(undisturbed.task, "selection_score", lambda entry: scores[entry.steps])
     assert undisturbed.best.steps == 4
     assert "the running average after step 4," in undisturbed.task.card(undisturbed.log, undisturbed.best)
+
+
+def test_the_card_lists_the_documents_of_gum(undisturbed):
+    names = ("GUM_news_mill", "GUM_bio_reed", "GUM_news_dam", "GUM_vlog_tour")
+    documents = [Document("", id=name) for name in names]
+    treebank = Treebank("gum", documents, [])
+    card = parser_card("pupil", ParserRecipe(), treebank, undisturbed.log, undisturbed.best, notes="")
+    assert "Trained on 4 documents of the train split of GUM" in card
+    assert (
+        "| bio | CC BY-SA 3.0 | 1: reed |\n| news | CC BY 2.5 | 2: dam, mill |\n"
+        "| vlog | not in `LICENSE.txt` | 1: tour |\n"
+    ) in card
 
 
 def test_the_card_names_teachers_and_their_texts(undisturbed):

@@ -7,6 +7,7 @@ from small_treebank import gold
 
 from discsum.document import Span
 from discsum.errors import InputError
+from discsum.parsers.training.splits import SplitConfig, read_treebank
 from discsum.parsers.treebank import align, read_gum
 
 
@@ -20,6 +21,16 @@ def test_the_treebank_is_read(treebank):
         assert document.tree.spans.tolist() == expected.tree.spans.tolist()
         assert {node.relation for node in document.tree.nodes} == {node.relation for node in expected.tree.nodes}
         assert (document.parser, document.text.count("\n\n")) == ("gold", 1)
+
+
+def test_documents_of_gum_are_left_out(treebank):
+    read = read_treebank(treebank, SplitConfig(leave_out=("br*",)))
+    assert [document.id for document in read.train] == ["mill"]
+    assert [document.id for document in read.dev] == ["bridge"]
+    with pytest.raises(InputError, match="no training document 'GUM_\\*'; expected patterns of names such as mill"):
+        read_treebank(treebank, SplitConfig(leave_out=("br*", "GUM_*")))
+    with pytest.raises(InputError, match="expected no split or sentences with a checkout of GUM"):
+        read_treebank(treebank, SplitConfig(dev=0.2, leave_out=("br*",)))
 
 
 def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
