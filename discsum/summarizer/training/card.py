@@ -64,6 +64,7 @@ names its data and licence.
 Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. These
 corpora have their own licences; no text of theirs is part of this model.
 
+{notes}
 ## Validation
 
 Summaries of {recipe.units} {recipe.unit}s{rules}. `{signature()}`
@@ -72,7 +73,6 @@ Summaries of {recipe.units} {recipe.unit}s{rules}. `{signature()}`
 |---|---|---|---|---|
 {rows}
 
-{notes}
 ## Recipe
 
 ```yaml
