@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ from typing import Any
 
 from discsum.errors import InputError
 from discsum.files import locked, replacing, sha256
-from discsum.recipes.fields import differences
+from discsum.json_objects import checked_fields, read_object
+from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
@@ -21,13 +23,56 @@ REMEDY = "delete the folder and preprocess again"
 
 
 @dataclass(frozen=True)
-class Shard:
+class Shard(Checked):
     """One file of a dataset: name, number of documents, number of failed documents, checksum."""
 
     file: str
-    documents: int
-    failed: int
+    documents: Natural
+    failed: Natural
     sha256: str
+
+    def problems(self) -> list[str]:
+        """Return whether the file is not in the dataset's folder."""
+        if Path(self.file).name == self.file:
+            return []
+        return [f"file: expected the name of a file in the dataset's folder, got {self.file!r}"]
+
+
+@dataclass(frozen=True)
+class _MadeBy(Checked):
+    """What made a dataset: versions and fingerprints."""
+
+    discsum: str
+    parser: str
+    encoder: str = ""
+    revision: str = ""
+
+
+@dataclass(frozen=True)
+class _Recipe(Checked):
+    """Fields of a dataset's recipe, as `PreprocessRecipe` has them, with oracles that may be registered elsewhere."""
+
+    parser: str
+    oracle: str
+    oracle_units: Count | None
+    units: tuple[str, ...]
+    encoder: str
+    shard: Count
+    documents: dict[str, Any]
+    made_by: _MadeBy
+    tree: bool = True
+
+
+@dataclass(frozen=True)
+class _Written(Checked):
+    """Content of `manifest.json`."""
+
+    recipe: _Recipe
+    shards: list[Shard]
+    width: Natural
+    format: int
+    documents: Natural
+    failed: Natural
 
 
 @dataclass(frozen=True)
@@ -69,13 +114,13 @@ class Manifest:
         if not path.is_file():
             state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "has none"
             raise InputError(f"{folder}: expected a dataset folder with {MANIFEST}, this one {state}")
-        data = _read_object(path)
-        try:
-            if data["format"] != FORMAT:
-                raise InputError(f"{path}: expected format {FORMAT}, got {data['format']}; {REMEDY}")
-            return cls(dict(data["recipe"]), [Shard(**shard) for shard in data["shards"]], data["width"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: expected a manifest, got {type(error).__name__}: {error}; {REMEDY}") from error
+        with _with_remedy():
+            data = read_object(path, InputError)
+            if data.get("format") != FORMAT:
+                raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
+            written = checked_fields(_Written, data, path, InputError)
+        # The recipe as it was written: fields that are not there have no default.
+        return cls(data["recipe"], written.shards, written.width)
 
     def check(self, folder: Path) -> None:
         """Check every shard against its checksum.
@@ -110,6 +155,11 @@ def recorded_fault(shard: Path) -> str:
     return fault_of(shard, expected.read_text(encoding="utf-8", errors="replace"))
 
 
+def digest_of(recipe: dict[str, Any]) -> str:
+    """Return the digest of a recipe, which its shards carry."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+
+
 def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     """Claim the folder for a recipe; return whether anything is left to do.
 
@@ -126,7 +176,7 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     # A recipe without shards, such as one with a mistyped option, may be replaced.
     begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
     if finished or begun:
-        found = Manifest.read(folder).recipe if finished else _read_object(folder / RECIPE)
+        found = Manifest.read(folder).recipe if finished else _begun_recipe(folder)
         changed = differences(_flat(found), _flat(recipe))
         if changed:
             raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
@@ -136,19 +186,26 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     return not finished
 
 
+def _begun_recipe(folder: Path) -> dict[str, Any]:
+    with _with_remedy():
+        return read_object(folder / RECIPE, InputError)
+
+
+@contextmanager
+def _with_remedy() -> Iterator[None]:
+    """Add to an error what helps against damaged files of a dataset folder."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error}; {REMEDY}") from error
+
+
 def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
     """Return a recipe's fields with groups flattened, so that errors name only the fields that differ."""
     flat: dict[str, Any] = {}
     for name, value in recipe.items():
         flat |= {f"{name} {key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
     return flat
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: expected a JSON object, got {error}; {REMEDY}") from error
 
 
 def _tidy(folder: Path) -> None:

@@ -18,7 +18,18 @@ from discsum.candidates import Candidates
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.engines import ENGINES
 from discsum.data.engines.base import Step
-from discsum.data.manifest import FAILURES, MANIFEST, SHARD, Manifest, Shard, alone, begin, recorded_fault, sum_file
+from discsum.data.manifest import (
+    FAILURES,
+    MANIFEST,
+    SHARD,
+    Manifest,
+    Shard,
+    alone,
+    begin,
+    digest_of,
+    recorded_fault,
+    sum_file,
+)
 from discsum.data.pairs import Pair
 from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
@@ -95,6 +106,7 @@ class ShardMaker:
 
     recipe: PreprocessRecipe
     folder: Path
+    digest: str
     device: str = "cpu"
 
     def __call__(self, task: tuple[int, Sequence[Pair | Failure]], step: Step) -> None:
@@ -114,7 +126,7 @@ class ShardMaker:
                     records.append(made)
             step(len(batch))
         columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
-        write_shard(self.folder / shard_name(number), records, failures, columns)
+        write_shard(self.folder / shard_name(number), records, failures, columns, self.digest)
 
     @cached_property
     def parser(self) -> Parser:
@@ -224,13 +236,14 @@ def preprocess(
         if not begin(folder, whole):
             return _finished(folder, whole)
         count = done = found = 0
+        digest = digest_of(whole)
 
         def pending() -> Iterator[tuple[int, Sequence[Pair | Failure]]]:
             nonlocal count, found
             for number, entries in enumerate(batches(pairs, recipe.shard)):
                 count = number + 1
                 path = folder / shard_name(number)
-                fault = recorded_fault(path)
+                fault = recorded_fault(path) or _other_recipe(path, digest)
                 if path.is_file() and not fault:
                     found += len(entries)
                     skip(found)
@@ -245,7 +258,7 @@ def preprocess(
             done += documents
             report(done)
 
-        for _ in ENGINES[engine](workers).results_of(ShardMaker(recipe, folder, device), pending(), step):
+        for _ in ENGINES[engine](workers).results_of(ShardMaker(recipe, folder, digest, device), pending(), step):
             pass
         return _finish(folder, count, whole)
 
@@ -255,6 +268,13 @@ def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
     manifest = Manifest.read(folder)
     manifest.check(folder)
     return manifest
+
+
+def _other_recipe(shard: Path, digest: str) -> str:
+    """Return what is wrong with a shard that another recipe made; empty if none did, or there is no shard yet."""
+    if not shard.is_file() or read_contents(shard).recipe == digest:
+        return ""
+    return f"{shard}: expected a shard of this recipe, found another's"
 
 
 def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:

@@ -75,11 +75,12 @@ def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Sch
 
 @dataclass(frozen=True)
 class Contents:
-    """Summary of a shard: number of documents, failures, and width of vectors, 0 without any."""
+    """Summary of a shard: number of documents, failures, width of vectors (0 without any), digest of the recipe."""
 
     documents: int
     failures: list[Failure]
     width: int
+    recipe: str
 
 
 def unwritable(pair: Pair) -> Failure | None:
@@ -97,8 +98,10 @@ def unwritable(pair: Pair) -> Failure | None:
     return None
 
 
-def write_shard(path: Path, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema) -> None:
-    """Write a shard atomically, with failures and the width of vectors as metadata.
+def write_shard(
+    path: Path, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, recipe: str
+) -> None:
+    """Write a shard atomically, with failures, the width of vectors and the digest of the recipe as metadata.
 
     Its checksum is written first, so that a resumed run finds damage.
     """
@@ -106,9 +109,8 @@ def write_shard(path: Path, records: Sequence[Record], failures: Sequence[Failur
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
     failed = json.dumps([asdict(failure) for failure in failures])
     content = pa.BufferOutputStream()
-    pq.write_table(
-        table.replace_schema_metadata({"failures": failed, "width": str(width)}), content, compression="zstd"
-    )
+    metadata = {"failures": failed, "width": str(width), "recipe": recipe}
+    pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
     whole = content.getvalue()
     with replacing(sum_file(path)) as partial:
         partial.write_text(hashlib.sha256(whole).hexdigest(), encoding="utf-8")
@@ -126,7 +128,8 @@ def read_contents(path: Path) -> Contents:
         metadata = pq.read_metadata(path)
         own = metadata.metadata
         failures = [Failure(**item) for item in json.loads(own[b"failures"])]
-        return Contents(metadata.num_rows, failures, int(own[b"width"]))
+        # Shards of earlier versions carry none.
+        return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 

@@ -82,3 +82,27 @@ def downloaded(name: str, **options: Any) -> Path:
     if local_only(name):
         options["local_files_only"] = True
     return Path(snapshot_download(own, **options))
+
+
+def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
+    """Return files of a model on the hub, downloaded into one folder; none for each that is missing or out of reach.
+
+    Args:
+        name: The name, with or without `hf:`.
+        files: Their names.
+        revision: Commit, by default the newest.
+
+    Raises:
+        WeightsError: No such name on the hub, or no hub.
+    """
+    options: dict[str, Any] = {"local_files_only": local_only(name), "_raise_exceptions_for_missing_entries": False}
+    if revision:
+        options["revision"] = revision
+    from transformers.utils.hub import cached_file
+
+    try:
+        found = [cached_file(name.removeprefix(HUB), file, **options) for file in files]
+    except OSError:
+        # The network went away: loading the model itself reports it.
+        return [None] * len(files)
+    return [None if path is None else Path(path) for path in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.errors import WeightsError
 from discsum.files import replacing, sha256
+from discsum.json_objects import read_object
 from discsum.registry import suggestion
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class ModelFolder:
 def shipped(kind: str | None = None) -> list[str]:
     """Return the names of the models that come with the package, or of those of a kind."""
     paths = sorted(Path(str(files("discsum"))).glob(f"weights/*/{CONFIG}"))
-    return [path.parent.name for path in paths if kind is None or _object(path).get("kind") == kind]
+    return [path.parent.name for path in paths if kind is None or read_object(path, WeightsError).get("kind") == kind]
 
 
 def locate(name_or_path: str | Path) -> Path:
@@ -83,21 +84,11 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
         WeightsError: A folder that is missing, or of another kind of model.
     """
     path = locate(name_or_path) / CONFIG
-    config = _object(path)
+    config = read_object(path, WeightsError)
     if (config.get("kind"), config.get("format")) != (kind, FORMAT):
         got = f"{config.get('kind')!r} of format {config.get('format')!r}"
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
     return config
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise WeightsError(f"{path}: expected JSON, got {error}") from error
-    if not isinstance(content, dict):
-        raise WeightsError(f"{path}: expected the configuration of a model, got no object")
-    return content
 
 
 def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
@@ -125,4 +116,18 @@ def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
         tensors = load(content)
     except SafetensorError as error:
         raise WeightsError(f"{folder / WEIGHTS}: expected a safetensors file, got {error}") from error
-    return ModelFolder(folder, config, {key: value.float() for key, value in tensors.items()})
+    weights = {key: value.float() for key, value in tensors.items()}
+    check_finite(weights.items(), str(folder / WEIGHTS))
+    return ModelFolder(folder, config, weights)
+
+
+def check_finite(weights: Iterable[tuple[str, Tensor]], source: str) -> None:
+    """Check that weights, given by name, are finite numbers.
+
+    Raises:
+        WeightsError: One is infinite or no number; the message names `source` and the weight.
+    """
+    for name, value in weights:
+        # What is in a part is in the sum; only a sum that is not finite, which may be overflow, needs a closer look.
+        if value.is_floating_point() and not value.detach().sum().isfinite() and not value.detach().isfinite().all():
+            raise WeightsError(f"{source}: expected weights that are finite numbers, {name} has others")

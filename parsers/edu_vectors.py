@@ -45,7 +45,7 @@ class EDUEncoder(nn.Module):
         self.opening = nn.Embedding(4, hidden)
         self.closing = nn.Embedding(4, hidden)
         self.length = nn.Embedding(len(LENGTH_BUCKETS) + 1, hidden)
-        self.register_buffer("buckets", torch.tensor(LENGTH_BUCKETS), persistent=False)
+        self.register_buffer("buckets", torch.tensor(LENGTH_BUCKETS, device="cpu"), persistent=False)
         self.dropout = nn.Dropout(dropout)
         self.pooled_norm = nn.LayerNorm(hidden)
         self.context = nn.LSTM(

@@ -96,11 +96,11 @@ class LabelScorer(nn.Module):
         self.label = nn.Linear(inner, len(self.labels))
         self.coarse = nn.Linear(inner, len(self.classes))
         self.nuclearity = nn.Linear(inner, len(NUCLEARITIES))
-        class_of = torch.tensor([self.classes.index(pair) for pair in coarse])
-        nuclearity_of = torch.tensor([NUCLEARITIES.index(nuclearity) for nuclearity, _ in self.labels])
+        class_of = torch.tensor([self.classes.index(pair) for pair in coarse], device="cpu")
+        nuclearity_of = torch.tensor([NUCLEARITIES.index(nuclearity) for nuclearity, _ in self.labels], device="cpu")
         self.register_buffer("class_of", class_of, persistent=False)
         self.register_buffer("nuclearity_of", nuclearity_of, persistent=False)
-        self.register_buffer("sizes", torch.tensor(SIZE_BUCKETS), persistent=False)
+        self.register_buffer("sizes", torch.tensor(SIZE_BUCKETS, device="cpu"), persistent=False)
 
     def forward(self, edus: LabelInputs, nodes: Tensor) -> list[Tensor]:
         """Return `(nodes, labels)` logits of each pass; the last are those to use.

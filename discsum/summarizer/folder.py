@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, VECTORS
+import torch
+
+from discsum.constants import CONTEXTUAL, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.constants import SUMMARIZER_KIND as KIND
 from discsum.encoder.heads import HEADS
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.errors import InputError, WeightsError
-from discsum.persistence import CONFIG, ModelFolder, fingerprint, shipped, write_model
+from discsum.json_objects import checked_fields
+from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, shipped, write_model
+from discsum.recipes.fields import Checked, Count, Natural, NotNegative, one_of
 
 if TYPE_CHECKING:
     from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -22,7 +26,7 @@ ENCODER = "encoder."
 
 
 @dataclass(frozen=True)
-class SummarizerConfig:
+class SummarizerConfig(Checked):
     """Inputs and defaults of a summarizer.
 
     Attributes:
@@ -44,19 +48,32 @@ class SummarizerConfig:
     """
 
     name: str
-    unit: str = "sentence"
+    unit: Annotated[str, one_of(UNITS, "Unit that is scored.")] = "sentence"
     vectors: str = CONTEXTUAL
     encoder: str = ""
     revision: str = ""
-    encoder_layers: int = 0
-    encoder_window: int | None = None
+    encoder_layers: Natural = 0
+    encoder_window: Count | None = None
     parser: str = SHIPPED_PARSER
-    units: int = 3
+    units: Count = 3
     block_trigrams: bool = False
-    redundancy: float = 0.0
-    brevity: float = 0.0
+    redundancy: NotNegative = 0.0
+    brevity: NotNegative = 0.0
     fingerprint: str = ""
     vectors_folder: str = ""
+
+
+@dataclass(frozen=True)
+class SummarizerFile(Checked):
+    """Content of a summarizer's `config.json`."""
+
+    format: int
+    kind: str
+    name: str
+    summarizer: SummarizerConfig
+    synthesizer: SynthesizerConfig
+    sha256: str
+    heads: dict[str, str] = field(default_factory=dict)
 
 
 def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> None:
@@ -86,17 +103,19 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     Raises:
         WeightsError: Another configuration or other weights, an unknown head, or a parser that is not that of training.
     """
+    content = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError)
+    config = content.summarizer
+    _check_heads(model.path, content)
+    weights = {key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)}
     try:
-        config = SummarizerConfig(**model.config["summarizer"])
-        sizes = SynthesizerConfig(**model.config["synthesizer"])
-        _check_heads(model, sizes)
-        network = Synthesizer(sizes)
-        network.load_state_dict({key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)})
-    except (KeyError, TypeError, InputError, RuntimeError) as error:
-        raise WeightsError(
-            f"{model.path / CONFIG}: expected the configuration of a {KIND} and its weights, "
-            f"got {type(error).__name__}: {error}"
-        ) from error
+        # Without memory: sizes that are not those of the weights are found before any is taken.
+        with torch.device("meta"):
+            Synthesizer(content.synthesizer).load_state_dict(weights, assign=True)
+        network = Synthesizer(content.synthesizer)
+        network.load_state_dict(weights)
+    except (InputError, RuntimeError) as error:
+        found = " ".join(part.strip() for part in str(error).splitlines()[:2])
+        raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
     local = model.path / config.parser
     parser = str(local) if (local / CONFIG).is_file() else config.parser
     config = replace(config, parser=parser, vectors=_vectors(config, model.path), vectors_folder="")
@@ -121,12 +140,12 @@ def _vectors(config: SummarizerConfig, folder: Path) -> str:
     return config.vectors if known.is_dir() and known.samefile(local) else str(local)
 
 
-def _check_heads(model: ModelFolder, sizes: SynthesizerConfig) -> None:
+def _check_heads(folder: Path, content: SummarizerFile) -> None:
     """Raise `WeightsError` with the file of a head of a saved model that is not registered."""
-    for name in (sizes.head, *sizes.mixture):
+    for name in (content.synthesizer.head, *content.synthesizer.mixture):
         try:
             HEADS.entry(name)
         except InputError as error:
-            code = model.config.get("heads", {}).get(name)
+            code = content.heads.get(name)
             needs = f"the head {name!r}{f' of {code}' if code else ''}"
-            raise WeightsError(f"{model.path}: expected {needs}, which the model was trained with: {error}") from error
+            raise WeightsError(f"{folder}: expected {needs}, which the model was trained with: {error}") from error

@@ -15,6 +15,7 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.files import replacing
 from discsum.formats import suffixes
+from discsum.json_objects import read_fields
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
 from discsum.parsers.treebank import is_treebank, read_gum, read_splits
 from discsum.persistence import locate
@@ -70,11 +71,7 @@ class Splits:
         """Return those in a parser's folder, if it has some."""
         if not (folder / KEPT).is_file():
             return None
-        try:
-            content = json.loads((folder / KEPT).read_text(encoding="utf-8"))
-            return cls(str(content["sentences"]), {split: list(names) for split, names in content["names"].items()})
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{folder / KEPT}: expected names of documents by split, got {error!r}") from error
+        return read_fields(cls, folder / KEPT, InputError)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def test_what_is_whole_is_kept_and_told_apart(whole, table, parser_folder, begun
 
 def test_a_damaged_recipe_is_named(table, parser_folder, begun):
     (begun / "recipe.json").write_text('{"parser": ')
-    with pytest.raises(InputError, match=r"recipe\.json: expected a JSON object, got .*; delete the folder and"):
+    with pytest.raises(InputError, match=r"recipe\.json: expected JSON in UTF-8, got .*; delete the folder and"):
         make(table, begun, parser_folder)
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, fin
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 1, "recipe": [1], "shards": [], "width": 0}'])
 def test_a_damaged_manifest_says_what_helps(table, parser_folder, finished, content):
     (finished / "manifest.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest\.json: expected .*; delete the folder and preprocess again"):
+    with pytest.raises(InputError, match=r"manifest\.json: .*expected .*; delete the folder and preprocess again"):
         make(table, finished, parser_folder)
 
 
@@ -154,3 +154,44 @@ def test_half_characters_fail_alone(parser_folder, tmp_path):
     ):
         assert f"expected {name} as Unicode text, got U+{half}, half of a character" in failure["reason"]
     assert [row["id"] for row in discsum.data.load(tmp_path / "set1")] == ["d0", "d2", "d5", "d7"]
+
+
+def test_shards_of_another_recipe_are_made_anew_though_its_file_is_gone(whole, table, parser_folder, begun):
+    (begun / "recipe.json").unlink()
+    lines = []
+    recipe = PreprocessRecipe(str(parser_folder), oracle="kedzie", shard=3)
+    source = PairSource(str(table))
+    preprocess(source.pairs(), source.identity(), begun, recipe, warn=lines.append)
+    assert [line.split(": ", 1)[1] for line in lines] == [
+        "expected a shard of this recipe, found another's; made anew"
+    ] * 2
+    again = begun.with_name("again")
+    preprocess(source.pairs(), source.identity(), again, recipe)
+    assert contents(begun) == contents(again)
+    assert contents(begun)["shard-00000.parquet"] != whole["shard-00000.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"made_by": {}}, r"recipe\.made_by\.discsum: expected a word, got nothing"),
+        ({"made_by": None}, r"recipe\.made_by: expected a group of fields, got None"),
+        ({"shard": 0}, r"recipe\.shard: expected a whole number of at least 1, got 0"),
+    ],
+)
+def test_a_manifest_without_what_is_needed(finished, changes, message):
+    path = finished / "manifest.json"
+    content = json.loads(path.read_text())
+    content["recipe"] |= changes
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message):
+        discsum.data.load(finished)
+
+
+def test_a_manifest_that_names_files_elsewhere(finished):
+    path = finished / "manifest.json"
+    content = json.loads(path.read_text())
+    content["shards"][0]["file"] = "../elsewhere.parquet"
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"shards\[0\]\.file: expected the name of a file in the dataset's folder"):
+        discsum.data.load(finished)

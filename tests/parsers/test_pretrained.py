@@ -6,6 +6,7 @@ import stat
 import pytest
 import tiny
 import torch
+from safetensors.torch import load_file, save_file
 
 from discsum.errors import WeightsError
 from discsum.parsers.bert import Bert
@@ -107,7 +108,7 @@ def test_a_broken_tokenizer_is_named(folder):
     ("content", "message"),
     [
         ("{", "expected JSON"),
-        ("[]", "got no object"),
+        ("[]", "expected a JSON object, got a list"),
         ('{"kind": "discsum-parser", "format": 99}', "of format 99"),
         ('{"kind": "other", "format": 1}', "expected a discsum-parser of format 1, got 'other'"),
     ],
@@ -128,20 +129,69 @@ def test_a_configuration_of_another_architecture(folder):
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "message"),
     [
-        {"network": {"hidden": 16, "wings": 2}},
-        {"network": {"window": 32, "overlap": 16}},
-        {"labels": [["NS"]]},
-        {"special": [0, 1]},
-        {"encoder": {"model_type": "no-such-model"}},
-        {"encoder": {}},
-        {"encoder": None},
+        ({"network": {"hidden": 16, "wings": 2}}, r"network\.wings: expected one of the fields design, "),
+        ({"network": {"window": 32, "overlap": 16}}, r"network\.overlap: expected 0 to 14 subwords with window 32"),
+        ({"network": {"edu_threshold": "x"}}, r"network\.edu_threshold: expected a number in \[0, 1\], got 'x'"),
+        ({"network": {"edu_threshold": 1.5}}, r"network\.edu_threshold: expected a number in \[0, 1\], got 1\.5"),
+        ({"network": {"hidden": 10**7}}, r"model\.safetensors: expected the weights that config\.json describes"),
+        ({"network": {"hidden": -1}}, r"network\.hidden: expected a whole number of at least 1, got -1"),
+        ({"labels": [["NS"]]}, "labels: expected a non-empty list of lists, each a list of 2 words, got"),
+        ({"labels": [1, 2]}, "labels: expected a non-empty list of lists, each a list of 2 words, got"),
+        ({"labels": [["XX", "cause"]]}, "labels: expected nuclearities NS, SN, NN, got 'XX'"),
+        ({"special": [0, 1]}, r"special: expected a list of 3 whole numbers of at least 0, got \[0, 1\]"),
+        ({"special": [0, 1, 10**6]}, "special: expected indices below the encoder's [0-9]+ subwords, got 1000000"),
+        ({"encoder": {"model_type": "no-such-model"}}, "encoder: expected the configuration of an encoder"),
+        ({"encoder": {"model_type": "t5"}}, r"model\.safetensors: expected the weights that config\.json describes"),
+        ({"encoder": {}}, "encoder: expected the configuration of an encoder"),
+        ({"encoder": None}, "encoder: expected a group of fields, got None"),
+        (
+            {"encoder": {"num_attention_heads": 0}},
+            "encoder: num_attention_heads: expected a whole number of at least 1",
+        ),
+        (
+            {"encoder": {"num_attention_heads": "2"}},
+            "encoder: num_attention_heads: expected a whole number of at least 1",
+        ),
+        ({"encoder": {"hidden_size": -1}}, "encoder: hidden_size: expected a whole number of at least 1, got -1"),
+        ({"encoder": {"hidden_size": 10**7}}, r"model\.safetensors: expected the weights that config\.json describes"),
+        (
+            {"encoder": {"auto_map": {"AutoModel": "own.Model"}}},
+            "auto_map: expected a model whose code is transformers",
+        ),
+        ({"encoder": {"attn_implementation": "someone/kernel"}}, "attn_implementation: expected a model whose code"),
+        ({"tokenizer_sha256": 5}, "tokenizer_sha256: expected a word, got 5"),
     ],
 )
-def test_a_configuration_that_makes_no_sense(folder, changes):
+def test_a_configuration_that_makes_no_sense(folder, changes, message):
+    own = json.loads((folder / "config.json").read_text())
+    if isinstance(changes.get("encoder"), dict) and changes["encoder"].keys() - {"model_type"}:
+        changes = {"encoder": own["encoder"] | changes["encoder"]}
+    if "network" in changes:
+        changes = {"network": own["network"] | changes["network"]}
     edit(folder / "config.json", **changes)
-    with pytest.raises(WeightsError, match=r"config\.json: expected the configuration of a discsum-parser"):
+    with pytest.raises(WeightsError, match=message) as raised:
+        Parser.from_pretrained(folder)
+    assert "\n" not in str(raised.value)
+    assert str(folder) in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers(folder, value):
+    tensors = load_file(folder / "model.safetensors")
+    name = next(name for name in tensors if name.startswith("labels."))
+    tensors[name][..., 0] = value
+    save_file(tensors, folder / "model.safetensors")
+    edit(folder / "config.json", sha256=hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest())
+    with pytest.raises(WeightsError, match=f"expected weights that are finite numbers, {name} has others"):
+        Parser.from_pretrained(folder)
+
+
+def test_a_tokenizer_that_is_none(folder):
+    (folder / "tokenizer.json").write_text("{}")
+    edit(folder / "config.json", tokenizer_sha256=hashlib.sha256(b"{}").hexdigest())
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected the file of a tokenizer"):
         Parser.from_pretrained(folder)
 
 

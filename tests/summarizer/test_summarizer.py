@@ -78,7 +78,7 @@ def test_weights_of_another_architecture(summarizer, tmp_path):
         ExtractiveSummarizer.from_pretrained(tmp_path)
     del config["summarizer"]
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(WeightsError, match=r"config\.json: expected the configuration .* KeyError: 'summarizer'"):
+    with pytest.raises(WeightsError, match=r"config\.json: summarizer: expected a group of fields"):
         ExtractiveSummarizer.from_pretrained(tmp_path)
 
 

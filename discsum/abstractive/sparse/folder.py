@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from discsum.abstractive.folder import hub_files, plain_tokenizer
+from discsum.abstractive.folder import plain_tokenizer
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.files import replaced, replacing_folder, sha256
+from discsum.hub import hub_files
+from discsum.json_objects import read_fields
 from discsum.persistence import WEIGHTS
 
 SELECTOR, SELECTOR_WEIGHTS = "selector.json", "selector.safetensors"
@@ -78,22 +80,26 @@ class TrainedSelector:
         model.load_state_dict(tensors, strict=False)
 
 
+@dataclass(frozen=True)
+class _Written(SelectorConfig):
+    """Content of `selector.json`: the settings, and SHA-256 sums of both weights files."""
+
+    format: int = 0
+    model: str = ""
+    sha256: str = ""
+
+
 def _config(path: Path) -> SelectorConfig:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content.pop("format") != FORMAT:
-            raise WeightsError(f"{path}: expected format {FORMAT}, got another; train the model again")
-        sums = {WEIGHTS: content.pop("model"), SELECTOR_WEIGHTS: content.pop("sha256")}
-        config = SelectorConfig(**content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WeightsError(f"{path}: expected the description of a selector, got {error}") from error
-    for name, wanted in sums.items():
+    written = read_fields(_Written, path, WeightsError)
+    if written.format != FORMAT:
+        raise WeightsError(f"{path}: expected format {FORMAT}, got {written.format}; train the model again")
+    for name, wanted in ((WEIGHTS, written.model), (SELECTOR_WEIGHTS, written.sha256)):
         file = path.parent / name
         found = sha256(file) if file.is_file() else "no such file"
         if found != wanted:
             owner = "the model that the selector was trained with" if name == WEIGHTS else "the selector's weights"
             raise WeightsError(f"{file}: expected {owner}, sha256 {wanted}, got {found}")
-    return config
+    return SelectorConfig(**{item.name: getattr(written, item.name) for item in fields(SelectorConfig)})
 
 
 def write_sparse(folder: Path, model: Any, tokenizer: Any, selector: SelectorConfig) -> None:

@@ -1,0 +1,96 @@
+"""JSON objects in files that others may have written: bounded in size and depth, with one line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from discsum.errors import DiscsumError
+from discsum.recipes.fields import convert
+
+Kind = TypeVar("Kind")
+
+# Configurations with a thousand label names take 100 KB.
+LARGEST = 16 * 1024**2
+DEEPEST = 32
+
+
+def read_object(path: Path, failed: type[DiscsumError]) -> dict[str, Any]:
+    """Return the JSON object in a file.
+
+    Args:
+        path: The file.
+        failed: The error to raise.
+
+    Raises:
+        DiscsumError: `failed`, if the file cannot be read, is not UTF-8 or JSON, is larger than `LARGEST` bytes, deeper
+            than `DEEPEST` levels, or no object.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise failed(f"{path}: expected a file of JSON: {error.strerror}") from error
+    if len(content) > LARGEST:
+        raise failed(f"{path}: expected at most {LARGEST:,} bytes of JSON, got more")
+    return parse_object(content, str(path), failed)
+
+
+def parse_object(content: bytes | str, source: str, failed: type[DiscsumError]) -> dict[str, Any]:
+    """Return the JSON object in `content`; errors as in `read_object` name `source`."""
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        found = json.loads(text, parse_constant=_refuse)
+        deep = _deeper(found, DEEPEST)
+    except RecursionError:
+        found, deep = {}, True
+    except ValueError as error:
+        said = str(error).partition("\n")[0]
+        raise failed(f"{source}: expected JSON in UTF-8, got {said}") from error
+    if deep:
+        raise failed(f"{source}: expected JSON of at most {DEEPEST} levels, got more")
+    if not isinstance(found, dict):
+        raise failed(f"{source}: expected a JSON object, got {_kind(found)}")
+    return found
+
+
+def read_fields(cls: type[Kind], path: Path, failed: type[DiscsumError]) -> Kind:
+    """Return a dataclass filled from the JSON object in a file.
+
+    Raises:
+        DiscsumError: `failed`, as in `read_object`, or naming every field that is wrong.
+    """
+    return checked_fields(cls, read_object(path, failed), path, failed)
+
+
+def checked_fields(cls: type[Kind], content: Any, path: Path, failed: type[DiscsumError]) -> Kind:
+    """Return a dataclass filled from an object that was read from `path`; errors as in `read_fields`."""
+    try:
+        return convert(cls, content, str(path))
+    except DiscsumError as error:
+        raise failed(str(error)) from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"the number {constant}")
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Return whether lists and objects are nested deeper than so many levels."""
+    current = [value]
+    for _ in range(levels + 1):
+        inner: list[Any] = []
+        for one in current:
+            children: Iterable[Any] = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+            inner += [child for child in children if isinstance(child, dict | list)]
+        if not inner:
+            return False
+        current = inner
+    return True
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")

@@ -1,0 +1,167 @@
+"""Loading from transformers: the one place that calls its `from_pretrained`, `from_config` and `for_model`.
+
+No code of a model's author runs. transformers has several ways to such code, most of them named in a JSON file of the
+model, so these files are read before anything is built from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from discsum.constants import HUB
+from discsum.errors import InputWarning, WeightsError
+from discsum.hub import hub_files, local_only
+from discsum.json_objects import read_object
+from discsum.persistence import check_finite
+
+# Files whose fields transformers obeys; the last marks an adapter, which names the model to load.
+SETTINGS = ("config.json", "tokenizer_config.json", "generation_config.json")
+ADAPTER = "adapter_config.json"
+# Fields that name Python code, and fields that name code in a repository if their value has a slash.
+CODE = ("auto_map", "custom_generate", "custom_pipelines")
+IMPLEMENTATION = "_implementation"
+# Characters of a message of transformers.
+LONGEST = 300
+SAFE, PICKLED = ".safetensors", (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack")
+
+
+def load_pretrained(kind: str, name: str, expected: str, *, revision: str = "", **options: Any) -> Any:
+    """Return what a class of transformers loads from a folder or from the hub; weights from safetensors alone.
+
+    Args:
+        kind: Name of the class, such as `AutoTokenizer` or `AutoModelForSeq2SeqLM`.
+        name: A folder, or a name on the hub, with or without `hf:`.
+        expected: What the model should be, for the error message.
+        revision: Commit on the hub, by default the newest.
+        options: Those of the class's `from_pretrained`.
+
+    Raises:
+        WeightsError: There is no such model, it is damaged, or it would run code that is not transformers' own.
+    """
+    source = name.removeprefix(HUB)
+    local = Path(source).is_dir() or local_only(name)
+    check_files(source, revision)
+    if revision:
+        options["revision"] = revision
+    try:
+        import transformers
+
+        loaded = getattr(transformers, kind).from_pretrained(
+            source, local_files_only=local, trust_remote_code=False, **options
+        )
+    except Exception as error:
+        # Out of a damaged folder comes whatever its content leads to, of a dozen classes.
+        raise WeightsError(f"{name}: expected {expected}; got {_line(error)}") from error
+    return loaded
+
+
+def load_pretrained_model(kind: str, name: str, expected: str, **options: Any) -> Any:
+    """Return a model; as `load_pretrained`, with weights. Warns of weights that the files lack."""
+    model, report = load_pretrained(kind, name, expected, use_safetensors=True, output_loading_info=True, **options)
+    check_finite(model.named_parameters(), name)
+    # The layer above the first token is not used here, and many files do not have it.
+    missing = sorted(key for key in report["missing_keys"] if "pooler." not in key)
+    if missing:
+        more = f" and {len(missing) - 1} more" if missing[1:] else ""
+        warn(
+            f"{name}: its files lack the weights {missing[0]}{more}, which begin at random", InputWarning, stacklevel=2
+        )
+    return model
+
+
+def build_model(settings: Mapping[str, Any], source: str) -> Any:
+    """Return an encoder of transformers without weights.
+
+    Args:
+        settings: Its configuration, as transformers saves it.
+        source: Where that was read, for messages.
+
+    Raises:
+        WeightsError: An invalid configuration, or one that would run code that is not transformers' own.
+    """
+    check_settings(settings, source)
+    own = dict(settings)
+    model_type = own.pop("model_type", None)
+    try:
+        from transformers import AutoConfig, AutoModel
+
+        config = AutoConfig.for_model(model_type, **own)
+        return AutoModel.from_config(config, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    except Exception as error:
+        raise WeightsError(f"{source}: expected the configuration of an encoder; got {_line(error)}") from error
+
+
+def check_files(source: str, revision: str = "") -> None:
+    """Check the files of a folder, or of a name on the hub, before anything is built from them.
+
+    Raises:
+        WeightsError: Settings that are no JSON or name code, an adapter; in a folder also Python files, and pickled
+            weights without safetensors.
+    """
+    folder = Path(source)
+    if folder.is_dir():
+        found = [path for name in (*SETTINGS, ADAPTER) if (path := folder / name).is_file()]
+        _check_names(folder)
+    else:
+        found = [path for path in hub_files(source, *SETTINGS, ADAPTER, revision=revision) if path is not None]
+    for path in found:
+        if path.name == ADAPTER:
+            raise WeightsError(
+                f"{path}: expected a whole model, got an adapter, which names another model to load; merge it into "
+                "that model and save the result"
+            )
+        check_settings(read_object(path, WeightsError), str(path))
+
+
+def _check_names(folder: Path) -> None:
+    names = sorted(path.name for path in folder.iterdir())
+    code = next((name for name in names if name.endswith(".py")), None)
+    if code is not None:
+        raise WeightsError(
+            f"{folder / code}: expected a model without code of its own; remove the file to load the rest"
+        )
+    pickled = next((name for name in names if name.endswith(PICKLED)), None)
+    if pickled is not None and not any(name.endswith(SAFE) for name in names):
+        raise WeightsError(
+            f"{folder / pickled}: expected weights as safetensors; others are not loaded, as reading them can run "
+            "code. Convert them: save_pretrained of transformers writes safetensors"
+        )
+
+
+def check_settings(settings: Mapping[str, Any], source: str) -> None:
+    """Check that no field, at any depth, names code to run.
+
+    Raises:
+        WeightsError: One does; the message names it.
+    """
+    for name, value in _fields(settings):
+        inner = list(value.values()) if isinstance(value, dict) else [value]
+        repository = name.endswith(IMPLEMENTATION) and any(isinstance(one, str) and "/" in one for one in inner)
+        if repository or (name in CODE and value):
+            raise WeightsError(
+                f"{source}: {name}: expected a model whose code is transformers' own, got {str(value)[:80]!r}; "
+                "discsum runs no code from model folders"
+            )
+
+
+def _fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all fields of nested objects; `read_object` has bounded their depth."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield str(name), inner
+            yield from _fields(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _fields(inner)
+
+
+def _line(error: Exception) -> str:
+    said = str(error).strip().partition("\n")[0]
+    if "ignore_mismatched_sizes" in said:
+        return "weights of other sizes than its configuration says"
+    # Of some messages the rest is a list of all architectures.
+    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
