@@ -152,7 +152,7 @@ def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) ->
     Raises:
         InputError: An entry of another form, or a key in `taken`.
     """
-    import yaml
+    from discsum.recipes.yaml_values import parse_yaml
 
     found = {}
     for entry in given:
@@ -161,5 +161,5 @@ def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) ->
             raise InputError(f"expected an option of a selector as key=value, got {entry!r}")
         if key.strip() in taken:
             raise InputError(f"expected an option of the selector itself, got {key.strip()!r}, which is none")
-        found[key.strip()] = yaml.safe_load(value)
+        found[key.strip()] = parse_yaml(value, entry)
     return found

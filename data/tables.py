@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -35,6 +36,12 @@ class Failure:
         return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
 
 
+# Encodings of either order of bytes: what their files begin with.
+_MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
+    name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
+}
+
+
 def check_encoding(name: str) -> None:
     """Raise `InputError` unless this is the name of an encoding of texts."""
     try:
@@ -56,6 +63,13 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     Raises:
         InputError: No such encoding, or bytes that it does not allow; the message has the offset of the first.
     """
+    mark = _MARKS.get(encoding.lower().replace("_", "-"))
+    if mark and content and not content.startswith(mark):
+        # Without it Python takes the machine's own order of bytes, and almost any bytes are letters of some script.
+        raise InputError(
+            f"{source}: expected {encoding} with its byte order mark, got none; {remedy}, or {encoding}-le or "
+            f"{encoding}-be as the encoding of a file without one"
+        )
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
 from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.formats import read_tree
+from discsum.recipes.yaml_values import read_yaml
 
 _SENTENCE = "# text = "
 # A line of `splits.md`: a heading that names a split, or a document.
@@ -87,10 +86,7 @@ def read_splits(listing: Path) -> dict[str, list[str]]:
 
 
 def _split_lists(listing: Path) -> dict[str, list[str]]:
-    try:
-        content = yaml.safe_load(_read(listing))
-    except yaml.YAMLError as error:
-        raise InputError(f"{listing}: expected YAML: {error}") from error
+    content = read_yaml(listing)
     lists = content.values() if isinstance(content, dict) else [None]
     if not all(isinstance(names, list) for names in lists):
         raise InputError(f"{listing}: expected a list of documents for each split, as in: train: [one, two]")

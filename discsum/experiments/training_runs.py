@@ -46,7 +46,7 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 def check_kind(content: dict[str, Any]) -> None:
     """Raise `InputError` if the `kind` of a recipe is not in `KINDS`."""
-    if content.get("kind") not in KINDS:
+    if str(content.get("kind")) not in KINDS:
         raise InputError(f"expected kind to be one of {', '.join(KINDS)}, got {content.get('kind')!r}")
 
 

@@ -101,7 +101,7 @@ def _problem(message: str, source: str) -> FormatError:
 def _node(item: _Object) -> Node:
     first, last, split = (item.field(name, int) for name in ("first", "last", "split"))
     nuclearity, relation = (item.field(name, str) for name in ("nuclearity", "relation"))
-    probability = float(item.field("probability", float)) if "probability" in item.data else 1.0
+    probability = item.field("probability", float) if "probability" in item.data else 1.0
     # `RSTTree` checks it.
     return Node(first, last, split, nuclearity, relation, probability, item.data.get("joined"))
 
@@ -163,6 +163,13 @@ class _Object:
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
             raise _problem(f"{place}: expected {_KINDS[kind]}, got {got}", self.source)
+        if kind is float:
+            try:
+                return float(value)
+            except OverflowError as error:
+                raise _problem(
+                    f"{place}: expected a number, got one of {len(str(value))} digits", self.source
+                ) from error
         return value
 
 

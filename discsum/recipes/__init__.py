@@ -43,7 +43,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
     """
     # Imported late: parsers check their configurations with `discsum.recipes.fields` and need no YAML.
-    import yaml
+    from discsum.recipes.yaml_values import parse_yaml
 
     content = _read(name_or_path, ())
     for override in overrides:
@@ -56,10 +56,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise InputError(f"{override}: expected {parent} to be a group of fields")
-        try:
-            place[last] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise InputError(f"{override}: expected a YAML value after the equals sign") from error
+        place[last] = parse_yaml(value, override)
     return content
 
 
@@ -89,12 +86,9 @@ def _first_comment(path: Path) -> str:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    import yaml
+    from discsum.recipes.yaml_values import read_yaml
 
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: expected YAML: {error}") from error
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a mapping of fields, got {type(content).__name__}")
     return content

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from discsum.recipes.fields import convert
@@ -68,7 +69,6 @@ def recipe_name(unit: str, setting: str, head: str) -> str:
 @cache
 def row_table() -> RowTable:
     """Return the shipped table."""
-    import yaml
+    from discsum.recipes.yaml_values import read_yaml
 
-    text = (files("discsum") / "recipes" / FOLDER / FILE).read_text(encoding="utf-8")
-    return convert(RowTable, yaml.safe_load(text), f"{FOLDER}/{FILE}")
+    return convert(RowTable, read_yaml(Path(str(files("discsum") / "recipes" / FOLDER / FILE))), f"{FOLDER}/{FILE}")

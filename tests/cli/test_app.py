@@ -11,7 +11,7 @@ import discsum as package
 from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.cli.app import COMMANDS as SUMMARIES
 from discsum.parsers.training.recipe import ParserRecipe
-from discsum.recipes import names, read_recipe
+from discsum.recipes import common_fields, names, read_recipe
 from discsum.summarizer.training.recipe import SummarizerRecipe
 
 COMMANDS = (
@@ -136,9 +136,8 @@ def test_the_shipped_recipes_can_be_read():
     for name in names():
         content = read_recipe(name)
         kinds = {"parser": ParserRecipe, "extractive": SummarizerRecipe, "abstractive": AbstractiveRecipe}
-        kind = kinds[content.pop("kind")]
-        for field in ("data", "name"):
-            content.pop(field)
+        kind = kinds[content["kind"]]
+        common_fields(content)
         assert yaml.safe_dump(kind.from_dict(content).to_dict())
 
 

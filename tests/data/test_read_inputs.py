@@ -121,6 +121,14 @@ def test_a_csv_file_of_another_encoding_is_named(tmp_path):
     assert [item.text for item in read_inputs([str(path)], encoding="latin-1")] == ["a", "caf\xe9"]
 
 
+@pytest.mark.parametrize("name", ["utf-16", "UTF_16", "utf-32"])
+@pytest.mark.parametrize("file", ["a.txt", "a.jsonl", "a.csv"])
+def test_encodings_of_either_order_need_a_mark(tmp_path, name, file):
+    (tmp_path / file).write_bytes(b'{"text": "odd"}\n')
+    (failure,) = read_inputs([str(tmp_path / file)], encoding=name)
+    assert f"expected {name} with its byte order mark, got none" in failure.reason
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32-le"])
 def test_encodings_with_line_ends_of_several_bytes(tmp_path, encoding):
     (tmp_path / "news.jsonl").write_bytes('{"text": "caf\xe9"}\n{"text": "b"}\n'.encode(encoding))

@@ -1,0 +1,84 @@
+"""YAML of recipes, lists of splits and options: plain values, bounded, with one line for what is wrong.
+
+Unlike YAML's own schema, dates are words and a key stands once. Anchors are refused: a few lines of them are more
+values than memory holds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
+
+from discsum.errors import InputError
+
+LARGEST = 4 * 1024**2
+_DATE = "tag:yaml.org,2002:timestamp"
+
+
+class _Loader(yaml.SafeLoader):
+    """Loads what the module's docstring says."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 (PyYAML's name and type)
+        letter: [(tag, pattern) for tag, pattern in found if tag != _DATE]
+        for letter, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise ComposerError(None, None, "expected values in full, got an alias", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set[str]()
+        for key, _ in node.value:
+            # Others are lists and mappings, which cannot be keys.
+            if not isinstance(key.value, str):
+                continue
+            if key.value in seen:
+                raise ConstructorError(None, None, f"expected {key.value} once, got it again", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the value in a file.
+
+    Raises:
+        InputError: A file that cannot be read, is larger than `LARGEST` bytes, or is not YAML in UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InputError(f"{path}: expected a file of YAML: {error.strerror}") from error
+    if len(content) > LARGEST:
+        raise InputError(f"{path}: expected at most {LARGEST:,} bytes of YAML, got more")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected YAML in UTF-8, got byte {error.start} that is not") from error
+    return parse_yaml(text, str(path))
+
+
+def parse_yaml(text: str, source: str) -> Any:
+    """Return the value that is written in `text`.
+
+    Raises:
+        InputError: It is not YAML; the message begins with `source` and names the line.
+    """
+    try:
+        # A subclass of the safe loader.
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{source}:{mark.line + 1}" if mark and "\n" in text else source
+        raise InputError(f"{place}: expected YAML, {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        said = str(error).partition("\n")[0]
+        raise InputError(f"{source}: expected YAML, got {said}") from error
+    except RecursionError as error:
+        raise InputError(f"{source}: expected YAML of fewer levels") from error
