@@ -18,6 +18,7 @@ from discsum.cli.options import (
     Encoding,
     Input,
     Inputs,
+    MaxDocumentBytes,
     MaxTokens,
     MinTokens,
     Output,
@@ -32,7 +33,7 @@ from discsum.cli.options import (
 )
 from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, BEAMS, DECLARED, HUB, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.errors import InputError
 
@@ -67,6 +68,7 @@ def abstract(
     roots: Roots = "join",
     input: Input = AUTO,
     encoding: Encoding = DECLARED,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
 ) -> None:
@@ -87,7 +89,15 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
-    job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
+    job = Job.read(
+        inputs,
+        encoding=encoding,
+        text_column=text_column,
+        roots=roots,
+        input=input,
+        max_document_bytes=max_document_bytes,
+        sentences=sentences,
+    )
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate)

@@ -13,7 +13,8 @@ from typer.core import TyperGroup
 
 import discsum
 from discsum.cli.progress import say
-from discsum.errors import DiscsumError, InputWarning
+from discsum.cli.streams import replace_closed
+from discsum.errors import DiscsumError, InputWarning, message_of
 
 # The commands as `discsum --help` lists them; each has its module.
 COMMANDS = {
@@ -82,6 +83,7 @@ def _show_warning(
 
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
+    replace_closed()
     # Progress bars and warnings of transformers; workers inherit this.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _show_warning
@@ -98,8 +100,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        known = error.filename is not None and error.strerror
-        typer.echo(f"discsum: {error.filename}: {error.strerror}" if known else f"discsum: {error}", err=True)
+        typer.echo(f"discsum: {message_of(error)}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -14,7 +14,7 @@ from discsum.cli.progress import Counter, say
 from discsum.cli.writer import Writer
 from discsum.data.inputs import Item
 from discsum.data.tables import Failure
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, message_of
 from discsum.registry import suggestion
 
 FAILED, SOME_FAILED = 1, 3
@@ -45,7 +45,7 @@ class Run:
         except BrokenPipeError:
             raise
         except (DiscsumError, OSError) as error:
-            self.fail(item.source, str(error))
+            self.fail(item.source, message_of(error))
         else:
             self.done += 1
 

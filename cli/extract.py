@@ -21,6 +21,7 @@ from discsum.cli.options import (
     Encoding,
     Input,
     Inputs,
+    MaxDocumentBytes,
     Output,
     Redundancy,
     Resume,
@@ -33,7 +34,7 @@ from discsum.cli.reports import Reports
 from discsum.cli.result_options import result_options
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, DECLARED, LAYOUTS, PARSER_KIND, SENTENCES, UNITS
+from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
 from discsum.data.inputs import Item
 from discsum.errors import InputError
 from discsum.persistence import read_config
@@ -106,6 +107,7 @@ def extract(
     roots: Roots = "join",
     input: Input = AUTO,
     encoding: Encoding = DECLARED,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
     text_column: TextColumn = None,
     parser: Annotated[
         str | None,
@@ -128,7 +130,15 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    job = Job.read(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input, sentences=sentences)
+    job = Job.read(
+        inputs,
+        encoding=encoding,
+        text_column=text_column,
+        roots=roots,
+        input=input,
+        max_document_bytes=max_document_bytes,
+        sentences=sentences,
+    )
     suffix, lines = ".json" if json else ".txt", json and not job.single
     signature = result_options(context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)

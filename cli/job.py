@@ -53,6 +53,7 @@ class Job:
         text_column: str | None,
         roots: str,
         input: str,
+        max_document_bytes: int,
         sentences: str,
         edus: str = "model",
     ) -> Job:
@@ -60,7 +61,14 @@ class Job:
 
         The first documents of a single tree file, which may hold several, are read.
         """
-        entries = read_inputs(inputs, encoding=encoding, text_column=text_column, roots=roots, input=input)
+        entries = read_inputs(
+            inputs,
+            encoding=encoding,
+            text_column=text_column,
+            roots=roots,
+            input=input,
+            max_document_bytes=max_document_bytes,
+        )
         entries = _note_segmented(entries, sentences, edus)
         path = Path(inputs[0])
         single = len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)

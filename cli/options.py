@@ -59,6 +59,14 @@ Encoding = Annotated[
         help=f"Encoding of the inputs; {DECLARED}: what an rs3, rs4 or HTML file declares, and UTF-8 otherwise.",
     ),
 ]
+MaxDocumentBytes = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Bytes of a file, or of a line or field of a table, above which that document fails. Default: 64 MiB.",
+        show_default=False,
+    ),
+]
 Roots = Annotated[
     str,
     typer.Option(

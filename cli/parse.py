@@ -18,6 +18,7 @@ from discsum.cli.options import (
     Encoding,
     Input,
     Inputs,
+    MaxDocumentBytes,
     Output,
     ParserName,
     Resume,
@@ -28,7 +29,7 @@ from discsum.cli.options import (
 from discsum.cli.progress import loading
 from discsum.cli.result_options import result_options
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, DECLARED, PARSER_KIND, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -79,6 +80,7 @@ def parse(
     roots: Roots = "join",
     input: Input = AUTO,
     encoding: Encoding = DECLARED,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
@@ -103,6 +105,7 @@ def parse(
         text_column=text_column,
         roots=roots,
         input=input,
+        max_document_bytes=max_document_bytes,
         sentences=sentences,
         edus=edus,
     )

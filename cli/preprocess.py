@@ -11,9 +11,9 @@ import typer
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice
 from discsum.cli.documents import FAILED, SOME_FAILED, check_choice
-from discsum.cli.options import ParserName, TextColumn
+from discsum.cli.options import MaxDocumentBytes, ParserName, TextColumn
 from discsum.cli.progress import counting, say
-from discsum.constants import SHIPPED_PARSER, UNITS
+from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.oracles import ORACLES
 
 app = command_app()
@@ -60,6 +60,7 @@ def preprocess(
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the summaries. Default: references, highlights or summary.")
     ] = None,
+    max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
 ) -> None:
     """Parse, label and encode texts with summaries, for training.
 
@@ -74,7 +75,7 @@ def preprocess(
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
     recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
-    source = PairSource(table, text_column, summary_column)
+    source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     # Counting the rows of a large table takes a while; only the progress bar shows the count.
     with counting("done", source.count() if sys.stderr.isatty() else None) as counter:
         manifest = make(

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.constants import AUTO, DECLARED
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
+    RAISE,
     SAME_COLUMNS,
     TABLES,
     Failure,
@@ -21,7 +22,8 @@ from discsum.data.tables import (
     find_column,
     read_rows,
 )
-from discsum.errors import DiscsumError, InputError
+from discsum.errors import DiscsumError, InputError, message_of
+from discsum.files import read_at_most
 from discsum.format_registry import suffixes
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class _Options:
     text_column: str | None
     roots: str
     input: str
+    largest: int
     convert: str = NAME_IT
     rename: str = "name one with --text-column"
 
@@ -82,6 +85,7 @@ def read_inputs(
     trees: bool = True,
     roots: str = "join",
     input: str = AUTO,
+    max_document_bytes: int = MAX_DOCUMENT_BYTES,
 ) -> Iterator[Item | Failure]:
     """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
@@ -93,23 +97,24 @@ def read_inputs(
         trees: Whether tree files count as input.
         roots: What becomes of the roots of a tree file that has several; see `discsum.formats.load`.
         input: What texts are written in: `text`, `markdown`, `html`; with `auto`, what the ending of their file says.
+        max_document_bytes: A file, or a line or field of a table, that is larger is a `Failure`; no more of it is read.
     """
     options = (
-        _Options(encoding, text_column, roots, input)
+        _Options(encoding, text_column, roots, input, max_document_bytes)
         if encoding
-        else _Options(DECLARED, text_column, roots, input, CONVERT, "give one that name")
+        else _Options(DECLARED, text_column, roots, input, max_document_bytes, CONVERT, "give one that name")
     )
     endings = suffixes() if trees else {}
     for name in inputs:
         try:
             if name == "-":
                 source = "standard input"
-                yield Item("stdin", source, options.text(sys.stdin.buffer.read(), source))
+                yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
             for path in _files(Path(name), endings):
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
-            yield Failure(name, str(error))
+            yield Failure(name, message_of(error))
 
 
 def input_files(inputs: Sequence[str]) -> set[Path]:
@@ -145,6 +150,8 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
 def _files(path: Path, trees: Collection[str]) -> list[Path]:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
+    if path.is_socket():
+        raise InputError(f"{path}: expected a file or folder, got a socket")
     if not path.is_dir():
         return [path]
     kinds = {".txt", *ENDINGS, *TABLES, *trees}
@@ -160,18 +167,29 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
         if suffix in trees:
             from discsum.formats import read_trees
 
-            for document in read_trees(path, options.given, options.roots):
+            for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            for number, (source, row) in enumerate(read_rows(path, options.encoding, options.convert), start=1):
+            rows = read_rows(path, options.encoding, options.convert, options.largest)
+            for number, (source, row) in enumerate(rows, start=1):
                 if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
                     # A table without the column fails once, not row by row.
                     find_column(row, options.columns, options.rename)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
         else:
-            yield Item(path.stem, str(path), options.text(path.read_bytes(), str(path), suffix))
+            content = read_at_most(path, options.largest, f"; {RAISE}")
+            yield Item(path.stem, str(path), options.text(content, str(path), suffix))
     except (DiscsumError, OSError) as error:
-        yield Failure(str(path), str(error))
+        yield Failure(str(path), message_of(error))
+
+
+def _standard_input(largest: int) -> bytes:
+    if sys.stdin is None:
+        raise InputError("-: expected a text on standard input, which is closed")
+    content = sys.stdin.buffer.read(largest + 1)
+    if len(content) > largest:
+        raise InputError(f"-: expected at most {largest:,} bytes on standard input, got more; {RAISE}")
+    return content
 
 
 def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _Options) -> Item | Failure:
@@ -181,6 +199,8 @@ def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _O
         return Failure(source, str(error))
     if not isinstance(row[column], str):
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
+    if len(row[column]) > options.largest:
+        return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None
     try:
         if options.text_column is None and row.keys() >= PARSED:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from discsum.constants import HUB
+from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
 from discsum.data.tables import Failure, count_rows, find_column, read_rows
 from discsum.document import Document
@@ -46,12 +46,14 @@ class PairSource:
         text_column: Column of the text; by default `article` or `text`.
         summary_column: Column of the summary, or of a list of them; by default `references`, `highlights` or `summary`.
         options: How errors name the two column options.
+        max_document_bytes: A longer line or field of a table is a `Failure`; no more of it is read.
     """
 
     name: str
     text_column: str | None = None
     summary_column: str | None = None
     options: tuple[str, str] = ("--text-column", "--summary-column")
+    max_document_bytes: int = MAX_DOCUMENT_BYTES
 
     @property
     def is_dataset(self) -> bool:
@@ -104,7 +106,7 @@ class PairSource:
         if self.is_dataset:
             rows = ((f"{self.name}:{number}", dict(row)) for number, row in enumerate(self._dataset(), start=1))
         else:
-            rows = read_rows(self._table(), "utf-8")
+            rows = read_rows(self._table(), "utf-8", largest=self.max_document_bytes)
         texts = (self.text_column,) if self.text_column else TEXT_COLUMNS
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
         for number, (source, row) in enumerate(islice(rows, first, last), start=first + 1):
@@ -136,7 +138,14 @@ class PairSource:
         with needs("datasets"):
             from datasets import load_dataset, load_from_disk
         if not self.name.startswith(HUB):
-            return load_from_disk(self.name)
+            try:
+                return load_from_disk(self.name)
+            except Exception as error:
+                # Out of a damaged folder comes whatever its content leads to.
+                said = str(error).partition("\n")[0] or type(error).__name__
+                raise InputError(
+                    f"{self.name}: expected the folder of a dataset, as save_to_disk of datasets writes it; got {said}"
+                ) from error
         name, _, rest = self.name.removeprefix(HUB).partition(":")
         config, _, split = rest.partition(":")
         local_only(self.name, "dataset")

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.errors import InputError
 from discsum.extras import needs
+from discsum.files import read_at_most
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 # Tables of records whose fields are separated by a character; fields are quoted as in CSV.
@@ -34,6 +36,10 @@ class Failure:
     def __str__(self) -> str:
         """Return source and reason, naming the source once."""
         return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
+
+
+# Remedy for a document that is too large.
+RAISE = "divide it, or raise max_document_bytes (--max-document-bytes)"
 
 
 # Encodings of either order of bytes: what their files begin with.
@@ -97,10 +103,18 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
     raise InputError(f"expected a column {' or '.join(choices)}, got the columns {found}; {remedy}")
 
 
-def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
+def read_rows(
+    path: Path, encoding: str, remedy: str = CONVERT, largest: int = MAX_DOCUMENT_BYTES
+) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table with file and line; a line that is not a JSON object becomes a `Failure`.
 
-    Rows are streamed, so the table may have any size. `remedy` is what errors about the encoding tell the user to do.
+    Rows are streamed, so the table may have any size.
+
+    Args:
+        path: The table.
+        encoding: Name of the encoding.
+        remedy: What errors about the encoding tell the user to do.
+        largest: Bytes of a line of JSON, or of a field of a record; a longer line becomes a `Failure`.
 
     Raises:
         InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, is not of the
@@ -112,9 +126,9 @@ def read_rows(path: Path, encoding: str, remedy: str = CONVERT) -> Iterator[tupl
         for number, row in enumerate(_parquet_rows(path), start=1):
             yield f"{path}:{number}", row
     elif kind in SEPARATED:
-        yield from _separated_rows(path, SEPARATED[kind], encoding, remedy)
+        yield from _separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
-        for number, line in enumerate(_lines(path, encoding, remedy), start=1):
+        for number, line in enumerate(_lines(path, encoding, remedy, largest), start=1):
             source = f"{path}:{number}"
             if isinstance(line, Failure):
                 yield source, replace(line, source=source)
@@ -133,56 +147,88 @@ def count_rows(path: Path) -> int | None:
             return int(read_metadata(path).num_rows)
         if path.name.lower().endswith((".jsonl", ".jsonl.gz")):
             with _opened(path) as file:
-                return sum(bool(line.strip()) for line in file)
+                return sum(not line.isspace() for _, line in _bounded(file, MAX_DOCUMENT_BYTES))
     except (ImportError, OSError, EOFError, ValueError, zlib.error):
         # Missing or damaged file, or no pyarrow: reading the rows raises the full error.
         return None
     return None
 
 
-def _lines(path: Path, encoding: str, remedy: str) -> Iterator[str | Failure]:
-    """Yield the lines of a text file, gzipped or not; a line that cannot be decoded becomes a `Failure`."""
+def _lines(path: Path, encoding: str, remedy: str, largest: int) -> Iterator[str | Failure]:
+    """Yield the lines of a text file, gzipped or not; one that is too long or cannot be decoded becomes a `Failure`."""
     with _opened(path) as file:
         try:
             if "\n".encode(encoding) != b"\n":
                 # Multi-byte line ends, as in UTF-16: decode first, split then.
-                yield from decode(file.read(), encoding, str(path), remedy=remedy).split("\n")
+                content = file.read(largest + 1)
+                if len(content) > largest:
+                    raise InputError(
+                        f"{path}: expected at most {largest:,} bytes of {encoding}, got more; {RAISE}, or {CONVERT}"
+                    )
+                yield from decode(content, encoding, str(path), remedy=remedy).split("\n")
                 return
-            offset = 0
-            for line in file:
+            for offset, line in _bounded(file, largest):
+                if len(line) > largest:
+                    yield Failure(str(path), f"expected a line of at most {largest:,} bytes, got more; {RAISE}")
+                    continue
                 try:
                     yield decode(line, encoding, str(path), offset, remedy).removesuffix("\n")
                 except InputError as error:
                     yield Failure(str(path), str(error))
-                offset += len(line)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path}: expected a whole gzip file, got one that is cut off or damaged: {error}"
             ) from error
 
 
+def _bounded(file: IO[bytes], largest: int) -> Iterator[tuple[int, bytes]]:
+    """Yield each line of a file with its offset; of a longer one `largest + 1` bytes, its rest is read past."""
+    offset = 0
+    while line := file.readline(largest + 1):
+        begin, offset = offset, offset + len(line)
+        rest = line
+        while len(rest) > largest and not rest.endswith(b"\n"):
+            rest = file.readline(largest + 1)
+            offset += len(rest)
+        yield begin, line
+
+
 def _opened(path: Path) -> IO[bytes]:
     return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
-def _separated_rows(path: Path, separator: str, encoding: str, remedy: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    csv.field_size_limit(max(csv.field_size_limit(), path.stat().st_size))
+def _separated_rows(
+    path: Path, separator: str, encoding: str, remedy: str, largest: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    csv.field_size_limit(largest)
     with path.open(encoding=encoding, newline="") as file:
-        reader, begins = csv.DictReader(file, delimiter=separator), 2
+        reader, begins = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator), 2
         try:
-            if file.read(1) != "\ufeff":
-                file.seek(0)
             for row in reader:
                 # A field may hold line breaks; name the first line of the record.
                 yield f"{path}:{begins}", row
                 begins = reader.line_num + 1
-        except UnicodeError:
-            # That error counts from the last chunk; decode the whole file to report the offset in the file.
-            decode(path.read_bytes(), encoding, str(path), remedy=remedy)
-            raise
+        except UnicodeError as error:
+            # That error counts from the last chunk; decode the file to report the offset in it.
+            decode(read_at_most(path, largest, f"; {RAISE}"), encoding, str(path), remedy=remedy)
+            raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
         except csv.Error as error:
             place = f"{path}:{reader.line_num}"
             raise InputError(f"{place}: expected a record with fields quoted as in CSV, got: {error}") from error
+
+
+def _short_lines(file: IO[str], source: str, largest: int) -> Iterator[str]:
+    """Yield the lines of a text file without its byte order mark.
+
+    Raises:
+        InputError: A line of more than `largest` characters.
+    """
+    number = 0
+    while line := file.readline(largest + 1):
+        number += 1
+        if len(line) > largest:
+            raise InputError(f"{source}:{number}: expected a line of at most {largest:,} characters, got more; {RAISE}")
+        yield line.removeprefix("\ufeff") if number == 1 else line
 
 
 def _json_object(line: str, source: str) -> dict[str, Any] | Failure:

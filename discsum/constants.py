@@ -26,6 +26,8 @@ VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)
 # the file is refused.
 ROOTS = ("join", "drop", "error")
 UNATTACHED = "unattached"
+# Largest document that is read: a file, or a line or record of a table; some ten million words.
+MAX_DOCUMENT_BYTES = 64 * 1024**2
 # Encoding of an input: what an XML file declares, UTF-8 otherwise.
 DECLARED = "declared"
 # What a text is written in, and the choice by the ending of its file.

@@ -33,6 +33,13 @@ class FormatWarning(InputWarning):
         super().__init__(_located(message, source, line))
 
 
+def message_of(error: Exception) -> str:
+    """Return an error's message; that of the operating system as `file: what is wrong`."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def _located(message: str, source: str, line: int | None) -> str:
     place = source if line is None else f"{source or 'line'}:{line}"
     return f"{place}: {message}" if place else message

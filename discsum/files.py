@@ -103,6 +103,20 @@ def locked(lock: Path, what: Path, *, wait: bool = False) -> Iterator[None]:
         file.release()
 
 
+def read_at_most(path: Path, largest: int, remedy: str = "") -> bytes:
+    """Return the content of a file; of one that is larger, or has no end, no more is read.
+
+    Raises:
+        InputError: More than `largest` bytes; the message ends with `remedy`.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise InputError(f"{path}: expected at most {largest:,} bytes, got more{remedy}")
+    return content
+
+
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputError
+from discsum.files import read_at_most
 from discsum.recipes.fields import convert
 
 Kind = TypeVar("Kind")
@@ -29,12 +30,11 @@ def read_object(path: Path, failed: type[DiscsumError]) -> dict[str, Any]:
             than `DEEPEST` levels, or no object.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        content = read_at_most(path, LARGEST)
+    except InputError as error:
+        raise failed(str(error)) from error
     except OSError as error:
         raise failed(f"{path}: expected a file of JSON: {error.strerror}") from error
-    if len(content) > LARGEST:
-        raise failed(f"{path}: expected at most {LARGEST:,} bytes of JSON, got more")
     return parse_object(content, str(path), failed)
 
 

@@ -50,7 +50,7 @@ def test_anchors_cannot_fill_the_memory():
     ("content", "message"),
     [
         ("name: b\xe9\n".encode("latin-1"), "expected YAML in UTF-8, got byte 7 that is not"),
-        (b"# " + b"x" * LARGEST, "expected at most .* bytes of YAML, got more"),
+        (b"# " + b"x" * LARGEST, "expected at most .* bytes, got more"),
         (b"- a\n", "expected a mapping of fields, got list"),
     ],
 )

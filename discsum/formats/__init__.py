@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.constants import DECLARED
+from discsum.constants import DECLARED, MAX_DOCUMENT_BYTES
 from discsum.errors import InputError
+from discsum.files import read_at_most
 from discsum.format_registry import (
     FORMATS,
     Format,
@@ -42,19 +43,21 @@ def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Docu
     return load(content, name, source=str(path), roots=roots).with_id(path.stem)
 
 
-def read_trees(path: Path, encoding: str = DECLARED, roots: str = "join") -> list[Document]:
+def read_trees(
+    path: Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
+) -> list[Document]:
     """Return the documents of a tree file, which may be several in dis, named `stem-1`, `stem-2`, ...
 
-    Otherwise as `read_tree`.
+    `largest` is the number of bytes that the file may have. Otherwise as `read_tree`.
     """
-    content, name = _read(path, encoding)
+    content, name = _read(path, encoding, largest)
     found = load_all(content, name, source=str(path), roots=roots)
     if len(found) == 1:
         return [found[0].with_id(path.stem)]
     return [document.with_id(f"{path.stem}-{number}") for number, document in enumerate(found, start=1)]
 
 
-def _read(path: Path, encoding: str) -> tuple[str | bytes, str]:
+def _read(path: Path, encoding: str, largest: int = MAX_DOCUMENT_BYTES) -> tuple[str | bytes, str]:
     """Return the content of a file, decoded if an encoding is named, and its format."""
     names = suffixes()
     name = names.get(path.suffix.lower())
@@ -64,7 +67,7 @@ def _read(path: Path, encoding: str) -> tuple[str | bytes, str]:
             "suffix of its format"
         )
     try:
-        content = path.read_bytes()
+        content = read_at_most(path, largest)
     except OSError as error:
         raise InputError(f"{path}: expected a file to read, got: {error.strerror}") from error
     return (content if encoding == DECLARED else decode_tree(content, encoding, str(path))), name

@@ -14,6 +14,7 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
 from discsum.errors import InputError
+from discsum.files import read_at_most
 
 LARGEST = 4 * 1024**2
 _DATE = "tag:yaml.org,2002:timestamp"
@@ -51,14 +52,9 @@ def read_yaml(path: Path) -> Any:
         InputError: A file that cannot be read, is larger than `LARGEST` bytes, or is not YAML in UTF-8.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
+        text = read_at_most(path, LARGEST).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: expected a file of YAML: {error.strerror}") from error
-    if len(content) > LARGEST:
-        raise InputError(f"{path}: expected at most {LARGEST:,} bytes of YAML, got more")
-    try:
-        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected YAML in UTF-8, got byte {error.start} that is not") from error
     return parse_yaml(text, str(path))

@@ -1,7 +1,15 @@
 import gzip
 import io
+import json
+import os
+import socket
 import sys
+import threading
+import tracemalloc
+from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from discsum.data.inputs import Item, count_inputs, read_inputs
@@ -179,3 +187,90 @@ def test_documents_are_counted_where_that_is_cheap(tmp_path):
     assert count_inputs([str(tmp_path), "-", str(tmp_path / "gone")]) == len(list(read_inputs([str(tmp_path)]))) + 2
     (tmp_path / "d.csv").write_text("text\na\n")
     assert count_inputs([str(tmp_path)]) is None
+
+
+def limited(path, largest, **options):
+    return list(read_inputs([str(path)], max_document_bytes=largest, **options))
+
+
+def test_a_longer_line_fails_alone(tmp_path):
+    long = json.dumps({"text": "x" * 5000})
+    path = tmp_path / "rows.jsonl.gz"
+    with gzip.open(path, "wt") as file:
+        file.write('{"text": "First."}\n' + long + "\n" + '{"text": "Third."}\n' + long)
+    first, second, third, fourth = limited(path, 1000)
+    assert (first.text, third.text) == ("First.", "Third.")
+    assert second.reason == (
+        "expected a line of at most 1,000 bytes, got more; divide it, or raise max_document_bytes "
+        "(--max-document-bytes)"
+    )
+    assert (second.source, fourth.source) == (f"{path}:2", f"{path}:4")
+
+
+def test_of_a_longer_line_no_more_is_kept(tmp_path):
+    path = tmp_path / "rows.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(100):
+            file.write(b" " * 1_000_000)
+    tracemalloc.start()
+    (failure,) = limited(path, 100_000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(failure, Failure)
+    assert most < 5_000_000
+
+
+@pytest.mark.parametrize("largest", range(1, 40))
+def test_lines_are_the_same_whatever_the_limit(tmp_path, largest):
+    lines = ["{}", "", '{"text": "abc"}', "x" * 30, "y" * 31, '{"text": "def"}', ""]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(lines))
+    found = {entry.source: entry for entry in limited(path, largest)}
+    for number, line in enumerate(lines, start=1):
+        # The limit counts the line's end.
+        fits = len(line) + (number < len(lines)) <= largest
+        assert (f"{path}:{number}" in found) == (bool(line) or not fits)
+        if line.startswith('{"'):
+            assert isinstance(found[f"{path}:{number}"], Failure) != fits
+
+
+@pytest.mark.parametrize("name", ["long.txt", "long.csv", "long.tsv", "long.rs3", "long.json", "long.md"])
+def test_longer_files_fail(tmp_path, name):
+    (tmp_path / name).write_text("text\n" + "x" * 3000)
+    (failure,) = limited(tmp_path / name, 1000)
+    assert "at most 1,000" in failure.reason
+
+
+def test_a_longer_field_of_a_record_fails(tmp_path):
+    (tmp_path / "rows.csv").write_text('text\nfirst\n"' + "long line\n" * 300 + '"\n')
+    first, failure = limited(tmp_path / "rows.csv", 1000)
+    assert first.text == "first"
+    assert "field larger than field limit (1000)" in failure.reason
+
+
+def test_longer_texts_of_parquet_fail_alone(tmp_path):
+    table = pyarrow.table({"text": ["short", "x" * 2000, "also short"]})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    first, failure, third = limited(tmp_path / "rows.parquet", 1000)
+    assert (first.text, third.text) == ("short", "also short")
+    assert "expected a text of at most 1,000 bytes" in failure.reason
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="POSIX")
+def test_a_file_without_end_fails():
+    (failure,) = limited("/dev/zero", 10_000)
+    assert "/dev/zero: expected at most 10,000 bytes, got more" in failure.reason
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_a_pipe_is_read_and_a_socket_is_not(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    thread = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("From a pipe."))
+    thread.start()
+    (item,) = limited(tmp_path / "pipe", 1000)
+    thread.join()
+    assert item.text == "From a pipe."
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind(str(tmp_path / "socket"))
+        (failure,) = limited(tmp_path / "socket", 1000)
+    assert failure.reason.endswith("socket: expected a file or folder, got a socket")

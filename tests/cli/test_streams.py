@@ -1,0 +1,59 @@
+"""Standard streams that are closed, full or odd, in processes of their own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
+DISCSUM = f"{sys.executable} -m discsum.cli"
+
+
+def shell(command, folder):
+    return subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a parsed document, for which no parser is loaded."""
+    spans = [{"start": 0, "end": 7}]
+    content = {"text": "We came", "sentences": spans, "edus": [spans[0] | {"sentence": 0}], "nodes": []}
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def test_closed_standard_input(folder):
+    result = shell(f"{DISCSUM} parse - <&-", folder)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "discsum: -: expected a text on standard input, which is closed\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("parse a.json --format rs3 >&-", "standard output: Bad file descriptor"),
+        ("parse a.json --format rs3 > /dev/full", "No space left on device"),
+        ("evaluate --parameters discsum-news-edu >&-", "standard output: Bad file descriptor"),
+    ],
+)
+def test_output_that_cannot_be_written(folder, command, message):
+    if "/dev/full" in command and not Path("/dev/full").exists():
+        pytest.skip("Linux")
+    result = shell(f"{DISCSUM} {command}", folder)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_results_are_written_though_messages_cannot_be(folder):
+    result = shell(f"{DISCSUM} parse a.json gone.txt --format json 2>&-", folder)
+    assert result.returncode == 3
+    assert "We came" in result.stdout
+
+
+def test_a_file_does_not_take_the_place_of_a_closed_stream(folder):
+    result = shell(f"{DISCSUM} parse a.json --format rsd -o out.rsd >&- 2>&- <&-", folder)
+    assert result.returncode == 0
+    assert "We came" in (folder / "out.rsd").read_text()
