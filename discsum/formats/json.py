@@ -163,7 +163,7 @@ class _Object:
         if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
             got = repr(value) if len(repr(value)) <= 60 else f"{type(value).__name__} {repr(value)[:60]}…"
             raise _problem(f"{place}: expected {_KINDS[kind]}, got {got}", self.source)
-        if kind is float:
+        if isinstance(value, int) and kind is float:
             try:
                 return float(value)
             except OverflowError as error:

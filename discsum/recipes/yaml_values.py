@@ -30,7 +30,8 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise ComposerError(None, None, "expected values in full, got an alias", self.peek_event().start_mark)
+            alias: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            raise ComposerError(None, None, "expected values in full, got an alias", alias.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.files import replacing
+from discsum.json_objects import parse_object
 from discsum.recipes.fields import differences
 
 LAST = "last.safetensors"
@@ -38,12 +40,22 @@ def save_checkpoint(
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in slots.items()}
     tensors |= {f"task.{key}": value for key, value in task.items() if isinstance(value, Tensor)}
     values = {key: value for key, value in task.items() if not isinstance(value, Tensor)}
-    whole = {key: value.clone().contiguous() for key, value in tensors.items()}
+    whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
+    content = json.dumps(state | {"task": values})
     try:
         with replacing(folder / LAST) as partial:
-            save_file(whole, partial, {"state": json.dumps(state | {"task": values})})
+            save_file(whole, partial, {"state": content, "sha256": _digest(whole, content)})
     except SafetensorError as error:
         raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
+
+
+def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
+    """Return the SHA-256 of a checkpoint's content; the file cannot hold that of itself."""
+    found = sha256(state.encode())
+    for name, value in sorted(tensors.items()):
+        found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
@@ -58,7 +70,7 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            state = parse_object(file.metadata()["state"], str(path), WeightsError)
             there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
@@ -76,14 +88,23 @@ def load_checkpoint(
     """Restore network, average and optimizer from a run's checkpoint; return the task's tensors.
 
     Raises:
-        WeightsError: A checkpoint of another network.
+        WeightsError: A checkpoint that is damaged, or of another network.
     """
     path = folder / LAST
     with safe_open(path, framework="pt") as file:
-        parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
-        for key in file.keys():  # noqa: SIM118 (not a mapping)
-            part, name = key.split(".", 1)
-            parts[part][name] = file.get_tensor(key)
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
+        metadata = file.metadata()
+    # Checkpoints of earlier versions have none.
+    expected = metadata.get("sha256")
+    if expected is not None and expected != _digest(tensors, metadata["state"]):
+        raise WeightsError(
+            f"{path}: expected the content that was written, sha256 {expected}, got another; the file is altered, "
+            "delete it to start anew"
+        )
+    parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
+    for key, value in tensors.items():
+        part, name = key.split(".", 1)
+        parts[part][name] = value
     try:
         network.load_state_dict(parts["network"])
     except RuntimeError as error:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from discsum.errors import DiscsumError, InputError
-from discsum.files import replaced, replacing, replacing_folder
+from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.files import replaced, replacing, replacing_folder, sha256
 from discsum.persistence import CARD, CONFIG
 from discsum.training.checkpoint import LAST, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
@@ -45,7 +45,7 @@ class TrainingLoop:
 
         Raises:
             InputError: The folder has a run of another recipe or on other documents, or one without its best weights.
-            WeightsError: A damaged checkpoint.
+            WeightsError: A damaged checkpoint, or damaged best weights of a finished run.
         """
         self.task, self.recipe, self.folder = task, task.recipe, folder
         self.accelerator = task.accelerator
@@ -80,7 +80,11 @@ class TrainingLoop:
                 f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
                 f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
             )
-        if not self.finished:
+        # SHA-256 of the best weights' files, as they were written.
+        self._sums: dict[str, str] = {} if state is None else state.get("best", {})
+        if self.finished:
+            self._check_best()
+        else:
             task.prepare(report)
         if state is None and self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
@@ -126,7 +130,19 @@ class TrainingLoop:
                 curves = {f"validation/{name}": value for name, value in entry.validation.items()}
                 curves |= {f"train/{name}": value for name, value in (entry.parts | {LOSS: entry.loss}).items()}
                 board.add(curves | {"train/rate": self.optimizer.param_groups[0]["lr"]}, after)
+        self._check_best()
         return self.best
+
+    def _check_best(self) -> None:
+        """Raise `WeightsError` if the best weights are not those that were written."""
+        for name, expected in self._sums.items():
+            path = self.folder / BEST / name
+            found = sha256(path) if path.is_file() else "no such file"
+            if found != expected:
+                raise WeightsError(
+                    f"{path}: expected sha256 {expected}, as step {self.best.steps} wrote it, got {found}; the file is "
+                    f"altered, put it back, or delete {self.folder / LAST} to train anew"
+                )
 
     def _check_together(self) -> None:
         """Raise `InputError` if processes resume from different steps, because some do not see the run's folder."""
@@ -203,13 +219,16 @@ class TrainingLoop:
                 # Weights and card together, or neither.
                 with replacing_folder(self.folder / BEST) as new:
                     task.save(new)
+                    files = sorted(path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file())
+                    # Not the card, which changes with each validation.
+                    self._sums = {name: sha256(new / name) for name in files if name != CARD}
                     (new / CARD).write_text(task.card([*self.log, entry], entry), encoding="utf-8")
         return entry
 
     def _save(self) -> None:
         """Write the checkpoint, the log, and the card with the newest figures."""
         log = [asdict(entry) for entry in self.log]
-        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest}
+        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._sums}
         network, optimizer = self.task.network, self.optimizer.optimizer
         save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
         with replacing(self.folder / LOG) as path:

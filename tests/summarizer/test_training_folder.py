@@ -49,6 +49,27 @@ def test_a_damaged_checkpoint_is_named(data, parser_folder, tmp_path):
         trainer(data, parser_folder, tmp_path / "run", epochs=1)
 
 
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 2
+    path.write_bytes(content)
+
+
+def test_a_checkpoint_with_another_bit_is_refused(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=2, stop=1)
+    run.run(lambda line: None)
+    flip(tmp_path / "run" / "last.safetensors", -5)
+    with pytest.raises(WeightsError, match=r"last\.safetensors: expected the content that was written, sha256"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=2, stop=1)
+
+
+def test_best_weights_with_another_bit_are_refused(data, parser_folder, tmp_path):
+    trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
+    flip(tmp_path / "run" / "best" / "model.safetensors", -5)
+    with pytest.raises(WeightsError, match=r"best/model\.safetensors: expected sha256 .*, as step 3 wrote it, got"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1)
+
+
 def test_a_finished_run_is_left_alone(data, parser_folder, tmp_path):
     def left():
         return {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("*") if path.is_file()}
