@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from discsum.parsers.subwords import cut_windows
+
 
 @dataclass(frozen=True)
 class EDULayout:
@@ -34,10 +36,21 @@ PIECE = 128
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
 
 
-class EDUEncoder(nn.Module):
-    """First, last and pooled subword of each EDU with layout, then a bidirectional LSTM over the EDUs."""
+# Heads of the attention across EDUs, and the EDUs that see each other: all of a treebank's documents.
+HEADS = 6
+SPAN, SHARED = 512, 128
 
-    def __init__(self, width: int, hidden: int = 256, layers: int = 2, dropout: float = 0.2) -> None:
+
+class EDUEncoder(nn.Module):
+    """First, last and pooled subword of each EDU with layout, then a bidirectional LSTM over the EDUs.
+
+    Transformer layers may follow. They read a long document in overlapping runs of EDUs, so that time and memory stay
+    linear; order is known from the LSTM's states.
+    """
+
+    def __init__(
+        self, width: int, hidden: int = 256, layers: int = 2, dropout: float = 0.2, transformer: int = 0
+    ) -> None:
         """Map vectors of `width` to `(edus, hidden)`."""
         super().__init__()
         self.attention = nn.Linear(width, 1)
@@ -52,6 +65,12 @@ class EDUEncoder(nn.Module):
             hidden, hidden // 2, layers, batch_first=True, bidirectional=True, dropout=dropout if layers > 1 else 0.0
         )
         self.norm = nn.LayerNorm(hidden)
+        self.transformer = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                hidden, HEADS, 2 * hidden, dropout, activation="gelu", batch_first=True, norm_first=True
+            )
+            for _ in range(transformer)
+        )
 
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
@@ -60,7 +79,15 @@ class EDUEncoder(nn.Module):
 
     def _in_context(self, pooled: Tensor) -> Tensor:
         states: Tensor = self.norm(pooled + self.dropout(self.context(pooled[None])[0][0]))
-        return states
+        if not self.transformer:
+            return states
+        parts = []
+        for run in cut_windows([len(states)], SPAN, SHARED):
+            found = states[run.start : run.end][None]
+            for layer in self.transformer:
+                found = layer(found)
+            parts.append(found[0, run.keep_start - run.start : run.keep_end - run.start])
+        return torch.cat(parts) if parts else states
 
     def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         starts, count = layout.starts, len(layout.starts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.document import Document
-from discsum.parsers.edu_vectors import EDUEncoder, EDULayout
+from discsum.parsers.edu_vectors import HEADS, EDUEncoder, EDULayout
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelConfig, LabelInputs, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
@@ -33,6 +33,7 @@ class NetworkConfig(Checked):
     tagger_hidden: Annotated[Count, about("Channels of the segmenter.")] = 192
     hidden: Annotated[Count, about("Size of an EDU's state.")] = 384
     layers: Annotated[Count, about("LSTM layers across EDUs.")] = 2
+    transformer: Annotated[Natural, about("Transformer layers across EDUs, above the LSTM.")] = 0
     rank: Annotated[Count, about("Size of the split scorer's factors.")] = 128
     label_inner: Annotated[Count, about("Inner size of the label scorer.")] = 384
     label_rank: Annotated[Natural, about("Size of the product of both children's projections for labels; 0: none.")] = 0
@@ -50,11 +51,14 @@ class NetworkConfig(Checked):
     sentence_threshold: Annotated[Share, about("Probability above which it begins a sentence.")] = 0.5
 
     def problems(self) -> list[str]:
-        """Return whether windows overlap too much: by half of a window or more, they would not advance."""
-        if 2 * self.overlap <= self.window - 4:
-            return []
-        most = max(0, self.window // 2 - 2)
-        return [f"overlap: expected 0 to {most} subwords with window {self.window}, got {self.overlap}"]
+        """Return whether windows overlap by half or more, and would not advance, or heads do not divide a state."""
+        problems = []
+        if 2 * self.overlap > self.window - 4:
+            most = max(0, self.window // 2 - 2)
+            problems.append(f"overlap: expected 0 to {most} subwords with window {self.window}, got {self.overlap}")
+        if self.transformer and self.hidden % HEADS:
+            problems.append(f"hidden: expected a multiple of {HEADS} with transformer layers, got {self.hidden}")
+        return problems
 
 
 class ParserNetwork(nn.Module):
@@ -74,7 +78,7 @@ class ParserNetwork(nn.Module):
         self.encoder = WindowEncoder(encoder, special, config.window, config.overlap)
         width = self.encoder.width
         self.tagger = BoundaryTagger(width, config.tagger_hidden, dropout=config.dropout)
-        self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout)
+        self.edus = EDUEncoder(width, config.hidden, config.layers, config.dropout, config.transformer)
         self.splits = SplitScorer(config.hidden, config.rank, config.dropout, config.cohesion)
         reads = LabelConfig(
             config.label_inner, config.dropout, config.label_rank, config.label_edges, config.label_heads
@@ -111,13 +115,21 @@ class ParserNetwork(nn.Module):
             layout: Of the EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
+        found: list[Tensor] = self.labels(
+            self._label_inputs(vectors, states, layout), torch.from_numpy(nodes).to(self.device)
+        )
+        return found
+
+    def node_states(self, vectors: Tensor, states: Tensor, layout: EDULayout, nodes: NDArray[np.int64]) -> Tensor:
+        """Return `(nodes, inner)`: what the label scorer knows of each node before it scores; arguments as `label`."""
+        inputs = self._label_inputs(vectors, states, layout)
+        return self.labels.node_states(inputs, torch.from_numpy(nodes).to(self.device))
+
+    def _label_inputs(self, vectors: Tensor, states: Tensor, layout: EDULayout) -> LabelInputs:
         edges = None
         if self.config.label_edges:
             edges = torch.stack([vectors[layout.starts], vectors[layout.ends(len(vectors)) - 1]], dim=1)
-        found: list[Tensor] = self.labels(
-            LabelInputs(states, layout.openings, edges), torch.from_numpy(nodes).to(self.device)
-        )
-        return found
+        return LabelInputs(states, layout.openings, edges)
 
     def document_layout(self, subwords: Subwords, document: Document) -> EDULayout:
         """Return the layout of a document's EDUs."""
