@@ -67,7 +67,7 @@ class EDUEncoder(nn.Module):
         self.norm = nn.LayerNorm(hidden)
         self.transformer = nn.ModuleList(
             nn.TransformerEncoderLayer(
-                hidden, HEADS, 2 * hidden, dropout, activation="gelu", batch_first=True, norm_first=True
+                hidden, HEADS, hidden, dropout, activation="gelu", batch_first=True, norm_first=True
             )
             for _ in range(transformer)
         )
