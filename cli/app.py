@@ -90,6 +90,14 @@ def main() -> None:
     warnings.simplefilter("always", InputWarning)
     # What a format leaves out is the same for every document.
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
+    if "" in sys.argv[1:]:
+        # A path that is empty is the working directory to Python.
+        place = sys.argv.index("", 1)
+        before = f" after {sys.argv[place - 1]}" if place > 1 else ""
+        typer.echo(
+            f"discsum: expected no empty argument, got one{before}; is a variable of your shell not set?", err=True
+        )
+        sys.exit(2)
     try:
         app()
     except DiscsumError as error:

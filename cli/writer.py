@@ -16,7 +16,7 @@ from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
 from discsum.errors import InputError
-from discsum.files import replacing
+from discsum.files import clear_unfinished, replacing
 
 
 class Writer:
@@ -63,6 +63,8 @@ class Writer:
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
+        # Names by their letters without case.
+        self._alike: dict[str, str] = {}
         # Options of a run into a folder, while it is unfinished, and when that began; older files are of another run.
         self._record: Path | None = None
         self._begun: int | None = None
@@ -71,7 +73,13 @@ class Writer:
         self._stream: IO[bytes] | None = None
         self._lines: JsonLines | None = None
         self._inputs: Collection[Path] = ()
-        if output is not None and output != "-":
+        self._device = ""
+        if output is not None and output != "-" and is_device(Path(output)):
+            # Written to as it is: a device or a pipe cannot be replaced.
+            self._device = output
+            device = Path(output).open("wb", buffering=0)  # noqa: SIM115 (closed with the writer)
+            self._stream = self._stack.enter_context(device)
+        elif output is not None and output != "-":
             path = Path(output)
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
@@ -81,6 +89,7 @@ class Writer:
                 self._record = path / f"{suffix}.options" if options else None
             check_writable(path, folder=self.folder is not None, option=option)
             self._inputs = input_files(inputs)
+            clear_unfinished(path if self.folder is not None else path.parent)
             if self.file is not None or reserved:
                 check_no_input(self.file or path / (reserved + suffix), self._inputs, option)
         else:
@@ -91,7 +100,7 @@ class Writer:
     @property
     def on_terminal(self) -> bool:
         """Whether results go to standard output and that is a terminal."""
-        return self.folder is None and self.file is None and sys.stdout.isatty()
+        return self.folder is None and self.file is None and not self._device and sys.stdout.isatty()
 
     def __enter__(self) -> Writer:
         """Return the writer; a single output file appears when the block ends without an error."""
@@ -171,8 +180,14 @@ class Writer:
         if self._stream is None:
             assert self.file is not None, "without a file the stream is standard output"
             self._stream = self._stack.enter_context(self._stack.enter_context(replacing(self.file)).open("wb"))
-        self._stream.write(content)
-        self._stream.flush()
+        try:
+            self._stream.write(content)
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            place = str(self.file or self._device or "standard output")
+            raise OSError(error.errno, error.strerror, place) from error
 
     def write_reserved(self, text: str) -> None:
         """Write the file of the reserved name, if there is a folder."""
@@ -192,12 +207,26 @@ class Writer:
     def _name(self, item: Item) -> str:
         name = self._stem(item)
         other = self._names.setdefault(name, item.source)
+        alike = self._alike.setdefault(name.casefold(), name)
+        if other == item.source and alike != name and self._is_one_file(alike, name):
+            # Some file systems keep one file for names that differ in case.
+            other = self._names[alike]
         if other != item.source:
             raise InputError(
                 f"{item.source}: expected a name of its own, {name}{self.suffix} is the file of {other}; give one of "
                 "them another name or id"
             )
         return name + self.suffix
+
+    def _is_one_file(self, *names: str) -> bool:
+        assert self.folder is not None, "only files of a folder are named"
+        first, second = (self.folder / (name + self.suffix) for name in names)
+        return first.exists() and second.exists() and first.samefile(second)
+
+
+def is_device(path: Path) -> bool:
+    """Return whether a path is there and neither a file nor a folder, as `/dev/null` and pipes."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discsum.data.manifest import LOCK, REMEDY, Manifest
 from discsum.errors import InputError
 from discsum.extras import needs
-from discsum.files import locked, replacing, sha256
+from discsum.files import clear_unfinished, locked, replacing, sha256
 
 with needs("pyarrow"):
     import pyarrow as pa
@@ -87,8 +87,9 @@ def _intact_copy(folder: Path, name: str, check: bool) -> Path | None:
 
 
 def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
-    # Left by killed processes, or damaged; this process has the lock.
-    for old in (*folder.glob(".*.partial"), *folder.glob(f"{name}-*.arrow")):
+    clear_unfinished(folder)
+    # Damaged ones; this process has the lock.
+    for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
     columns = pq.read_schema(files[0]).remove_metadata()
     path = folder / f"{name}.arrow"

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
@@ -22,7 +23,7 @@ from discsum.data.tables import (
     find_column,
     read_rows,
 )
-from discsum.errors import DiscsumError, InputError, message_of
+from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most
 from discsum.format_registry import suffixes
 
@@ -107,6 +108,8 @@ def read_inputs(
     endings = suffixes() if trees else {}
     for name in inputs:
         try:
+            if not name:
+                raise InputError("expected the name of a file or folder, got an empty one")
             if name == "-":
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
@@ -170,12 +173,14 @@ def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterato
             for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            rows = read_rows(path, options.encoding, options.convert, options.largest)
+            rows, number = read_rows(path, options.encoding, options.convert, options.largest), 0
             for number, (source, row) in enumerate(rows, start=1):
                 if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
                     # A table without the column fails once, not row by row.
                     find_column(row, options.columns, options.rename)
                 yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
+            if not number:
+                warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
         else:
             content = read_at_most(path, options.largest, f"; {RAISE}")
             yield Item(path.stem, str(path), options.text(content, str(path), suffix))

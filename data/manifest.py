@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.errors import InputError
-from discsum.files import locked, replacing, sha256
+from discsum.files import clear_unfinished, locked, replacing, sha256
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural, differences
 
@@ -171,8 +171,7 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
         _tidy(folder)
     else:
         # Left by a killed process.
-        for path in folder.glob(".*.partial"):
-            path.unlink()
+        clear_unfinished(folder)
     # A recipe without shards, such as one with a mistyped option, may be replaced.
     begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
     if finished or begun:

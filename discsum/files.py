@@ -14,6 +14,8 @@ from typing import Any
 
 from discsum.errors import InputError
 
+# Suffix of a file that is being written.
+WRITING = ".writing"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -27,7 +29,7 @@ def replacing(path: Path) -> Iterator[Path]:
         OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
     try:
         try:
             yield partial
@@ -40,6 +42,29 @@ def replacing(path: Path) -> Iterator[Path]:
         if error.errno is None or str(error.filename or partial) != str(partial):
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what `replacing` left in a folder when its process was killed; files of living processes stay."""
+    for path in folder.glob(f".*{WRITING}"):
+        number = path.stem.rpartition(".")[2]
+        if number.isdigit() and not _alive(int(number)):
+            # Another process may do the same.
+            path.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    # Elsewhere the signal 0 ends the process.
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        # Somebody else's.
+        return True
+    return True
 
 
 @contextmanager

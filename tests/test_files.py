@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from discsum.errors import InputError
-from discsum.files import locked, replacing
+from discsum.files import WRITING, clear_unfinished, locked, replacing
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -73,3 +73,15 @@ def test_a_lock_of_another_run_is_refused(tmp_path):
     with locked(tmp_path / ".lock", tmp_path):
         assert (tmp_path / ".lock").exists()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX")
+def test_what_dead_processes_left_is_removed(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    names = [f".a.txt.{process.pid}{WRITING}", f".a.txt.{os.getpid()}{WRITING}", f".a.txt.1{WRITING}"]
+    others = [".out.2024.partial", f".a.txt.word{WRITING}", f"a.{process.pid}{WRITING}"]
+    for name in names + others:
+        (tmp_path / name).write_text("half")
+    clear_unfinished(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:] + others)

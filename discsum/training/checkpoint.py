@@ -44,7 +44,8 @@ def save_checkpoint(
     content = json.dumps(state | {"task": values})
     try:
         with replacing(folder / LAST) as partial:
-            save_file(whole, partial, {"state": content, "sha256": _digest(whole, content)})
+            # In one field: safetensors writes several in any order.
+            save_file(whole, partial, {"state": f"{_digest(whole, content)} {content}"})
     except SafetensorError as error:
         raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
 
@@ -56,6 +57,12 @@ def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
         found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
         found.update(value.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
+
+
+def _parts(metadata: Mapping[str, str]) -> tuple[str, str]:
+    """Return the digest, which checkpoints of earlier versions do not have, and the JSON object."""
+    digest, _, state = metadata["state"].partition("{")
+    return digest.strip(), "{" + state
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
@@ -70,7 +77,7 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            state = parse_object(file.metadata()["state"], str(path), WeightsError)
+            state = parse_object(_parts(file.metadata())[1], str(path), WeightsError)
             there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
@@ -93,10 +100,8 @@ def load_checkpoint(
     path = folder / LAST
     with safe_open(path, framework="pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
-        metadata = file.metadata()
-    # Checkpoints of earlier versions have none.
-    expected = metadata.get("sha256")
-    if expected is not None and expected != _digest(tensors, metadata["state"]):
+        expected, state = _parts(file.metadata())
+    if expected and expected != _digest(tensors, state):
         raise WeightsError(
             f"{path}: expected the content that was written, sha256 {expected}, got another; the file is altered, "
             "delete it to start anew"

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from discsum.errors import DiscsumError, InputError, WeightsError
-from discsum.files import replaced, replacing, replacing_folder, sha256
+from discsum.files import clear_unfinished, replaced, replacing, replacing_folder, sha256
 from discsum.persistence import CARD, CONFIG
 from discsum.training.checkpoint import LAST, earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
@@ -55,6 +55,7 @@ class TrainingLoop:
         self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
         replaced(folder / BEST)
+        clear_unfinished(folder)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
         optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
         state = earlier_state(folder, recipe.to_dict())

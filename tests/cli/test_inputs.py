@@ -197,3 +197,16 @@ def test_an_empty_table_has_an_empty_result(discsum, parser_folder, tmp_path, op
     table.write_text("")
     result = discsum(*arguments)
     assert (result.code, out.read_text()) == (0, "")
+
+
+def test_names_that_differ_in_case_do_not_overwrite_each_other(discsum, tmp_path, monkeypatch):
+    rows = [{"id": name, "text": "We came."} for name in ("News", "news")]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
+    assert result.code == 0, result.err
+    assert sorted(path.name for path in (tmp_path / "both").iterdir()) == ["News.rsd", "news.rsd"]
+    # As on a file system without case.
+    monkeypatch.setattr("pathlib.Path.samefile", lambda own, other: own.name.lower() == other.name.lower())
+    result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
+    assert result.code == 3
+    assert "rows.jsonl:2: expected a name of its own, news.rsd is the file of " in result.err

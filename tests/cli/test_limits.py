@@ -83,7 +83,7 @@ def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser
     result = limited([folders[0] if part == "OUT" else part for part in command], ROOM)
     assert result.returncode == 1
     assert result.stderr == f"discsum: {folders[0] / 'shard-00000.parquet'}: File too large\n"
-    assert not [path for path in folders[0].iterdir() if path.suffix in (".parquet", ".partial")]
+    assert not [path for path in folders[0].iterdir() if path.suffix in (".parquet", ".writing")]
     for folder in folders:
         assert discsum(*(folder if part == "OUT" else part for part in command)).code == 0
     assert whole(folders[0]) == whole(folders[1])
@@ -99,7 +99,7 @@ def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser
         f"{folders[0] / '.mapped'} (File too large) or {tmp_path / 'cache' / 'discsum'} (File too large); "
         "make room, or set HF_DATASETS_CACHE to a folder that has some\n"
     )
-    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".arrow", ".partial")]
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".arrow", ".writing")]
 
     runs = [tmp_path / name / "run" for name in ("a", "b")]
     # There is room for the data and the weights, but none for a checkpoint.

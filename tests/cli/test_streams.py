@@ -53,6 +53,28 @@ def test_results_are_written_though_messages_cannot_be(folder):
     assert "We came" in result.stdout
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux")
+def test_devices_are_written_to(folder):
+    result = shell(f"{DISCSUM} parse a.json -o /dev/null --format rsd", folder)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    result = shell(f"{DISCSUM} parse a.json -o /dev/full --format rsd", folder)
+    assert result.returncode == 1
+    assert "/dev/full: No space left on device" in result.stderr
+    assert Path("/dev/null").is_char_device()
+    result = shell(f"mkfifo pipe; {DISCSUM} parse a.json -o pipe --format rsd & cat pipe", folder)
+    assert "We came" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["parse ''", "parse a.json -o ''", "train parser-gum -o ''", "preprocess a.jsonl ''"]
+)
+def test_empty_arguments_are_refused(folder, command):
+    result = shell(f"{DISCSUM} {command}", folder)
+    assert result.returncode == 2
+    assert "expected no empty argument, got one after " in result.stderr
+    assert [path.name for path in folder.iterdir()] == ["a.json"]
+
+
 def test_a_file_does_not_take_the_place_of_a_closed_stream(folder):
     result = shell(f"{DISCSUM} parse a.json --format rsd -o out.rsd >&- 2>&- <&-", folder)
     assert result.returncode == 0

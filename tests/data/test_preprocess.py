@@ -3,6 +3,8 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -203,7 +205,9 @@ def running(process):
 
 
 def test_what_a_killed_run_left_half_written_goes(whole, table, parser_folder, tmp_path):
-    partial = tmp_path / "left" / ".shard-00000.parquet.1.partial"
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    partial = tmp_path / "left" / f".shard-00000.parquet.{process.pid}.writing"
     partial.parent.mkdir()
     partial.write_bytes(b"half")
     make(table, tmp_path / "left", parser_folder)

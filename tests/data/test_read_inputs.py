@@ -14,7 +14,7 @@ import pytest
 
 from discsum.data.inputs import Item, count_inputs, read_inputs
 from discsum.data.tables import Failure, decode, read_rows
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 
 def rows(path):
@@ -274,3 +274,20 @@ def test_a_pipe_is_read_and_a_socket_is_not(tmp_path):
         own.bind(str(tmp_path / "socket"))
         (failure,) = limited(tmp_path / "socket", 1000)
     assert failure.reason.endswith("socket: expected a file or folder, got a socket")
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv", "rows.parquet"])
+def test_a_table_without_documents_warns(tmp_path, name):
+    if name.endswith(".parquet"):
+        pyarrow.parquet.write_table(pyarrow.table({"text": pyarrow.array([], pyarrow.string())}), tmp_path / name)
+    elif name.endswith(".gz"):
+        (tmp_path / name).write_bytes(gzip.compress(b""))
+    else:
+        (tmp_path / name).write_text("text\n" if name.endswith(".csv") else "")
+    with pytest.warns(InputWarning, match=f"{name}: expected a table with documents, got none"):
+        assert list(read_inputs([str(tmp_path / name)])) == []
+
+
+def test_an_empty_name_is_no_folder():
+    (failure,) = read_inputs([""])
+    assert failure.reason == "expected the name of a file or folder, got an empty one"
