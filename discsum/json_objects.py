@@ -44,6 +44,9 @@ def parse_object(content: bytes | str, source: str, failed: type[DiscsumError]) 
         text = content if isinstance(content, str) else content.decode("utf-8")
         found = json.loads(text, parse_constant=_refuse)
         deep = _deeper(found, DEEPEST)
+        if not deep and "\\ud" in text.lower():
+            # Halves of characters, which nothing behind this can write.
+            json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         found, deep = {}, True
     except ValueError as error:

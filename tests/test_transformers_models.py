@@ -121,11 +121,12 @@ def test_pickled_weights_are_refused(folder):
         '{"model_type": "b\xe9rt"}'.encode("latin-1"),
         b'{"hidden_size": NaN}',
         b'"bert"',
+        b'{"model_type": "\\ud800"}',
         b"{",
         b"",
         b"{" + b" " * LARGEST + b"}",
     ],
-    ids=["deep", "deep-object", "latin-1", "nan", "text", "cut", "empty", "large"],
+    ids=["deep", "deep-object", "latin-1", "nan", "text", "surrogate", "cut", "empty", "large"],
 )
 def test_a_configuration_that_is_none_is_one_line(folder, content):
     (folder / "config.json").write_bytes(content)
