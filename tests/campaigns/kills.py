@@ -1,0 +1,130 @@
+"""Runs killed at random moments and begun again until they end: the same bytes as undisturbed runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import small_treebank
+import tiny
+import torch
+from small_news import write_table
+from small_runs import make_data, trainer
+
+from campaigns.command_line import run
+from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.parsers.training.recipe import ParserRecipe
+from discsum.parsers.training.task import ParserTask
+from discsum.parsers.treebank import read_gum
+from discsum.training.loop import TrainingLoop
+
+# What may differ: locks, and the times in the curves.
+OTHER = (".lock", "tensorboard")
+
+
+def silent(line: str) -> None:
+    """Report nothing."""
+
+
+def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
+    """Write models and data to a folder; return what each kind of run does in a folder of its own."""
+    parser, encoder = place / "parser", place / "encoder"
+    tiny.make_parser().save_pretrained(parser)
+    tiny.save_encoder(encoder)
+    small_treebank.write(place / "gum")
+    (place / "news").mkdir()
+    table, news = write_table(place / "news.jsonl", 0, 12), make_data(place / "news")
+
+    def prepare(folder: Path, workers: int) -> None:
+        source = PairSource(str(table))
+        recipe = PreprocessRecipe(str(parser), shard=2)
+        preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers)
+
+    def train_parser(folder: Path) -> None:
+        settings = {"encoder": str(encoder), "network": dict(tiny.SIZES), "epochs": 4, "batch": 1, "rate": 0.01}
+        documents = [read_gum(place / "gum", split) for split in ("train", "dev")]
+        TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), *documents, "tiny"), folder, silent).run(silent)
+
+    def train_summarizer(folder: Path) -> None:
+        trainer(news, parser, folder).run(silent)
+
+    return {
+        "preprocess": lambda folder: prepare(folder, 1),
+        "preprocess with two workers": lambda folder: prepare(folder, 2),
+        "parser": train_parser,
+        "summarizer": train_summarizer,
+    }
+
+
+def killed(job: Callable[[Path], None], folder: Path, after: float) -> bool:
+    """Run a job in a process of its own that is killed after some seconds; return whether it ended before."""
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            # A group of its own, so that its workers are found.
+            os.setpgid(0, 0)
+            job(folder)
+            code = 0
+        finally:
+            os._exit(code)
+    deadline = time.monotonic() + after
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            assert status == 0, f"{folder}: the run failed"
+            return True
+        time.sleep(0.002)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return False
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return the files of a run by their names."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not any(name in path.as_posix() for name in OTHER)
+    }
+
+
+def attack(count: int, seed: int) -> Mapping[str, object]:
+    """Kill `count` runs of each kind."""
+    torch.set_num_threads(1)
+    random = np.random.default_rng(seed)
+    figures: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        place = Path(name)
+        for kind, job in jobs(place).items():
+            began = time.monotonic()
+            assert killed(job, place / "whole", 600)
+            needed = time.monotonic() - began
+            wanted = content(place / "whole")
+            kills = resumed = 0
+            while kills < count:
+                folder = place / "killed"
+                while not killed(job, folder, float(random.uniform(0, 1.5 * needed))):
+                    kills += 1
+                resumed += 1
+                found = content(folder)
+                assert found.keys() == wanted.keys(), f"{kind}: {sorted(found.keys() ^ wanted.keys())}"
+                other = [path for path in wanted if found[path] != wanted[path]]
+                assert not other, f"{kind}: {other}"
+                shutil.rmtree(folder)
+            shutil.rmtree(place / "whole")
+            figures[kind] = f"{kills} kills of {resumed} runs"
+    return {"kills of each": count, **figures}
+
+
+if __name__ == "__main__":
+    run(attack, 100)
