@@ -5,7 +5,7 @@ CLEAN := build/clean-venv
 BIN := $(VENV)/bin
 PIP := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check lint wheel docs clean
+.PHONY: demo test check lint wheel docs audit clean
 
 demo: $(VENV)/.installed
 	$(BIN)/discsum parse data/samples/harbour.txt
@@ -32,6 +32,20 @@ wheel: $(VENV)/.installed-dev
 	cd build && clean-venv/bin/lint-imports --config pyproject.toml --no-cache
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum extract harbour.txt --units 3
 	cd build && HF_HUB_OFFLINE=1 clean-venv/bin/discsum parse harbour.txt --format rs3 -o harbour.rs3
+
+# Faults in the code by bandit, known faults of the installed libraries by pip-audit where it can reach its data, and a
+# CycloneDX list of what the wheel installs, in build/discsum.cdx.json.
+audit:
+	rm -rf build/audit-venv build/installed-venv dist && mkdir -p build
+	$(PYTHON) -m venv build/audit-venv
+	build/audit-venv/bin/python $(PIP) bandit pip-audit cyclonedx-bom build
+	build/audit-venv/bin/bandit -q -c pyproject.toml -r discsum parsers cli data
+	build/audit-venv/bin/python -m build --wheel --outdir dist
+	$(PYTHON) -m venv build/installed-venv
+	build/installed-venv/bin/python $(PIP) dist/*.whl
+	build/audit-venv/bin/cyclonedx-py environment build/installed-venv --of JSON -o build/discsum.cdx.json
+	build/audit-venv/bin/pip-audit --path $$(echo build/installed-venv/lib/python3*/site-packages) || \
+		echo "pip-audit found a known fault, or could not reach its data: its lines above say which"
 
 # The site of docs/, with the API from the docstrings, in build/docs; a warning is an error.
 docs: $(VENV)/.installed-docs

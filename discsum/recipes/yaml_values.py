@@ -69,7 +69,7 @@ def parse_yaml(text: str, source: str) -> Any:
     """
     try:
         # A subclass of the safe loader.
-        return yaml.load(text, _Loader)
+        return yaml.load(text, _Loader)  # nosec B506
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{source}:{mark.line + 1}" if mark and "\n" in text else source
