@@ -14,6 +14,7 @@ import torch
 from msgspec import Meta
 from tokenizers import Tokenizer
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from discsum.constants import HUB, PARSER_KIND
 from discsum.errors import InputError, WeightsError
@@ -125,7 +126,7 @@ def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
         return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
 
     # Without memory: sizes that are not those of the weights are found before any is taken.
-    with torch.device("meta"):
+    with torch.device("meta"), _Uninitialised():
         made = network(Bert(plain) if plain else _built(config, model))
     try:
         if plain is None:
@@ -145,6 +146,15 @@ def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
             f"got {largest}"
         )
     return made
+
+
+class _Uninitialised(TorchFunctionMode):
+    """Skips the functions of `torch.nn.init`: on tensors without memory the first of them imports torch's compiler."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def _sizes(encoder: Mapping[str, Any], source: str) -> BertConfig | None:

@@ -1,5 +1,7 @@
 """The weights that come with the package: whole and small enough."""
 
+import subprocess
+import sys
 import zlib
 
 import pytest
@@ -21,3 +23,12 @@ def test_summarizers_come_with_their_parser(unit):
     model = ExtractiveSummarizer.from_pretrained(unit=unit)
     assert model.config.unit == unit
     assert model.parser.fingerprint == discsum.Parser.from_pretrained().fingerprint
+
+
+def test_a_summary_imports_no_compiler():
+    code = (
+        "import sys; from discsum.summarizer.extractive import ExtractiveSummarizer as S; S.from_pretrained().summarize("
+        "'We came. We saw.'); print(sorted({'torch._dynamo', 'sympy', 'transformers'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
