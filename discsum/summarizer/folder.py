@@ -110,9 +110,12 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     try:
         # Without memory: sizes that are not those of the weights are found before any is taken.
         with torch.device("meta"):
-            Synthesizer(content.synthesizer).load_state_dict(weights, assign=True)
-        network = Synthesizer(content.synthesizer)
-        network.load_state_dict(weights)
+            network = Synthesizer(content.synthesizer)
+        network.load_state_dict(weights, assign=True)
+        if any(buffer.is_meta for buffer in network.buffers()):
+            # A head computes what it does not save.
+            network = Synthesizer(content.synthesizer)
+            network.load_state_dict(weights)
     except (InputError, RuntimeError) as error:
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
