@@ -28,48 +28,70 @@ LONGEST = 300
 SAFE, PICKLED = ".safetensors", (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack")
 
 
-def load_pretrained(kind: str, name: str, expected: str, *, revision: str = "", **options: Any) -> Any:
-    """Return what a class of transformers loads from a folder or from the hub; weights from safetensors alone.
+class CheckedModel:
+    """A folder or a name on the hub, checked once; then a tokenizer, a configuration and weights are loaded from it.
 
-    Args:
-        kind: Name of the class, such as `AutoTokenizer` or `AutoModelForSeq2SeqLM`.
-        name: A folder, or a name on the hub, with or without `hf:`.
-        expected: What the model should be, for the error message.
-        revision: Commit on the hub, by default the newest.
-        options: Those of the class's `from_pretrained`.
-
-    Raises:
-        WeightsError: There is no such model, it is damaged, or it would run code that is not transformers' own.
+    Make one for each loading and do not keep it: files change.
     """
-    source = name.removeprefix(HUB)
-    local = Path(source).is_dir() or local_only(name)
-    check_files(source, revision)
-    if revision:
-        options["revision"] = revision
-    try:
-        import transformers
 
-        loaded = getattr(transformers, kind).from_pretrained(
-            source, local_files_only=local, trust_remote_code=False, **options
-        )
-    except Exception as error:
-        # Out of a damaged folder comes whatever its content leads to, of a dozen classes.
-        raise WeightsError(f"{name}: expected {expected}; got {_line(error)}") from error
-    return loaded
+    def __init__(self, name: str, expected: str, revision: str = "") -> None:
+        """Check the files.
+
+        Args:
+            name: A folder, or a name on the hub, with or without `hf:`.
+            expected: What the model should be, for the error message.
+            revision: Commit on the hub, by default the newest.
+
+        Raises:
+            WeightsError: There is no such name on the hub, or the model would run code that is not transformers' own.
+        """
+        self.name, self.expected = name, expected
+        self._source = name.removeprefix(HUB)
+        self._options: dict[str, Any] = {"local_files_only": Path(self._source).is_dir() or local_only(name)}
+        if revision:
+            self._options["revision"] = revision
+        check_files(self._source, revision)
+
+    def load(self, kind: str, **options: Any) -> Any:
+        """Return what a class of transformers, such as `AutoTokenizer`, loads; `options` are its `from_pretrained`'s.
+
+        Raises:
+            WeightsError: There is no such model, or it is damaged.
+        """
+        try:
+            import transformers
+
+            return getattr(transformers, kind).from_pretrained(
+                self._source, trust_remote_code=False, **self._options, **options
+            )
+        except Exception as error:
+            # Out of a damaged folder comes whatever its content leads to, of a dozen classes.
+            raise WeightsError(f"{self.name}: expected {self.expected}; got {_line(error)}") from error
+
+    def load_model(self, kind: str, **options: Any) -> Any:
+        """Return a model; as `load`, with weights from safetensors alone. Warns of weights that the files lack."""
+        model, report = self.load(kind, use_safetensors=True, output_loading_info=True, **options)
+        check_finite(model.named_parameters(), self.name)
+        # The layer above the first token is not used here, and many files do not have it.
+        missing = sorted(key for key in report["missing_keys"] if "pooler." not in key)
+        if missing:
+            more = f" and {len(missing) - 1} more" if missing[1:] else ""
+            warn(
+                f"{self.name}: its files lack the weights {missing[0]}{more}, which begin at random",
+                InputWarning,
+                stacklevel=2,
+            )
+        return model
 
 
-def load_pretrained_model(kind: str, name: str, expected: str, **options: Any) -> Any:
-    """Return a model; as `load_pretrained`, with weights. Warns of weights that the files lack."""
-    model, report = load_pretrained(kind, name, expected, use_safetensors=True, output_loading_info=True, **options)
-    check_finite(model.named_parameters(), name)
-    # The layer above the first token is not used here, and many files do not have it.
-    missing = sorted(key for key in report["missing_keys"] if "pooler." not in key)
-    if missing:
-        more = f" and {len(missing) - 1} more" if missing[1:] else ""
-        warn(
-            f"{name}: its files lack the weights {missing[0]}{more}, which begin at random", InputWarning, stacklevel=2
-        )
-    return model
+def load_pretrained(kind: str, name: str, expected: str) -> Any:
+    """Return what a class of transformers loads from a folder or from the hub; see `CheckedModel`."""
+    return CheckedModel(name, expected).load(kind)
+
+
+def load_pretrained_model(kind: str, name: str, expected: str) -> Any:
+    """Return a model with its weights; see `CheckedModel`."""
+    return CheckedModel(name, expected).load_model(kind)
 
 
 def build_model(settings: Mapping[str, Any], source: str) -> Any:

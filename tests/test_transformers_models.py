@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import discsum
-from discsum import cli, data, parsers
+from discsum import cli, data, parsers, transformers_models
 from discsum.errors import InputWarning, WeightsError
 from discsum.json_objects import LARGEST
 from discsum.parsers.pretrained import pretrained_encoder
@@ -96,6 +96,22 @@ def test_settings_that_name_code_are_refused(settings, message):
 
 def test_ordinary_settings_are_accepted():
     check_settings({"auto_map": None, "_attn_implementation": "sdpa", "architectures": ["BertModel"]}, "here")
+
+
+def test_an_encoder_is_checked_once_each_time_that_it_is_loaded(folder, monkeypatch):
+    checked = []
+
+    def counted(source, revision):
+        checked.append(source)
+        check_files(source, revision)
+
+    monkeypatch.setattr(transformers_models, "check_files", counted)
+    pretrained_encoder(str(folder))
+    assert checked == [str(folder)]
+    (folder / "own.py").touch()
+    with pytest.raises(WeightsError, match="without code of its own"):
+        pretrained_encoder(str(folder))
+    assert checked == [str(folder)] * 2
 
 
 def test_an_adapter_is_refused(folder):

@@ -80,7 +80,7 @@ class AbstractiveSummarizer:
 
     @property
     def selector(self) -> Any:
-        """The `SelectorConfig` of a sparse model."""
+        """The `SparseConfig` of a sparse model."""
         return getattr(self.family, "selector", None)
 
     @property

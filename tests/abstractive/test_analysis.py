@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from discsum.abstractive.analysis.corpus import corpus_statistics
 from discsum.abstractive.analysis.decoding_time import fit_time
 from discsum.abstractive.analysis.sentences_read import retained
-from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse import sparsify
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
 
@@ -18,9 +18,8 @@ from discsum.errors import InputError
 def test_retained_mass_is_the_sum_of_the_best():
     inputs, found = Inputs(), []
     model = sparsify(make_bart(), selector="ideal")
-    model.sparse.observer = found.append
-    with sentences(model, inputs.layout), torch.no_grad():
-        model(**inputs.forward)
+    with model.sparse.using(observer=found.append), torch.no_grad():
+        model(**inputs.forward, layout=inputs.layout)
     steps = list(np.ndindex(2, 6))
     curves = retained(found, 8) / len(steps)
     assert curves.shape == (2, 8)

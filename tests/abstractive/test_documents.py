@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
-from discsum.abstractive.sparse import SentenceLayout, costs, sentences, sparsify
+from discsum.abstractive.sparse import SentenceLayout, costs, sparsify
 from discsum.abstractive.sparse.cache import LayerDocuments, StateDocuments
 
 KEYLESS = ["random", "mean_key", "gru", "attention_pooling"]
@@ -33,7 +33,7 @@ def both(monkeypatch, make, inputs, **options):
 
 
 def kinds(found):
-    return {type(kept) for kept in found.past_key_values.documents.values()}
+    return {type(kept.documents) for kept in found.past_key_values.cross_attention_cache.layers}
 
 
 @pytest.mark.parametrize("selector", KEYLESS)
@@ -112,7 +112,7 @@ def test_a_cache_of_states_goes_on_with_several_steps(monkeypatch, inputs):
     model = sparsify(make_bart(), selector="mean_key", r=2, share_beams=False, dense_where_faster=False)
     found = generated(model, inputs, num_beams=1)
     more = torch.cat([found.sequences[:, -1:], inputs.decoder[:, 1:3]], dim=1)
-    with torch.no_grad(), sentences(model, inputs.layout):
+    with torch.no_grad(), model.sparse.using(layout=inputs.layout):
         whole = model(**inputs.generate, decoder_input_ids=torch.cat([found.sequences[:, :-1], more], dim=1))
         rest = model(**inputs.generate, decoder_input_ids=more, past_key_values=found.past_key_values)
     assert kinds(rest) == {LayerDocuments}
@@ -123,10 +123,19 @@ def test_layers_share_the_states(monkeypatch, inputs):
     monkeypatch.setattr(costs, "STEPS", 0)
     found = generated(sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False), inputs, num_beams=4)
     # Two documents of 22 tokens and 32 numbers, and for each of two layers mean keys of 5 sentences.
-    cache = found.past_key_values
-    assert cache.cross_bytes == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
+    cache = found.past_key_values.cross_attention_cache
+    assert cache.bytes == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
     # And not the encoder's own, which has them for each beam.
-    assert {kept.states.untyped_storage().nbytes() for kept in cache.documents.values()} == {4 * 2 * 22 * 32}
+    assert {kept.documents.states.untyped_storage().nbytes() for kept in cache.layers} == {4 * 2 * 22 * 32}
+
+
+def test_the_states_of_one_document_are_not_those_of_its_beams(monkeypatch, inputs):
+    monkeypatch.setattr(costs, "STEPS", 0)
+    model = sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False)
+    layout = SentenceLayout.from_owner(inputs.owner[:1])
+    options = {"num_beams": 4, "max_new_tokens": 3, "return_dict_in_generate": True}
+    found = model.generate(input_ids=inputs.ids[:1], layout=layout, **options)
+    assert found.past_key_values.cross_attention_cache.bytes == 4 * (22 * 32 + 2 * 5 * 32)
 
 
 @pytest.mark.parametrize(

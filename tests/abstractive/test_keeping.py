@@ -7,7 +7,7 @@ import torch
 from tiny_bart import generated, make_bart
 from transformers import GenerationConfig
 
-from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse import sparsify
 
 
 @pytest.mark.parametrize("layout", [True, False])
@@ -43,9 +43,10 @@ def test_nothing_is_left_behind(bart, inputs):
     # A cache that was made without sentences is made anew with them.
     options = {"num_beams": 1, "max_new_tokens": 3, "min_new_tokens": 3, "return_dict_in_generate": True}
     found = bart.generate(**inputs.generate, **options)
-    with torch.no_grad(), sentences(bart, inputs.layout):
+    with torch.no_grad():
         more = bart(
             **inputs.generate,
+            layout=inputs.layout,
             decoder_input_ids=found.sequences[:, -1:],
             past_key_values=found.past_key_values,
         )
@@ -57,8 +58,7 @@ def test_what_layers_share_is_made_anew_in_each_pass(bart, inputs):
     states = bart.get_encoder()(inputs.ids, attention_mask=inputs.mask)
     given = {"encoder_outputs": states, "attention_mask": inputs.mask, "decoder_input_ids": inputs.decoder}
     seen = []
-    with torch.no_grad(), sentences(bart, inputs.layout):
-        bart.sparse.observer = lambda one: seen.append(one.predicted)
+    with torch.no_grad(), bart.sparse.using(layout=inputs.layout, observer=lambda one: seen.append(one.predicted)):
         bart(**given)
         torch.nn.init.normal_(bart.sentence_encoder.output.weight)
         bart(**given)
@@ -70,20 +70,19 @@ def test_documents_are_kept_once(inputs):
     found = model.generate(
         **inputs.generate, layout=inputs.layout, num_beams=4, max_new_tokens=3, return_dict_in_generate=True
     )
-    cache = found.past_key_values
-    assert {layer: tuple(kept.keys.shape) for layer, kept in cache.documents.items()} == {
+    cache = found.past_key_values.cross_attention_cache
+    assert {layer: tuple(kept.documents.keys.shape) for layer, kept in enumerate(cache.layers)} == {
         layer: (2, 4, 22, 8) for layer in range(2)
     }
     summary = 2 * 4 * 5 * 8
-    assert cache.cross_bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
+    assert cache.bytes == 2 * 4 * (2 * 2 * 22 * 32 + summary)
 
 
 def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):
     sparsify(bart, selector="gru", r=2)
     calls = []
     bart.sentence_encoder.register_forward_hook(lambda *_: calls.append(1))
-    with sentences(bart, inputs.layout):
-        bart(**inputs.forward).logits.sum().backward()
+    bart(**inputs.forward, layout=inputs.layout).logits.sum().backward()
     assert len(calls) == 1
     # What layers shared is gone: the next pass has new weights, and the model can be copied.
     copy.deepcopy(bart)

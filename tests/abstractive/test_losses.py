@@ -6,18 +6,17 @@ import pytest
 import torch
 from tiny_bart import Inputs, make_bart
 
-from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse import sparsify
+from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.sparse.objective import divergence_loss, sharpened, sparsity_loss
-from discsum.abstractive.sparse.state import Observation
 from discsum.errors import InputError
 
 
 def observed(selector="mean_key"):
     inputs, found = Inputs(), []
     model = sparsify(make_bart(), selector=selector, r=2)
-    model.sparse.observer = found.append
-    with sentences(model, inputs.layout), torch.no_grad():
-        model(**inputs.forward)
+    with model.sparse.using(observer=found.append), torch.no_grad():
+        model(**inputs.forward, layout=inputs.layout)
     steps = torch.ones(2, 6, dtype=torch.bool)
     steps[1, 4:] = False
     return found, inputs.layout, steps

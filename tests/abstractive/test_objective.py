@@ -60,16 +60,15 @@ def test_integrated_training_reads_ideal_sentences_or_the_selectors(batch):
     own = loss(sparse("ideal"), batch, "int-apx")["words"]
     torch.testing.assert_close(ideal, own)
     assert (ideal - approximated).abs() > 1e-4
-    assert (model.sparse.r, model.sparse.by_attention, model.sparse.observer) == (None, None, None)
+    assert (model.sparse.call.r, model.sparse.call.by_attention, model.sparse.call.observer) == (None, None, None)
 
 
 def test_steps_whose_label_is_padding_do_not_count(batch):
     inputs, layout = batch
     found = []
     model = sparse()
-    model.sparse.observer = found.append
-    model.sparse.layout = layout
-    model(**inputs)
+    with model.sparse.using(observer=found.append):
+        model(**inputs, layout=layout)
     steps = torch.ones(2, 6, dtype=torch.bool)
     steps[1, 4:] = False
     expected = sparsity_loss(found, steps)

@@ -8,7 +8,7 @@ import torch
 from tiny_bart import Inputs, make_bart
 from transformers import BartConfig, BartForConditionalGeneration
 
-from discsum.abstractive.sparse import sentences, sparsify
+from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.sparse.selectors import SELECTORS, make_selectors
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries
 from discsum.abstractive.sparse.selectors.gru import GRUSentences
@@ -135,10 +135,8 @@ def test_parameters_of_the_papers_approximator():
 def losses(model, inputs):
     """Return the cross-entropy, and the divergence of the selectors from the attention they predict (Eq 11)."""
     found = []
-    model.sparse.observer = found.append
-    with sentences(model, inputs.layout):
-        output = model(input_ids=inputs.ids, attention_mask=inputs.mask, labels=inputs.decoder)
-    model.sparse.observer = None
+    with model.sparse.using(observer=found.append):
+        output = model(input_ids=inputs.ids, attention_mask=inputs.mask, labels=inputs.decoder, layout=inputs.layout)
     divergence = sum(
         torch.nn.functional.kl_div(
             one.predicted.masked_fill(~inputs.layout.mask[:, None, None], 0.0),
@@ -171,9 +169,8 @@ def test_what_each_loss_reaches(name):
 def test_attention_over_sentences_sums_to_one():
     inputs, found = Inputs(), []
     model = sparsify(make_bart(), selector="mean_key", r=2)
-    model.sparse.observer = found.append
-    with sentences(model, inputs.layout), torch.no_grad():
-        model(**inputs.forward)
+    with model.sparse.using(observer=found.append), torch.no_grad():
+        model(**inputs.forward, layout=inputs.layout)
     for one in found:
         torch.testing.assert_close(one.attention.sum(-1), torch.ones(2, 4, 6))
         assert (one.kept.sum(-1) == 2).all()
@@ -199,9 +196,8 @@ def test_the_prior_learns_in_half_precision(inputs):
     layout = replace(inputs.layout, prior=prior)
     model = sparsify(make_bart(), selector="mean_key", r=2, beta=0.5)
     found = []
-    model.sparse.observer = found.append
-    with sentences(model, layout), torch.autocast("cpu", torch.float16):
-        model(**inputs.forward)
+    with model.sparse.using(observer=found.append), torch.autocast("cpu", torch.float16):
+        model(**inputs.forward, layout=layout)
         mask = layout.mask[:, None, None].expand_as(found[0].predicted)
         sum(one.predicted[mask].float().sum() for one in found).backward()
     for layer in model.get_decoder().layers:

@@ -12,8 +12,8 @@ from transformers import (
     PegasusForConditionalGeneration,
 )
 
-from discsum.abstractive.sparse import SentenceLayout, densify, sentences, sparsify
-from discsum.abstractive.sparse.attention import SentenceSparseCrossAttention
+from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
+from discsum.abstractive.sparse.attention import SparseCrossAttention
 from discsum.abstractive.sparse.selectors import SELECTORS, sentence_encoders
 from discsum.errors import InputError
 
@@ -45,8 +45,7 @@ def test_logits_are_the_stock_models(bart, inputs, implementation, dtype):
     bart.to(dtype)
     expected = bart(**inputs.forward).logits
     sparsify(bart, selector="mean_key")
-    with sentences(bart, inputs.layout):
-        found = bart(**inputs.forward).logits
+    found = bart(**inputs.forward, layout=inputs.layout).logits
     torch.testing.assert_close(found, expected, atol=1e-5 if dtype == torch.float32 else 0.2, rtol=0)
 
 
@@ -82,8 +81,7 @@ def test_other_models_with_the_same_hook(inputs, name):
     model.sparse.r, model.sparse.dense_where_faster = 2, False
     options = {"max_new_tokens": 5, "min_new_tokens": 5, "output_logits": True, "return_dict_in_generate": True}
     found = model.generate(**inputs.generate, layout=inputs.layout, **options)
-    with sentences(model, inputs.layout):
-        whole = model(**inputs.generate, decoder_input_ids=found.sequences[:, :-1]).logits
+    whole = model(**inputs.generate, decoder_input_ids=found.sequences[:, :-1], layout=inputs.layout).logits
     torch.testing.assert_close(torch.stack(found.logits, dim=1), whole, atol=1e-4, rtol=1e-4)
     densify(model)
     assert generated(model, inputs, num_beams=3) == expected
@@ -128,8 +126,7 @@ def oracle(model, inputs, r):
 def test_ideal_sentences_are_an_independent_masked_softmax(inputs, r):
     expected, _ = oracle(make_bart(), inputs, r)
     model = sparsify(make_bart(), selector="ideal", r=r, share_beams=False)
-    with sentences(model, inputs.layout):
-        found = model(**inputs.forward).logits
+    found = model(**inputs.forward, layout=inputs.layout).logits
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
     assert (found - make_bart()(**inputs.forward).logits).abs().max() > 1e-3
 
@@ -139,8 +136,7 @@ def test_ideal_sentences_are_an_independent_masked_softmax(inputs, r):
 def test_step_by_step_is_teacher_forcing(inputs, selector, r):
     """Reading the selected tokens gives what masking the others gives."""
     model = sparsify(make_bart(), selector=selector, r=r, share_beams=False, dense_where_faster=False)
-    with sentences(model, inputs.layout):
-        expected = model(**inputs.forward).logits
+    expected = model(**inputs.forward, layout=inputs.layout).logits
     torch.manual_seed(0)
     with torch.no_grad():
         found = model.generate(
@@ -238,13 +234,12 @@ def test_attention_weights_are_shown_where_they_are_asked_for(bart, inputs):
     bart.set_attn_implementation("eager")
     expected = bart(**inputs.forward, output_attentions=True).cross_attentions
     sparsify(bart, selector="ideal")
-    with sentences(bart, inputs.layout):
-        found = bart(**inputs.forward, output_attentions=True).cross_attentions
+    found = bart(**inputs.forward, output_attentions=True, layout=inputs.layout).cross_attentions
     for one, other in zip(expected, found, strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4)
     bart.sparse.r = 2
-    with sentences(bart, inputs.layout), torch.no_grad():
-        sparse = bart(**inputs.forward, output_attentions=True).cross_attentions[0]
+    with torch.no_grad():
+        sparse = bart(**inputs.forward, output_attentions=True, layout=inputs.layout).cross_attentions[0]
     assert sparse.shape == expected[0].shape
     torch.testing.assert_close(sparse.sum(-1), torch.ones(2, 4, 6))
     read = inputs.layout.sums(sparse) > 0
@@ -262,9 +257,9 @@ def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams, pad,
     mask = (owner >= 0).long()
     sparsify(bart, selector="mean_key", r=2, share_beams=share)
     selected = []
-    own = SentenceSparseCrossAttention._selected
+    own = SparseCrossAttention._selected
     monkeypatch.setattr(
-        SentenceSparseCrossAttention, "_selected", lambda *arguments: selected.append(own(*arguments)) or selected[-1]
+        SparseCrossAttention, "_selected", lambda *arguments: selected.append(own(*arguments)) or selected[-1]
     )
     options = {"num_beams": beams, "max_new_tokens": 8, "min_new_tokens": 8}
     both = bart.generate(input_ids=inputs.ids, attention_mask=mask, layout=layout, **options)
@@ -281,8 +276,8 @@ def test_a_layout_of_other_inputs(bart, inputs):
     one = SentenceLayout.from_owner(inputs.owner[:1])
     with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of \(1, 22\)"):
         bart.generate(**inputs.generate, layout=one, num_beams=2)
-    with pytest.raises(InputError, match="expected a layout of 2 documents"), sentences(bart, one):
-        bart(**inputs.forward)
+    with pytest.raises(InputError, match="expected a layout of 2 documents"):
+        bart(**inputs.forward, layout=one)
     whole = SentenceLayout.from_owner(torch.zeros_like(inputs.owner))
     with pytest.raises(InputError, match="sentences for the tokens that attention_mask lets through"):
         bart.generate(**inputs.generate, layout=whole)

@@ -6,8 +6,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import MBartConfig, MBartForConditionalGeneration
 
 from discsum.abstractive.family import IGNORED
+from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.sparse.family import SparseFamily
-from discsum.abstractive.sparse.folder import SelectorConfig
 from discsum.abstractive.training.encoding import encode
 from discsum.abstractive.training.scratch import make_tokenizer
 from discsum.document import Document, Span
@@ -23,7 +23,7 @@ def tokenizer():
 
 def batch_of(tokenizer, target, model=None):
     document = Document(TEXT, (Span(0, len(TEXT)),))
-    family = SparseFamily(model or make_bart(), tokenizer, "tiny", SelectorConfig("all"))
+    family = SparseFamily(model or sparsify(make_bart()), tokenizer, "tiny")
     return encode(family, [document] * 2, [LONG, SHORT], 64, target).inputs
 
 
@@ -57,6 +57,7 @@ def test_a_cut_summary_begins_as_a_whole_one(tokenizer):
     model = MBartForConditionalGeneration(MBartConfig(**SIZES, pad_token_id=1, bos_token_id=0, eos_token_id=2))
     language, whole = tokenizer.convert_tokens_to_ids("<mask>"), tokenizer(LONG)["input_ids"]
     cut = len(whole) - 3
+    sparsify(model)
     for target in (cut, 64):
         assert batch_of(tokenizer, target, model)["decoder_input_ids"][:, 0].tolist() == [language] * 2
     assert batch_of(tokenizer, cut, model)["decoder_input_ids"][0].tolist() == [language, *whole[: cut - 2], 2]

@@ -75,10 +75,10 @@ def run(
         **options,
     )
     took = time.perf_counter() - started
-    cache = found.past_key_values
-    kept = getattr(cache, "cross_bytes", None)
+    cache = found.past_key_values.cross_attention_cache
+    kept = getattr(cache, "bytes", None)
     if kept is None:
-        kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.cross_attention_cache.layers)
+        kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
     return took, clock.step, found.sequences[0].tolist(), kept
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
 
@@ -70,13 +69,13 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
         before = model.config._attn_implementation
         model.set_attn_implementation("eager")
         try:
-            with sentences(model, layout):
-                output = model(
-                    input_ids=encoding["input_ids"].to(model.device),
-                    attention_mask=encoding["attention_mask"].to(model.device),
-                    decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device),
-                    output_attentions=True,
-                )
+            output = model(
+                input_ids=encoding["input_ids"].to(model.device),
+                attention_mask=encoding["attention_mask"].to(model.device),
+                decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device),
+                layout=layout,
+                output_attentions=True,
+            )
         finally:
             model.set_attn_implementation(before)
     words = torch.stack([layer[0].float().mean(dim=0) for layer in output.cross_attentions]).cpu().numpy()

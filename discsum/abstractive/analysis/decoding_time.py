@@ -14,7 +14,6 @@ from scipy import stats
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput
 
-from discsum.abstractive.sparse.conversion import sentences
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.errors import InputError
 
@@ -135,8 +134,8 @@ def _pass(model: Any, states: BaseModelOutput, layout: SentenceLayout, written: 
             mask = torch.ones(layout.owner.shape, dtype=torch.long, device=model.device)
             model.generate(encoder_outputs=states, attention_mask=mask, layout=layout, **options)
         return
-    with torch.set_grad_enabled(mode == "backward"), sentences(model, layout):
-        loss = model(encoder_outputs=states, labels=written).loss
+    with torch.set_grad_enabled(mode == "backward"):
+        loss = model(encoder_outputs=states, labels=written, layout=layout).loss
         if mode == "backward":
             loss.backward()
             model.zero_grad()

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discsum.abstractive.sparse.conversion import sentences
-from discsum.abstractive.sparse.state import Observation
+from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
 from discsum.batches import batches
@@ -67,8 +66,8 @@ def record_attention(summarizer: AbstractiveSummarizer, document: Document, refe
     source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
     batch = encode(summarizer.family, [document], [reference], source, target).to(model.device)
     found: list[Observation] = []
-    with model.sparse.using(observer=found.append), sentences(model, batch.extra["layout"]):
-        model(**batch.inputs)
+    with model.sparse.using(observer=found.append):
+        model(**batch.inputs, **batch.extra)
     return found
 
 

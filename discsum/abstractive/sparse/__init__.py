@@ -6,18 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discsum.abstractive.sparse.conversion import densify, sentences, sparsify
+    from discsum.abstractive.sparse.collator import LayoutCollator
+    from discsum.abstractive.sparse.conversion import densify, sparsify
+    from discsum.abstractive.sparse.folder import from_pretrained
     from discsum.abstractive.sparse.layout import SentenceLayout
 
 # Imported on first use: names of selectors must not need torch.
 _HOMES = {
     "densify": "conversion",
-    "sentences": "conversion",
+    "from_pretrained": "folder",
     "sparsify": "conversion",
+    "LayoutCollator": "collator",
     "SentenceLayout": "layout",
 }
 
-__all__ = ["SentenceLayout", "densify", "sentences", "sparsify"]
+__all__ = ["LayoutCollator", "SentenceLayout", "densify", "from_pretrained", "sparsify"]
 
 
 def __getattr__(name: str) -> Any:

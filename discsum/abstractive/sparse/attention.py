@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from discsum.abstractive.sparse.cache import LayerDocuments, SparseCrossCache, StateDocuments
+from discsum.abstractive.sparse.cache import DocumentCache, LayerDocuments, StateDocuments
+from discsum.abstractive.sparse.calls import Call, Observation, Reading, SparseSettings
 from discsum.abstractive.sparse.costs import states_are_cheaper
-from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.paths import FULL, SELECTED, Path, choose_path
+from discsum.abstractive.sparse.projections import Projections, decoder_cache
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
-from discsum.abstractive.sparse.state import Observation, SparseState
 from discsum.errors import InputError
 
 # Key of the memo: encoder states, one copy per document.
@@ -22,219 +23,261 @@ STATES = "encoder states"
 
 @dataclass(frozen=True, eq=False)
 class _Queries:
-    """Queries grouped by document, scaled and `unscaled` `(documents, heads, beams * steps, head_size)`.
+    """Queries grouped by document, scaled and `unscaled` `(documents, heads, copies * steps, head_size)`.
 
     Stock attention takes unscaled ones; in half precision, scaling first would round twice.
+
+    Attributes:
+        copies: Rows of each document: beams, samples.
     """
 
     scaled: Queries
     unscaled: Tensor
-    beams: int
+    copies: int
 
 
-class SentenceSparseCrossAttention(nn.Module):
-    """Mixin over an attention class of transformers that reuses its projections; see `sparsify`."""
+@dataclass(eq=False)
+class SparseCrossAttention:
+    """The forward pass of a cross-attention module of transformers, reading selected sentences; see `sparsify`.
 
-    sparse: SparseState
-    selector: Selector | None
-    outputs: int
-    layer_idx: int
-    num_heads: int
-    head_dim: int
-    scaling: float
-    dropout: float
-    q_proj: Any
-    k_proj: Any
-    v_proj: Any
-    out_proj: Any
+    It is called in place of the module's own and uses the module's projections, which keep their names.
 
-    def forward(
-        self,
-        hidden_states: Tensor,
-        key_value_states: Tensor | None = None,
-        past_key_values: Any = None,
-        attention_mask: Tensor | None = None,
-        output_attentions: bool = False,
-        **kwargs: Any,
-    ) -> tuple[Any, ...]:
-        """Return `(rows, steps, width)`, attention weights if they are recorded, and for some models the cache."""
-        assert key_value_states is not None, "cross-attention has encoder states"
+    Attributes:
+        projections: The module's parts.
+        settings: Those of the model.
+        layer: Number of the decoder layer.
+    """
+
+    projections: Projections
+    settings: SparseSettings
+    layer: int
+
+    @property
+    def selector(self) -> Selector | None:
+        """The module's selector; none for full attention."""
+        return getattr(self.projections.module, "selector", None)
+
+    def __call__(self, hidden_states: Tensor, **given: Any) -> tuple[Any, ...]:
+        """Return what the module's own forward pass returns, with attention weights if they are asked for."""
+        names, module = self.projections.names, self.projections.module
+        states: Tensor = given[names.states]
+        call = self.settings.call
         rows, steps, width = hidden_states.shape
-        state, layout = self.sparse, self.sparse.layout
-        documents = layout.documents if layout is not None else rows
-        if rows % documents or (rows != documents and not state.generating):
-            raise InputError(
-                f"expected a layout of {rows} documents, or of one for every several beams, got one of {documents}"
-            )
-        if layout is not None and layout.owner.shape[1] != key_value_states.shape[1]:
-            raise InputError(
-                f"expected a layout of {key_value_states.shape[1]} tokens as the encoder's, got one of "
-                f"{layout.owner.shape[1]}; make it from the same encoding"
-            )
-        beams = rows // documents
-        grouped = hidden_states.reshape(documents, beams * steps, width)
-        unscaled = self._heads(self.q_proj, grouped)
-        queries = _Queries(Queries(grouped, unscaled * self.scaling), unscaled, beams)
-        cached = partial(self._cached, key_value_states, past_key_values, beams)
+        documents = _count_documents(call, rows, states)
+        copies = rows // documents
+        grouped = hidden_states.reshape(documents, copies * steps, width)
+        unscaled = self._heads(self.projections.query, grouped)
+        queries = _Queries(Queries(grouped, unscaled * self.projections.scaling), unscaled, copies)
         # Eager attention returns attention weights.
-        eager = getattr(getattr(self, "config", None), "_attn_implementation", None) == "eager"
-        recorded = state.observer is not None or output_attentions or eager or state.by_attention is not None
-        one_step = steps == 1 and not torch.is_grad_enabled() and not recorded
+        eager = getattr(getattr(module, "config", None), "_attn_implementation", None) == "eager"
+        asked = eager or bool(given.get("output_attentions"))
+        cache = DocumentCache.of(decoder_cache(given))
+        path = choose_path(
+            call,
+            steps,
+            selects=self.selector is not None,
+            weights=asked,
+            cached=cache is not None,
+            training=torch.is_grad_enabled() or module.training,
+        )
+        if self.layer == 0:
+            self._record(path, call)
+        few = path.name == SELECTED and self._reads_states(call, copies)
+        kept = self._documents(states, cache, call, copies, few=few)
         weights = None
-        if layout is None or (self._reads_all(layout) and not recorded) or (one_step and all(self._whole(layout))):
-            mixed = self._dense(queries, cached(), attention_mask)
-        elif one_step:
-            mixed = self._one_step(queries, cached(few=self._reads_states(layout, beams)), layout)
+        if path.name == SELECTED:
+            mixed = self._one_step(queries, kept, call)
+        elif path.name == FULL and not asked:
+            mixed = self._full(queries, kept, _mask_of(call, given.get(names.mask)))
         else:
-            mixed, weights = self._observed(queries, cached(), layout)
-        # (documents, heads, beams * steps, head_size) -> (rows, steps, width)
-        output = self.out_proj(mixed.transpose(1, 2).reshape(rows, steps, width))
-        return (output, weights, past_key_values)[: self.outputs]
+            mask = _mask_of(call, given.get(names.mask))
+            mixed, weights = self._masked(queries, kept, call, mask, whole=path.name == FULL)
+        # (documents, heads, copies * steps, head_size) -> (rows, steps, heads * head_size)
+        result = self.projections.output(mixed.transpose(1, 2).reshape(rows, steps, -1))
+        return names.outputs(result, weights, given)
+
+    def _record(self, path: Path, call: Call) -> None:
+        """Keep what is read as the model's `last`, and warn if it is not what was asked for."""
+        if path.warning is not None:
+            self.settings.warn_once(path.warning.format(r=call.r))
+        if call.layout is None:
+            self.settings.record(Reading(path.name, path.reason))
+            return
+        counts = tuple(map(len, call.layout.spans))
+        if path.name == FULL or self.selector is None:
+            read = counts
+        else:
+            read = tuple(map(call.read, counts)) if call.generating else tuple(min(call.r or n, n) for n in counts)
+        self.settings.record(Reading(path.name, path.reason, counts, read))
 
     def _heads(self, projection: Any, states: Tensor) -> Tensor:
-        return torch.unflatten(projection(states), -1, (self.num_heads, self.head_dim)).transpose(-3, -2)
+        return torch.unflatten(projection(states), -1, (self.projections.heads, -1)).transpose(-3, -2)
 
     def _tokens(self, projection: Any, states: Tensor) -> Tensor:
         # Each head's tokens contiguous in memory: the fastest layout for attention to all of them, by measurement.
         return self._heads(projection, states).contiguous()
 
-    def _cached(self, states: Tensor, cache: Any, beams: int, *, few: bool = False) -> Any:
+    def _documents(self, states: Tensor, cache: DocumentCache | None, call: Call, copies: int, *, few: bool) -> Any:
         """Return the documents' `LayerDocuments`; if `few` sentences are read, perhaps `StateDocuments` instead."""
-        cache, layout = cache if isinstance(cache, SparseCrossCache) else None, self.sparse.layout
-        found: Any = cache.documents.get(self.layer_idx) if cache is not None else None
+        layout, key, value = call.layout, self.projections.key, self.projections.value
+        found = cache.get(self.layer) if cache is not None else None
         if found is not None and found.layout is layout and (few or isinstance(found, LayerDocuments)):
             return found
+        new: LayerDocuments | StateDocuments
         if layout is None:
-            found = LayerDocuments(None, self._tokens(self.k_proj, states), self._tokens(self.v_proj, states), ())
+            new = LayerDocuments(None, self._tokens(key, states), self._tokens(value, states), ())
         else:
             # Layers run in order: layer 0 is the first of a pass.
-            memo = self.sparse.shared(states, first=self.layer_idx == 0)
+            memo = call.memo.of(states, first=self.layer == 0)
             if STATES not in memo:
-                # All beams of a document have the same encoder states; keep one copy.
-                memo[STATES] = states[::beams].contiguous()
-            source = EncodedTokens(memo[STATES], layout, partial(self._tokens, self.k_proj), memo)
+                # All rows of a document have the same encoder states; keep one copy, and not the memory of the others.
+                memo[STATES] = states[::copies].clone() if copies > 1 else states
+            source = EncodedTokens(memo[STATES], layout, partial(self._tokens, key), memo)
             summary = self.selector.summarise(source) if self.selector is not None else ()
-            mappable = not source.has_keys and _is_plain(self.k_proj) and _is_plain(self.v_proj)
-            if few and cache is not None and mappable:
-                found = StateDocuments(layout, source.states, summary, self.k_proj, self.v_proj)
+            if few and not source.has_keys and _is_plain(key) and _is_plain(value):
+                new = StateDocuments(layout, source.states, summary, key, value, self.projections.heads)
             else:
-                found = LayerDocuments(layout, source.keys, self._tokens(self.v_proj, source.states), summary)
+                new = LayerDocuments(layout, source.keys, self._tokens(value, source.states), summary)
         if cache is not None:
-            cache.documents[self.layer_idx] = found
-            cache.is_updated[self.layer_idx] = True
-        return found
+            cache.put(self.layer, new, copies)
+        return new
 
-    def _reads_all(self, layout: SentenceLayout) -> bool:
-        r = self.sparse.r
-        return self.selector is None or r is None or r >= layout.mask.shape[1]
-
-    def _dense(self, queries: _Queries, kept: LayerDocuments, mask: Tensor | None) -> Tensor:
-        """Return full attention `(documents, heads, queries, head_size)`; a layout takes the place of the mask."""
-        if self.sparse.layout is not None:
-            inside = self.sparse.layout.owner >= 0
-            mask = None if bool(inside.all()) else inside[:, None, None, :]
-        elif mask is not None:
-            if not isinstance(mask, Tensor) or mask.dim() != 4:
-                raise InputError(
-                    "expected the attention mask of attn_implementation 'sdpa' or 'eager', got another's; load the "
-                    "model with one of them"
-                )
-            mask = mask[:, :, :1]
-        dropout = self.dropout if self.training else 0.0
+    def _full(self, queries: _Queries, kept: LayerDocuments, mask: Tensor | None) -> Tensor:
+        """Return full attention `(documents, heads, queries, head_size)`."""
+        module = self.projections.module
+        dropout = module.dropout if module.training else 0.0
         return torch.nn.functional.scaled_dot_product_attention(
-            queries.unscaled, kept.keys, kept.values, attn_mask=mask, dropout_p=dropout, scale=self.scaling
+            queries.unscaled, kept.keys, kept.values, attn_mask=mask, dropout_p=dropout, scale=self.projections.scaling
         )
 
+    def _masked(
+        self, queries: _Queries, kept: LayerDocuments, call: Call, mask: Tensor | None, *, whole: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Return attention to the selected sentences, or the `whole` documents, and its weights, by all products."""
+        module, layout = self.projections.module, call.layout
+        products = queries.unscaled @ kept.keys.transpose(2, 3) * self.projections.scaling
+        if mask is not None:
+            products = products.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else products + mask
+        if layout is not None:
+            alpha = None
+            if call.observer is not None or call.by_attention is not None:
+                alpha = layout.sums(torch.softmax(products, dim=-1))
+            if whole or self.selector is None or call.r is None or call.r >= layout.mask.shape[1]:
+                read = layout.mask[:, None, :].expand(-1, products.shape[2], -1)
+            else:
+                read = self._read(queries, kept, call, alpha)
+            if call.observer is not None and alpha is not None:
+                self._observe(queries, kept, call, alpha, read)
+            tokens = layout.spread(read.to(products.dtype)) > 0
+            products = products.masked_fill(~tokens[:, None], float("-inf"))
+        weights = torch.softmax(products, dim=-1)
+        mixed = torch.nn.functional.dropout(weights, module.dropout, module.training) @ kept.values
+        # (documents, heads, copies * steps, tokens) -> (rows, heads, steps, tokens)
+        return mixed, torch.unflatten(weights, 2, (queries.copies, -1)).transpose(1, 2).flatten(0, 1)
+
+    def _observe(self, queries: _Queries, kept: LayerDocuments, call: Call, alpha: Tensor, read: Tensor) -> None:
+        assert call.observer is not None and call.layout is not None
+        predicted = None
+        if self.selector is not None:
+            predicted = self.selector.log_probabilities(queries.scaled, kept.summary, call.layout)
+        call.observer(Observation(self.layer, alpha, predicted, read))
+
     def _selected(
-        self,
-        queries: _Queries,
-        kept: LayerDocuments | StateDocuments,
-        layout: SentenceLayout,
-        alpha: Tensor | None = None,
+        self, queries: _Queries, kept: LayerDocuments | StateDocuments, call: Call, alpha: Tensor | None = None
     ) -> Tensor:
         """Return the top `r` sentences `(documents, queries or steps, r)`, -1 for missing ones.
 
-        They are ranked by the selector, or by full attention `alpha` for the documents of `SparseState.by_attention`.
+        They are ranked by the selector, or by full attention `alpha` for the documents of `Call.by_attention`.
         """
-        assert self.selector is not None and self.sparse.r is not None
-        by_attention = self.sparse.by_attention
-        if alpha is not None and by_attention is not None and bool(by_attention.all()):
+        assert self.selector is not None and call.r is not None and call.layout is not None
+        if alpha is not None and call.by_attention is not None and bool(call.by_attention.all()):
             scores = alpha.mean(dim=1)
         else:
-            scores = self.selector.scores(queries.scaled, kept.summary, layout)
-            if alpha is not None and by_attention is not None:
-                scores = torch.where(by_attention[:, None, None], alpha.mean(dim=1), scores)
-        if self.sparse.share_beams:
-            scores = torch.unflatten(scores, 1, (queries.beams, -1)).mean(dim=1)
-        scores = scores.masked_fill(~layout.mask[:, None, :], float("-inf"))
-        best = scores.topk(min(self.sparse.r, scores.shape[-1]), dim=-1)
+            scores = self.selector.scores(queries.scaled, kept.summary, call.layout)
+            if alpha is not None and call.by_attention is not None:
+                scores = torch.where(call.by_attention[:, None, None], alpha.mean(dim=1), scores)
+        if call.share_beams:
+            scores = torch.unflatten(scores, 1, (queries.copies, -1)).mean(dim=1)
+        scores = scores.masked_fill(~call.layout.mask[:, None, :], float("-inf"))
+        best = scores.topk(min(call.r, scores.shape[-1]), dim=-1)
         return best.indices.masked_fill(best.values == float("-inf"), -1)
 
-    def _observed(self, queries: _Queries, kept: LayerDocuments, layout: SentenceLayout) -> tuple[Tensor, Tensor]:
-        """Return attention to the selected sentences and its weights, for training and analyses."""
-        observer = self.sparse.observer
-        products = queries.unscaled @ kept.keys.transpose(2, 3) * self.scaling
-        products = products.masked_fill((layout.owner < 0)[:, None, None, :], float("-inf"))
-        predicted = alpha = None
-        if observer is not None or self.sparse.by_attention is not None:
-            alpha = layout.sums(torch.softmax(products, dim=-1))
-        if self._reads_all(layout):
-            read = layout.mask[:, None, :].expand(-1, products.shape[2], -1)
-        else:
-            read = self._read(queries, kept, layout, alpha)
-        if observer is not None and alpha is not None:
-            if self.selector is not None:
-                predicted = self.selector.log_probabilities(queries.scaled, kept.summary, layout)
-            observer(Observation(self.layer_idx, alpha, predicted, read))
-        tokens = layout.spread(read.to(products.dtype)) > 0
-        weights = torch.softmax(products.masked_fill(~tokens[:, None], float("-inf")), dim=-1)
-        mixed = torch.nn.functional.dropout(weights, self.dropout, self.training) @ kept.values
-        # (documents, heads, beams * steps, tokens) -> (rows, heads, steps, tokens)
-        return mixed, torch.unflatten(weights, 2, (queries.beams, -1)).transpose(1, 2).flatten(0, 1)
-
     @torch.no_grad()
-    def _read(self, queries: _Queries, kept: LayerDocuments, layout: SentenceLayout, alpha: Tensor | None) -> Tensor:
+    def _read(self, queries: _Queries, kept: LayerDocuments, call: Call, alpha: Tensor | None) -> Tensor:
         """Return `(documents, queries, sentences)`: true for sentences that a query reads."""
-        selected = self._selected(queries, kept, layout, alpha)
-        sentences = layout.mask.shape[1]
-        read = torch.zeros(*selected.shape[:2], sentences + 1, dtype=torch.bool, device=selected.device)
+        assert call.layout is not None
+        selected = self._selected(queries, kept, call, alpha)
+        mask = call.layout.mask
+        read = torch.zeros(*selected.shape[:2], mask.shape[1] + 1, dtype=torch.bool, device=selected.device)
         # Index -1 becomes the column after the last sentence, which is dropped.
-        read = read.scatter(-1, selected % (sentences + 1), value=True)[..., :-1]
-        if self.sparse.generating:
+        read = read.scatter(-1, selected % (mask.shape[1] + 1), value=True)[..., :-1]
+        if call.generating:
             # A prompt reads the same sentences as the single steps after it.
-            whole = torch.tensor(self._whole(layout), device=read.device)
-            read = read | (whole[:, None, None] & layout.mask[:, None, :])
-        return read.repeat(1, queries.beams, 1) if self.sparse.share_beams else read
+            whole = torch.tensor(call.whole(call.layout), device=read.device)
+            read = read | (whole[:, None, None] & mask[:, None, :])
+        return read.repeat(1, queries.copies, 1) if call.share_beams else read
 
-    def _whole(self, layout: SentenceLayout) -> list[bool]:
-        """Return, for each document, whether a step reads all of its sentences."""
-        return [self.sparse.read(len(spans)) == len(spans) for spans in layout.spans]
-
-    def _reads_states(self, layout: SentenceLayout, beams: int) -> bool:
+    def _reads_states(self, call: Call, copies: int) -> bool:
         """Return whether to read encoder states instead of keys and values, which are cheap on a GPU."""
-        sentences = [len(spans) for spans in layout.spans]
-        read = [self.sparse.read(count) for count in sentences]
-        return layout.owner.device.type == "cpu" and states_are_cheaper(sentences, read, self.head_dim, beams)
+        assert call.layout is not None
+        sentences = [len(spans) for spans in call.layout.spans]
+        read = [call.read(count) for count in sentences]
+        on_cpu = call.layout.owner.device.type == "cpu"
+        return on_cpu and states_are_cheaper(sentences, read, self.projections.head_size, copies)
 
-    def _one_step(self, queries: _Queries, kept: LayerDocuments | StateDocuments, layout: SentenceLayout) -> Tensor:
-        """Return attention of one step of every beam to the tokens of the selected sentences.
+    def _one_step(self, queries: _Queries, kept: LayerDocuments | StateDocuments, call: Call) -> Tensor:
+        """Return attention of one step of every row to the tokens of the selected sentences.
 
         Documents of few sentences are read whole, independently of the rest of the batch.
         """
-        chosen = self._selected(queries, kept, layout).tolist()
+        layout, scaling = call.layout, self.projections.scaling
+        assert layout is not None
+        chosen = self._selected(queries, kept, call).tolist()
         mixed = torch.empty_like(queries.unscaled)
-        for document, (groups, whole) in enumerate(zip(chosen, self._whole(layout), strict=True)):
+        for document, (groups, whole) in enumerate(zip(chosen, call.whole(layout), strict=True)):
             unscaled = queries.unscaled[document]
             if whole:
                 spans = layout.spans[document]
                 every = slice(spans[0][0], spans[-1][1])
-                mixed[document] = kept.attend(unscaled, document, every, self.scaling)
+                mixed[document] = kept.attend(unscaled, document, every, scaling)
                 continue
             for place, group in enumerate(groups):
-                rows = slice(None) if self.sparse.share_beams else slice(place, place + 1)
+                rows = slice(None) if call.share_beams else slice(place, place + 1)
                 tokens = layout.tokens(document, sorted(one for one in group if one >= 0))
-                mixed[document, :, rows] = kept.attend(unscaled[:, rows], document, tokens, self.scaling)
+                mixed[document, :, rows] = kept.attend(unscaled[:, rows], document, tokens, scaling)
         return mixed
+
+
+def _count_documents(call: Call, rows: int, states: Tensor) -> int:
+    """Return the number of documents of `rows` rows, checking that the layout fits them and the encoder's states."""
+    layout = call.layout
+    if layout is None:
+        return rows
+    if rows % layout.documents or (rows != layout.documents and not call.generating):
+        raise InputError(
+            f"expected a layout of {rows} documents, or of one for every several beams, got one of {layout.documents}"
+        )
+    if layout.owner.shape[1] != states.shape[1]:
+        raise InputError(
+            f"expected a layout of {states.shape[1]} tokens as the encoder's, got one of {layout.owner.shape[1]}; "
+            "make it from the same encoding"
+        )
+    return layout.documents
+
+
+def _mask_of(call: Call, mask: Any) -> Tensor | None:
+    """Return the mask of padding `(rows or documents, 1, 1, tokens)`; a layout takes the place of the model's mask."""
+    if call.layout is not None:
+        inside = call.layout.owner >= 0
+        return None if bool(inside.all()) else inside[:, None, None, :]
+    if mask is None:
+        return None
+    if not isinstance(mask, Tensor) or mask.dim() != 4:
+        raise InputError(
+            "expected the attention mask of attn_implementation 'sdpa' or 'eager', got another's; load the model with "
+            "one of them"
+        )
+    return mask[:, :, :1]
 
 
 def _is_plain(module: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import DynamicCache, EncoderDecoderCache
+from transformers.cache_utils import DynamicLayer
 
 from discsum.abstractive.sparse.layout import SentenceLayout
 
@@ -20,6 +21,15 @@ class LayerDocuments:
     keys: Tensor
     values: Tensor
     summary: tuple[Tensor, ...]
+
+    @property
+    def length(self) -> int:
+        """Tokens of the longest document."""
+        return self.keys.shape[-2]
+
+    def projected(self) -> tuple[Tensor, Tensor]:
+        """Return the keys and values."""
+        return self.keys, self.values
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
         """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
@@ -41,6 +51,7 @@ class StateDocuments:
         summary: Result of `Selector.summarise`.
         key: The linear map to keys.
         value: The linear map to values.
+        heads: Number of heads.
     """
 
     layout: SentenceLayout
@@ -48,6 +59,20 @@ class StateDocuments:
     summary: tuple[Tensor, ...]
     key: nn.Linear
     value: nn.Linear
+    heads: int
+
+    @property
+    def length(self) -> int:
+        """Tokens of the longest document."""
+        return self.states.shape[-2]
+
+    def projected(self) -> tuple[Tensor, Tensor]:
+        """Return the keys and values, made for this call."""
+        keys, values = (
+            torch.unflatten(module(self.states), -1, (self.heads, -1)).transpose(1, 2)
+            for module in (self.key, self.value)
+        )
+        return keys, values
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
         """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
@@ -65,30 +90,81 @@ def _of_tokens(values: Tensor, tokens: Tensor | slice) -> Tensor:
     return values[..., tokens, :] if isinstance(tokens, slice) else values.index_select(-2, tokens)
 
 
-class SparseCrossCache(EncoderDecoderCache):
-    """The cache of `generate`: reordering beams touches self-attention only, documents are never copied.
+class DocumentLayer(DynamicLayer):  # type: ignore[no-untyped-call]
+    """One layer of a `DocumentCache`; its `keys` and `values` of every row are made when others ask for them.
 
     Attributes:
-        documents: By layer, keys and values (or states) of the documents.
+        documents: Keys and values (or states) of the documents; none after a reset.
+        copies: Rows of each document.
     """
 
-    def __init__(self, config: Any) -> None:
-        """Make an empty cache for a model's configuration."""
-        decoder = config.get_text_config(decoder=True)
-        # The cross-attention cache of transformers stays empty.
-        super().__init__(DynamicCache(config=decoder), DynamicCache(config=decoder))
-        self.documents: dict[int, LayerDocuments | StateDocuments] = {}
+    def __init__(self, documents: LayerDocuments | StateDocuments | None = None, copies: int = 1) -> None:
+        """Hold a layer's documents, and no keys as the base class does."""
+        self.documents, self.copies = documents, copies
+        self.is_initialized = documents is not None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return `keys` or `values`, `(rows, heads, tokens, head_size)`."""
+        if name not in ("keys", "values"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self.documents is None:
+            return None
+        return self.documents.projected()[name == "values"].repeat_interleave(self.copies, dim=0)
+
+    def get_seq_length(self) -> int:
+        """Return the tokens of the documents."""
+        return 0 if self.documents is None else self.documents.length
+
+    def reset(self) -> None:
+        """Forget the documents."""
+        self.documents, self.is_initialized = None, False
+
+    def reorder_cache(self, beam_idx: Tensor) -> None:
+        """Do nothing: beams change places within their document."""
+
+    def crop(self, tokens_to_remove: int) -> None:
+        """Do nothing: only what was written is cropped."""
+
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        """Forget the documents: the next step reads them from the encoder's states."""
+        self.reset()
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        """Forget the documents: the next step reads them from the encoder's states."""
+        self.reset()
+
+
+class DocumentCache(DynamicCache):
+    """The cross-attention part of a decoder's cache: one copy of each document, which reordering beams does not touch.
+
+    It takes the place of `cross_attention_cache` in whatever cache a sparse model is called with.
+    """
+
+    layers: list[DocumentLayer]  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, cache: Any) -> DocumentCache | None:
+        """Return the part of a decoder's cache, putting it in its place first; none for no cache."""
+        if not isinstance(cache, EncoderDecoderCache):
+            return None
+        if not isinstance(cache.cross_attention_cache, cls):
+            cache.cross_attention_cache = cls()
+        return cache.cross_attention_cache
+
+    def get(self, layer: int) -> LayerDocuments | StateDocuments | None:
+        """Return a layer's documents, if they are here."""
+        return self.layers[layer].documents if layer < len(self.layers) else None
+
+    def put(self, layer: int, documents: LayerDocuments | StateDocuments, copies: int) -> None:
+        """Keep a layer's documents, with the number of rows of each."""
+        self.layers.extend(DocumentLayer() for _ in range(layer + 1 - len(self.layers)))
+        self.layers[layer] = DocumentLayer(documents, copies)
 
     @property
-    def cross_bytes(self) -> int:
-        """Memory of the cross-attention cache, in bytes."""
-        fields = [value for layer in self.documents.values() for value in vars(layer).values()]
+    def bytes(self) -> int:
+        """Memory of the documents."""
+        fields = [value for one in self.layers if one.documents for value in vars(one.documents).values()]
         fields += [part for value in fields if isinstance(value, tuple) for part in value]
         tensors = (value for value in fields if isinstance(value, Tensor))
         # Layers may share encoder states, which count once.
         return sum({tensor.data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors}.values())
-
-    def reset(self) -> None:
-        """Empty the cache."""
-        super().reset()  # type: ignore[no-untyped-call]
-        self.documents.clear()

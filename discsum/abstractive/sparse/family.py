@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from discsum.abstractive.family import Family
-from discsum.abstractive.folder import load_model, load_tokenizer
+from discsum.abstractive.folder import load_model, load_tokenizer, plain_tokenizer
 from discsum.abstractive.sparse import objective
+from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
-from discsum.abstractive.sparse.folder import SelectorConfig, TrainedSelector, write_sparse
+from discsum.abstractive.sparse.folder import load_sparse, read_config
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.files import replacing_folder
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
 class SparseFamily(Family):
     """A model that `sparsify` changed, with the settings of its selector."""
 
-    def __init__(self, model: Any, tokenizer: Any, name: str, selector: SelectorConfig) -> None:
-        """Wrap a sparse model."""
-        super().__init__(model, tokenizer, name)
-        self.selector = selector
+    @property
+    def selector(self) -> SparseConfig:
+        """The settings of the model's selector."""
+        config: SparseConfig = self.model.sparse.current
+        return config
 
     @classmethod
     def load(
@@ -63,21 +66,17 @@ class SparseFamily(Family):
             WeightsError: No such model, or one without safetensors weights.
             InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
         """
-        # First: it also recovers a folder that a killed run left half renamed.
-        saved = TrainedSelector.of(name_or_path)
+        saved = read_config(name_or_path)
         tokenizer = load_tokenizer(name_or_path)
-        config = SelectorConfig(selector or ALL, r, beta, share_beams, options)
-        if saved is not None and selector in (None, saved.config.selector):
-            trained = saved.config
-            if options and options != trained.options:
+        if saved is not None and selector in (None, saved.selector):
+            if options and options != saved.options:
                 raise InputError(
-                    f"{name_or_path}: expected the options that its selector was trained with, {trained.options}, "
+                    f"{name_or_path}: expected the options that its selector was trained with, {saved.options}, "
                     f"got {options}"
                 )
-            given: dict[str, Any] = {name: value for name, value in (("r", r), ("beta", beta)) if value is not None}
-            config = replace(trained, share_beams=share_beams, **given)
+            config = replace(saved, r=saved.r if r is None else r, share_beams=share_beams)
         else:
-            saved = None
+            saved, config = None, SparseConfig(selector or ALL, r, beta, share_beams, options=options)
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, as mean_key, got {ALL}")
         check_options(config.selector, config.options, beta)
@@ -86,18 +85,20 @@ class SparseFamily(Family):
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
             )
-        model = load_model(name_or_path, device)
-        settings = {"r": config.r, "selector": config.selector, "share_beams": share_beams, **config.options}
-        sparsify(model, beta=saved.config.beta if saved else beta, **settings)
-        if saved is not None:
-            saved.load_into(model)
+        if saved is None:
+            given = config.to_dict()
+            model = sparsify(load_model(name_or_path, device), **given.pop("options"), **given)
+        else:
+            model = load_sparse(name_or_path, config, device)
             if beta is not None:
                 set_beta(model, beta)
-        return cls(model, tokenizer, name_or_path, config)
+        return cls(model, tokenizer, name_or_path)
 
     def save(self, folder: Path) -> None:
-        """Write the model, its tokenizer and its selector to a folder."""
-        write_sparse(folder, self.model, self.tokenizer, self.selector)
+        """Write the model with its selector, and its tokenizer, to a folder, all of it or nothing."""
+        with replacing_folder(folder) as new:
+            self.model.save_pretrained(new)
+            plain_tokenizer(self.tokenizer).save_pretrained(new)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
         """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it."""
@@ -106,10 +107,10 @@ class SparseFamily(Family):
 
     def summary_fields(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the selector, `r`, and how many sentences a document has and a step reads."""
-        state = self.model.sparse
-        settings = {"selector": self.selector.selector, "r": state.r}
+        call = self.model.sparse.call
+        settings = {"selector": self.selector.selector, "r": call.r}
         counts = map(len, inputs["layout"].spans)
-        return [{**settings, "sentences": count, "read": state.read(count)} for count in counts]
+        return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     @classmethod
     def for_training(
@@ -120,8 +121,7 @@ class SparseFamily(Family):
         if scratch is not None:
             model, tokenizer = scratch
             sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
-            config = SelectorConfig(recipe.selector, r, recipe.beta, options=recipe.options)
-            return cls(model.to(device), tokenizer, "scratch", config)
+            return cls(model.to(device), tokenizer, "scratch")
         name = str(recipe.model)
         saved = _saved_of(recipe)
         if recipe.selector in sentence_encoders() and saved is None:
@@ -132,18 +132,18 @@ class SparseFamily(Family):
                 )
             report(f"{name}: the selector {recipe.selector} is new")
         # A trained weight of the prior is kept.
-        beta = None if saved is not None and saved.config.beta is not None else recipe.beta
+        beta = None if saved is not None and saved.beta is not None else recipe.beta
         family = cls.load(
             name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
         )
-        family.selector = replace(family.selector, r=r)
+        family.model.sparse.r = r
         return family
 
     @classmethod
     def needs_tree(cls, recipe: AbstractiveRecipe) -> bool:
         """Return whether the selector has the discourse prior, by the recipe or from earlier training."""
         saved = _saved_of(recipe)
-        return recipe.beta is not None or (saved is not None and saved.config.beta is not None)
+        return recipe.beta is not None or (saved is not None and saved.beta is not None)
 
     def trained_parameters(self, recipe: AbstractiveRecipe) -> list[nn.Parameter]:
         """Return the parameters that the recipe's mode trains, after freezing the others."""
@@ -157,7 +157,7 @@ class SparseFamily(Family):
         return objective.step_loss(self.model, batch, inputs["layout"], recipe.objective, recipe.r, ideal)
 
 
-def _saved_of(recipe: AbstractiveRecipe) -> TrainedSelector | None:
-    """Return the trained selector of the recipe's model, if it is the recipe's selector."""
-    saved = TrainedSelector.of(recipe.model) if recipe.model is not None else None
-    return saved if saved is not None and saved.config.selector == recipe.selector else None
+def _saved_of(recipe: AbstractiveRecipe) -> SparseConfig | None:
+    """Return the settings of the recipe's model, if it was saved with the recipe's selector."""
+    saved = read_config(recipe.model) if recipe.model is not None else None
+    return saved if saved is not None and saved.selector == recipe.selector else None

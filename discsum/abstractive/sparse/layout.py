@@ -135,7 +135,9 @@ class SentenceLayout:
         return replace(self, prior=prior.to(self.owner.device))
 
     def to(self, device: torch.device | str) -> SentenceLayout:
-        """Return the layout on a device."""
+        """Return the layout on a device; itself if it is there."""
+        if self.owner.device == torch.device(device):
+            return self
         prior = None if self.prior is None else self.prior.to(device)
         return replace(self, owner=self.owner.to(device), prior=prior)
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
-from discsum.abstractive.sparse.conversion import is_selectors, sentences
+from discsum.abstractive.sparse.calls import Observation
+from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.state import Observation
 from discsum.errors import InputError
 from discsum.recipes.fields import Checked, NotNegative, Positive, about, one_of
 
@@ -61,8 +61,8 @@ def step_loss(
         by_attention=ideal.to(model.device) if objective.integrated and bool(ideal.any()) else None,
         observer=observations.append if objective.mode != "full" else None,
     )
-    with reading, sentences(model, layout):
-        words: Tensor = model(**inputs).loss
+    with reading:
+        words: Tensor = model(**inputs, layout=layout).loss
     if objective.mode == "full":
         return {"loss": words}
     steps = inputs["labels"] != IGNORED

@@ -37,8 +37,8 @@ class LearnedSelector(Selector):
     def __init__(self, shape: AttentionShape, encoder: SentenceEncoder) -> None:
         """Build the projections, which `sparsify` initialises from the layer's attention."""
         super().__init__(shape)
-        self.query = nn.Linear(shape.width, shape.width)
-        self.key = nn.Linear(shape.width, shape.width)
+        self.query = nn.Linear(shape.width, shape.heads * shape.head_size, bias=shape.bias)
+        self.key = nn.Linear(shape.width, shape.heads * shape.head_size, bias=shape.bias)
         # In a list: it is registered in the model, not in one of the layers that share it.
         self._encoder = [encoder]
 
@@ -51,7 +51,8 @@ class LearnedSelector(Selector):
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the logits."""
-        queried = self._split_heads(self.query(queries.hidden)) * self.shape.head_size**-0.5
+        scaling = self.shape.head_size**-0.5 if self.shape.scaling is None else self.shape.scaling
+        queried = self._split_heads(self.query(queries.hidden)) * scaling
         logits: Tensor = queried @ summary[0].transpose(-1, -2)
         return logits
 

@@ -15,12 +15,20 @@ from discsum.abstractive.sparse.layout import SentenceLayout
 
 @dataclass(frozen=True)
 class AttentionShape:
-    """Width, heads and head size of a layer's cross-attention, and the number of the layer."""
+    """Sizes of a layer's cross-attention, and the number of the layer.
+
+    Attributes:
+        width: Size of the states.
+        scaling: Factor of the products of queries and keys; by default the root of the head size, inverted.
+        bias: Whether its projections have biases.
+    """
 
     width: int
     heads: int
     head_size: int
     layer: int = 0
+    scaling: float | None = None
+    bias: bool = True
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -10,8 +12,13 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 
-MAPS = {
-    "elu+1": lambda values: torch.nn.functional.elu(values) + 1.0,
+
+def _elu_and_one(values: Tensor) -> Tensor:
+    return torch.nn.functional.elu(values) + 1.0
+
+
+MAPS: dict[str, Callable[[Tensor], Tensor]] = {
+    "elu+1": _elu_and_one,
     "exp": torch.exp,
     "relu": torch.relu,
 }

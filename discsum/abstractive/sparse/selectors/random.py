@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -21,6 +23,17 @@ class RandomSelector(Selector):
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
         self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a copy or a pickle, whose draws go on from here without touching these."""
+        return {**self.__dict__, "generator": self.generator.get_state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy."""
+        drawn = state.pop("generator")
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self.generator = torch.Generator()
+        self.generator.set_state(drawn)
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return nothing."""

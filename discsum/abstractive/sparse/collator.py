@@ -1,0 +1,49 @@
+"""Batches with the sentences of their documents, for the trainers of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.errors import InputError
+
+
+@dataclass(frozen=True)
+class LayoutCollator:
+    """Pads features with another collator, and their sentences to match; for `Trainer` and `Seq2SeqTrainer`.
+
+    A feature has, beside what the other collator needs, `layout`: the sentence of each of its tokens, as a list. For a
+    document and its encoding that is `SentenceLayout.from_documents([document], encoding).owner[0].tolist()`.
+
+    Attributes:
+        collator: Pads the rest, as `DataCollatorForSeq2Seq` does.
+    """
+
+    collator: Any
+
+    def __call__(self, features: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return a batch with a `SentenceLayout` under `layout`.
+
+        Raises:
+            InputError: A feature without sentences, or with another number of them than tokens.
+        """
+        rows = []
+        for place, feature in enumerate(features):
+            row = list(feature.get("layout") or [])
+            if len(row) != len(feature["input_ids"]):
+                raise InputError(
+                    f"feature {place}: expected layout to have a sentence for each of {len(feature['input_ids'])} "
+                    f"tokens, got {len(row)}"
+                )
+            rows.append(row)
+        batch = dict(self.collator([{k: v for k, v in one.items() if k != "layout"} for one in features]))
+        mask = batch["attention_mask"].bool()
+        owner = torch.full(mask.shape, -1)
+        for target, inside, row in zip(owner, mask, rows, strict=True):
+            # On whichever side the padding is.
+            target[inside] = torch.tensor([one for one in row if one >= 0])
+        return batch | {"layout": SentenceLayout.from_owner(owner)}

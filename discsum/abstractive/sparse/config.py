@@ -1,0 +1,34 @@
+"""Settings that make a model sparse, as `config.json` keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+# Field of `config.json`.
+SETTINGS = "sparse_attention"
+
+
+@dataclass(frozen=True)
+class SparseConfig:
+    """Arguments of `sparsify`.
+
+    Attributes:
+        selector: Name of the selector.
+        r: Sentences selected at each step; none for all.
+        beta: Initial weight of the discourse prior in training; none without the prior.
+        share_beams: Whether the beams of a document read the same sentences.
+        dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
+        options: Options of this selector alone.
+    """
+
+    selector: str
+    r: int | None = None
+    beta: float | None = None
+    share_beams: bool = True
+    dense_where_faster: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return asdict(self)
