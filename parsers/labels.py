@@ -109,21 +109,6 @@ class LabelScorer(nn.Module):
             edus: The document's EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
-        states, inner = edus.states, self._inner(edus, nodes)
-        passes = [self._logits(inner)]
-        if self.config.heads:
-            likely = self.get_buffer("nuclearity_of")[passes[0].detach().argmax(dim=-1)]
-            heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
-            pairs = states[heads].flatten(1)
-            passes.append(self._logits(inner + self.heads(self.dropout(pairs))))
-        return passes
-
-    def node_states(self, edus: LabelInputs, nodes: Tensor) -> Tensor:
-        """Return `(nodes, inner)`: the states from which the first pass scores; arguments as those of `forward`."""
-        return self._hidden(self._inner(edus, nodes))
-
-    def _inner(self, edus: LabelInputs, nodes: Tensor) -> Tensor:
-        """Return `(nodes, inner)`."""
         # In float64: the difference of two sums over a long document keeps its digits.
         states = edus.states
         totals = torch.cat([states.new_zeros(1, states.shape[1], dtype=torch.float64), states.double().cumsum(dim=0)])
@@ -132,9 +117,16 @@ class LabelScorer(nn.Module):
             assert edus.edges is not None, "the network gives them to a scorer that reads them"
             edges = self.edges(self.dropout(edus.edges))
         # Some nodes at a time: what is made of each is six times as large as an EDU's state.
-        return torch.cat([self._piece(edus, totals, edges, some) for some in torch.split(nodes, PIECE)])
+        inner = torch.cat([self._inner(edus, totals, edges, some) for some in torch.split(nodes, PIECE)])
+        passes = [self._logits(inner)]
+        if self.config.heads:
+            likely = self.get_buffer("nuclearity_of")[passes[0].detach().argmax(dim=-1)]
+            heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
+            pairs = states[heads].flatten(1)
+            passes.append(self._logits(inner + self.heads(self.dropout(pairs))))
+        return passes
 
-    def _piece(self, edus: LabelInputs, totals: Tensor, edges: Tensor | None, nodes: Tensor) -> Tensor:
+    def _inner(self, edus: LabelInputs, totals: Tensor, edges: Tensor | None, nodes: Tensor) -> Tensor:
         """Return `(nodes, inner)` of some nodes."""
         states, openings = edus.states, edus.openings
         first, last, split = nodes.T
@@ -155,13 +147,9 @@ class LabelScorer(nn.Module):
             inner = inner + self.edge_input(torch.cat(outer, dim=-1))
         return inner
 
-    def _hidden(self, inner: Tensor) -> Tensor:
-        inner = self.dropout(torch.nn.functional.gelu(self.norm(inner)))
-        states: Tensor = inner + self.hidden(inner)
-        return states
-
     def _logits(self, inner: Tensor) -> Tensor:
-        inner = self._hidden(inner)
+        inner = self.dropout(torch.nn.functional.gelu(self.norm(inner)))
+        inner = inner + self.hidden(inner)
         coarse = self.coarse(inner)[:, self.get_buffer("class_of")]
         nuclearity = self.nuclearity(inner)[:, self.get_buffer("nuclearity_of")]
         logits: Tensor = self.label(inner) + coarse + nuclearity

@@ -115,21 +115,13 @@ class ParserNetwork(nn.Module):
             layout: Of the EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
-        found: list[Tensor] = self.labels(
-            self._label_inputs(vectors, states, layout), torch.from_numpy(nodes).to(self.device)
-        )
-        return found
-
-    def node_states(self, vectors: Tensor, states: Tensor, layout: EDULayout, nodes: NDArray[np.int64]) -> Tensor:
-        """Return `(nodes, inner)`: what the label scorer knows of each node before it scores; arguments as `label`."""
-        inputs = self._label_inputs(vectors, states, layout)
-        return self.labels.node_states(inputs, torch.from_numpy(nodes).to(self.device))
-
-    def _label_inputs(self, vectors: Tensor, states: Tensor, layout: EDULayout) -> LabelInputs:
         edges = None
         if self.config.label_edges:
             edges = torch.stack([vectors[layout.starts], vectors[layout.ends(len(vectors)) - 1]], dim=1)
-        return LabelInputs(states, layout.openings, edges)
+        found: list[Tensor] = self.labels(
+            LabelInputs(states, layout.openings, edges), torch.from_numpy(nodes).to(self.device)
+        )
+        return found
 
     def document_layout(self, subwords: Subwords, document: Document) -> EDULayout:
         """Return the layout of a document's EDUs."""

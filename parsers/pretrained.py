@@ -26,7 +26,7 @@ from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, read_
 from discsum.recipes.fields import Checked, Natural
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.text_checks import ENGLISH
-from discsum.transformers_models import build_model, check_settings, load_pretrained, load_pretrained_model
+from discsum.transformers_models import CheckedModel, build_model, check_settings
 from discsum.tree import NUCLEARITIES
 
 TOKENIZER = "tokenizer.json"
@@ -203,15 +203,14 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
-    source = str(_packaged(name) or name)
-    tokenizer = load_pretrained("AutoTokenizer", source, _EXPECTED, revision=revision, use_fast=True)
+    model = CheckedModel(str(_packaged(name) or name), _EXPECTED, revision)
+    tokenizer = model.load("AutoTokenizer", use_fast=True)
     special = _special(tokenizer, name)
-    config = load_pretrained("AutoConfig", source, _EXPECTED, revision=revision)
+    config = model.load("AutoConfig")
     if not dropout:
         _without_attention_dropout(config)
     # Single precision, whatever the file has.
-    options = {"revision": revision, "config": config, "dtype": torch.float32}
-    loaded = load_pretrained_model("AutoModel", source, _EXPECTED, **options)
+    loaded = model.load_model("AutoModel", config=config, dtype=torch.float32)
     encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
         found = encoder.state_dict()

@@ -112,22 +112,6 @@ def _read_document(folder: Path, name: str) -> Document:
     )
 
 
-def token_letters(folder: Path, name: str) -> tuple[list[int], int]:
-    """Return how many letters stand before each token of a document of GUM, and how many letters it has.
-
-    Raises:
-        InputError: No such file.
-    """
-    letters, total = list[int](), 0
-    for line in _read(folder / "dep" / f"{name}.conllu").split("\n"):
-        number, _, rest = line.partition("\t")
-        # Not the lines of words that are several tokens, whose number is a range.
-        if number.isdigit():
-            letters.append(total)
-            total += len("".join(rest.partition("\t")[0].split()))
-    return letters, total
-
-
 def _raw_text(path: Path) -> str:
     text, gap = "", ""
     for line in _read(path).split("\n"):

@@ -64,8 +64,6 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
             # The first process reads the same.
             warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(data, recipe.split, recipe.sentences)
-    if recipe.pdtb:
-        treebank = treebank.with_senses(data / recipe.pdtb, data)
     train, dev = treebank.train, treebank.dev
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     with _locked(folder, report) as say:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discsum.errors import InputError
 from discsum.parsers.subwords import GAPS, Subwords
-from discsum.parsers.training.examples import Example
+from discsum.parsers.training.examples import Example, Targets
 
 # EDUs of a constituent that stands for a document, at least.
 SMALLEST = 20
@@ -63,14 +63,11 @@ def restrict(example: Example, kept: NDArray[np.bool_]) -> Example:
     words = Subwords(**{item.name: getattr(example.subwords, item.name)[inside] for item in fields(Subwords)})
     moved = np.concatenate([[0], inside.cumsum()])
     count = np.concatenate([[0], kept.cumsum()])
-
-    def shifted(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        first, last, split = nodes.T
-        holds = (count[split + 1] > count[first]) & (count[last + 1] > count[split + 1])
-        return np.stack([count[first], count[last + 1] - 1, count[split + 1] - 1], axis=1)[holds], holds
-
+    first, last, split = gold.nodes.T
+    holds = (count[split + 1] > count[first]) & (count[last + 1] > count[split + 1])
+    nodes = np.stack([count[first], count[last + 1] - 1, count[split + 1] - 1], axis=1)[holds]
     sentences = gold.sentence_starts[inside[gold.sentence_starts]]
-    targets = gold.over(moved[starts[kept]], moved[sentences], shifted)
+    targets = Targets(moved[starts[kept]], moved[sentences], nodes, gold.labels[holds])
     return replace(example, subwords=words, tags=example.tags[inside], targets=targets)
 
 

@@ -135,11 +135,6 @@ def _card(name: str, recipe: ParserRecipe, treebank: Treebank, kept: str, figure
     if recipe.teachers:
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
-    if recipe.pdtb:
-        data += (
-            "\nBeside the trees it learned the senses of PDTB-style relations of the same documents, "
-            f"{recipe.pdtb}; what scores them is not part of it.\n"
-        )
     if recipe.start:
         data += f"\nIt was initialised from the layers that fit of another parser, {recipe.start}.\n"
     base = recipe.encoder.removeprefix(HUB)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from warnings import warn
 
@@ -17,7 +17,6 @@ from discsum.parsers.labels import Label
 from discsum.parsers.segmenter import EDU_START, INSIDE, SENTENCE_START
 from discsum.parsers.structure import Expected
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
-from discsum.parsers.training.pdtb import SenseNodes
 from discsum.tree import RSTTree
 
 # Share of unknown words from which the tokenizer is doubted.
@@ -34,7 +33,6 @@ class Targets:
         nodes: `(nodes, 3)` first, last and split of each target node.
         labels: `(nodes,)` index of each node's label, or `(nodes, labels)` probabilities.
         expected: The target distribution over trees, where there is one instead of a tree.
-        senses: Relations of another treebank, in gold documents that have some.
     """
 
     edu_starts: NDArray[np.int64]
@@ -42,21 +40,6 @@ class Targets:
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64] | NDArray[np.float32]
     expected: Expected | None = None
-    senses: SenseNodes | None = None
-
-    def over(
-        self,
-        edu_starts: NDArray[np.int64],
-        sentence_starts: NDArray[np.int64],
-        moved: Callable[[NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.bool_]]],
-    ) -> Targets:
-        """Return gold targets over other EDUs; `moved` returns the nodes that they have, and which those are."""
-        nodes, kept = moved(self.nodes)
-        senses = None
-        if self.senses is not None:
-            own, those = moved(self.senses.nodes)
-            senses = SenseNodes(own, self.senses.senses[those])
-        return Targets(edu_starts, sentence_starts, nodes, self.labels[kept], senses=senses)
 
 
 @dataclass(frozen=True)
@@ -83,9 +66,7 @@ def label_set(documents: Sequence[Document]) -> list[Label]:
     return sorted({(node.nuclearity, node.relation) for node in nodes})
 
 
-def make_example(
-    document: Document, tokenizer: Tokenizer, labels: Sequence[Label], senses: SenseNodes | None = None
-) -> Example:
+def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Label]) -> Example:
     """Return `document` as an example; a node whose label is not among `labels` gets label -1."""
     if document.tree is None:
         raise InputError(f"{document.id}: expected a document with a tree")
@@ -103,21 +84,15 @@ def make_example(
     tags[sentence_starts] = SENTENCE_START
     index = {label: position for position, label in enumerate(labels)}
     targets = [index.get((node.nuclearity, node.relation), -1) for node in document.tree.nodes]
-    gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64), senses=senses)
+    gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64))
     return Example(document.id, document.tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
 
 
 class GoldExamples:
     """Gold documents to train on, all drawn with the same weight."""
 
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        tokenizer: Tokenizer,
-        labels: Sequence[Label],
-        senses: Mapping[str, SenseNodes] | None = None,
-    ) -> None:
-        """Make an example of each document; see `make_example`. `senses` are by the documents' names.
+    def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
+        """Make an example of each document; see `make_example`.
 
         Documents of which none can be made are left out with a warning.
 
@@ -128,7 +103,7 @@ class GoldExamples:
         self._examples: list[Example] = []
         for document in documents:
             try:
-                self._examples.append(make_example(document, tokenizer, labels, (senses or {}).get(document.id)))
+                self._examples.append(make_example(document, tokenizer, labels))
                 self._texts.append(document.text)
             except InputError as error:
                 warn(f"left out: {error}", InputWarning, stacklevel=2)
@@ -182,8 +157,6 @@ def digest(examples: Sequence[Example]) -> str:
     found = hashlib.sha256()
     for example in examples:
         found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
-        if example.targets.senses is not None:
-            found.update(example.targets.senses.nodes.tobytes() + example.targets.senses.senses.tobytes())
     return found.hexdigest()[:16]
 
 
@@ -195,10 +168,7 @@ def restrict_to_predicted(
     predicted = np.append(edu_starts, len(example.subwords))
     place = np.searchsorted(predicted, borders)
     held = np.isin(borders, predicted)
-
-    def moved(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        first, last, split = nodes.T
-        kept = held[first] & held[last + 1] & held[split + 1]
-        return np.stack([place[first], place[last + 1] - 1, place[split + 1] - 1], axis=1)[kept], kept
-
-    return example.targets.over(edu_starts, sentence_starts, moved)
+    first, last, split = example.targets.nodes.T
+    kept = held[first] & held[last + 1] & held[split + 1]
+    nodes = np.stack([place[first], place[last + 1] - 1, place[split + 1] - 1], axis=1)[kept]
+    return Targets(edu_starts, sentence_starts, nodes, example.targets.labels[kept])

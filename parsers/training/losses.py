@@ -44,12 +44,11 @@ class ParserBatch:
 
 @dataclass(frozen=True)
 class LossSums:
-    """Sums of losses over a batch: boundary tags over subwords, splits and labels over `nodes` nodes, senses."""
+    """Sums of losses over a batch: boundary tags over subwords, splits and labels over `nodes` nodes."""
 
     tags: Tensor
     splits: Tensor
     labels: Tensor
-    senses: Tensor
     nodes: Tensor
 
 
@@ -83,11 +82,10 @@ def make_batch(
 class ParserObjective(nn.Module):
     """A module whose forward pass returns a parser's losses."""
 
-    def __init__(self, parser: ParserNetwork, recipe: ParserRecipe, senses: int = 0) -> None:
-        """Wrap the network; `senses` is the number of senses of other relations that are learned beside it."""
+    def __init__(self, parser: ParserNetwork, recipe: ParserRecipe) -> None:
+        """Wrap the network."""
         super().__init__()
         self.parser, self.recipe = parser, recipe
-        self.senses = nn.Linear(recipe.network.label_inner, senses) if senses else None
 
     def forward(self, batch: ParserBatch) -> LossSums:
         """Return the losses of a batch; the encoder runs in the recipe's precision, all else in float32."""
@@ -115,7 +113,7 @@ class ParserObjective(nn.Module):
             for words, target in zip(inputs, targets, strict=True)
         ]
         states = network.edus(vectors, layouts)
-        splits = labels = senses = tag_loss.new_zeros(())
+        splits = labels = tag_loss.new_zeros(())
         for vector, state, layout, target in zip(vectors, states, layouts, targets, strict=True):
             if not len(target.nodes):
                 continue
@@ -127,14 +125,8 @@ class ParserObjective(nn.Module):
                 for found in network.label(vector, state, layout, target.nodes)
             ]
             labels = labels + torch.stack(passes).mean()
-            if self.senses is not None and target.senses is not None and len(target.senses.nodes):
-                known = network.node_states(vector, state, layout, target.senses.nodes)
-                meant = torch.from_numpy(target.senses.senses).to(network.device)
-                senses = senses + torch.nn.functional.cross_entropy(
-                    self.senses(known), meant, label_smoothing=recipe.smoothing, reduction="sum"
-                )
         nodes = sum(len(target.nodes) for target in targets)
-        return LossSums(tag_loss, splits, labels, senses, tag_loss.new_tensor(float(nodes)))
+        return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
 
 
 def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:

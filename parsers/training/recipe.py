@@ -60,14 +60,6 @@ class ParserRecipe(TrainingRecipe):
     ] = 0.2
     tag_weight: Annotated[NotNegative, about("Weight of the boundary loss relative to the split loss.")] = 1.0
     label_weight: Annotated[NotNegative, about("Weight of the label loss relative to the split loss.")] = 1.0
-    pdtb: Annotated[
-        str | None,
-        about(
-            "Folder of PDTB-style relations of GUM's documents (.rels of DISRPT), relative to the treebank's; their "
-            "senses are learned beside the labels, and not part of the parser."
-        ),
-    ] = None
-    pdtb_weight: Annotated[NotNegative, about("Weight of their loss relative to the split loss.")] = 0.5
     smoothing: Annotated[Share, about("Label smoothing of the label loss.")] = 0.05
     bf16: Annotated[
         bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,6 @@ from discsum.errors import InputError, InputWarning
 from discsum.files import replacing
 from discsum.formats import suffixes
 from discsum.json_objects import read_fields
-from discsum.parsers.training.pdtb import SenseNodes, read_senses
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
 from discsum.parsers.treebank import is_treebank, read_gum, read_splits
 from discsum.persistence import locate
@@ -85,8 +84,6 @@ class Treebank:
         dev: Documents to choose by.
         splits: All splits; none for GUM, which has its own.
         guessed: Number of documents whose sentences are guessed.
-        senses: PDTB-style relations of training documents by their names; see `read_senses`.
-        sense_names: The senses of those relations.
     """
 
     name: str
@@ -94,8 +91,6 @@ class Treebank:
     dev: list[Document]
     splits: Splits | None = None
     guessed: int = 0
-    senses: Mapping[str, SenseNodes] = field(default_factory=dict)
-    sense_names: Sequence[str] = ()
 
     @property
     def is_gum(self) -> bool:
@@ -106,17 +101,6 @@ class Treebank:
     def language(self) -> str:
         """The language of GUM; that of another treebank is known from the recipe only."""
         return ENGLISH if self.is_gum else ""
-
-    def with_senses(self, relations: Path, treebank: Path) -> Treebank:
-        """Return the treebank with the relations in a folder; see `read_senses`.
-
-        Raises:
-            InputError: Not GUM, whose tokens the files count, or a folder without relations that can be used.
-        """
-        if not self.is_gum:
-            raise InputError(f"pdtb: expected GUM, whose tokens are known, got the treebank {self.name}")
-        senses, names = read_senses(relations, treebank, self.train)
-        return replace(self, senses=senses, sense_names=names)
 
     def write_splits(self, folder: Path) -> None:
         """Write the splits to a parser's folder; GUM's are not kept."""

@@ -89,16 +89,16 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
                 f"{recipe.network.window}; say network.window={longest}"
             )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
-        self.treebank = treebank or Treebank("gum", [*train], [*dev])
-        super().__init__(recipe, GoldExamples(train, self.tokenizer, labels, self.treebank.senses))
+        super().__init__(recipe, GoldExamples(train, self.tokenizer, labels))
         self.dev, self.name, self.notes = dev, name, notes
+        self.treebank = treebank or Treebank("gum", [*train], [*dev])
         classes = RelationClasses.of({relation for _, relation in labels}, recipe.classes)
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)
-        self.network = ParserObjective(self.parser, recipe, len(self.treebank.sense_names)).to(self.accelerator.device)
+        self.network = ParserObjective(self.parser, recipe)
         self._texts, self._cache = texts, cache
         self.pseudo_labelled: list[Example] = []
         self._pseudo_labelled_digest: str | None = None
@@ -106,9 +106,9 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return groups by learning rate (encoder or not) and weight decay (matrices only)."""
         groups: dict[tuple[bool, bool], list[Tensor]] = {}
-        for name, parameter in self.network.named_parameters():
+        for name, parameter in self.parser.named_parameters():
             if parameter.requires_grad:
-                groups.setdefault((name.startswith("parser.encoder."), parameter.ndim > 1), []).append(parameter)
+                groups.setdefault((name.startswith("encoder."), parameter.ndim > 1), []).append(parameter)
         rates = {True: self.recipe.encoder_rate, False: self.recipe.rate}
         return [
             {"params": parameters, "lr": rates[encoder], "weight_decay": self.recipe.decay if matrix else 0.0}
@@ -173,13 +173,9 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         found: LossSums = network(batch.batch)
         nodes: Any = self.accelerator.reduce(found.nodes, reduction="sum")
         tags = found.tags / batch.starts
-        share, recipe = batch.share / nodes.clamp(min=1.0), self.recipe
-        parts = {"tags": tags, "splits": found.splits * share, "labels": found.labels * share}
-        total = recipe.tag_weight * tags + parts["splits"] + recipe.label_weight * parts["labels"]
-        if self.treebank.sense_names:
-            parts["senses"] = found.senses * share
-            total = total + recipe.pdtb_weight * parts["senses"]
-        return {"loss": total, **parts}
+        splits, labels = (loss * (batch.share / nodes.clamp(min=1.0)) for loss in (found.splits, found.labels))
+        total = self.recipe.tag_weight * tags + splits + self.recipe.label_weight * labels
+        return {"loss": total, "tags": tags, "splits": splits, "labels": labels}
 
     def validate(self) -> dict[str, float]:
         """Return the figures on the dev documents, in percent."""
