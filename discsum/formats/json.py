@@ -1,12 +1,15 @@
 """json: the object that `discsum parse --format json` prints for a document.
 
 The only lossless format: it keeps the original text, sentences and probabilities. `nodes` is `null` for a document
-without a tree and `[]` for a tree over one EDU. A node's `joined` and the document's `erst` are there only if set.
+without a tree and `[]` for a tree over one EDU. A node's `joined` and the document's `erst` are there only if set, and
+`surrogates`, positions of two surrogates in a row that stand for no character, only in a text with such.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -18,6 +21,8 @@ from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
 _SPAN = ("start", "end")
+# Read back from JSON, such two are the one character that they encode in UTF-16.
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "an object"}
 
 
@@ -31,6 +36,8 @@ def to_object(document: Document) -> dict[str, Any]:
         "edus": [asdict(edu) for edu in document.edus],
         "nodes": None if document.tree is None else document.tree.to_dicts(),
     }
+    pairs = [found.start() for found in _PAIR.finditer(document.text)]
+    data |= {"surrogates": pairs} if pairs else {}
     data |= {"warnings": list(document.warnings)} if document.warnings else {}
     return data if document.erst is None else data | {"erst": _erst_to_object(document.erst)}
 
@@ -52,6 +59,8 @@ def from_object(data: Any, source: str = "") -> Document:
     """
     document = _Object(data, "", source)
     text = document.field("text", str)
+    if "surrogates" in document.data:
+        text = _with_pairs(text, document.positions("surrogates"))
     sentences = [Span(*(item.field(name, int) for name in _SPAN)) for item in document.objects("sentences")]
     edus = [EDU(*(item.field(name, int) for name in (*_SPAN, "sentence"))) for item in document.objects("edus")]
     tree = None
@@ -67,6 +76,16 @@ def from_object(data: Any, source: str = "") -> Document:
         return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings, erst)
     except InputError as error:
         raise _problem(str(error), source) from error
+
+
+def _with_pairs(text: str, positions: Iterable[int]) -> str:
+    """Return a text whose characters at these positions of the result are two surrogates again."""
+    for place in sorted(positions):
+        pair = text[place : place + 1].encode("utf-16-be", "surrogatepass")
+        if len(pair) == 4:
+            halves = (chr(int.from_bytes(pair[start : start + 2], "big")) for start in (0, 2))
+            text = f"{text[:place]}{''.join(halves)}{text[place + 1 :]}"
+    return text
 
 
 def dumps(document: Document) -> str:
@@ -152,6 +171,13 @@ class _Object:
             message = f"{self.path}.{name}: expected the first and last EDU of a place, got {value!r}"
             raise _problem(message, self.source)
         return value[0], value[1]
+
+    def positions(self, name: str) -> list[int]:
+        """Return positions in the text."""
+        found = [self._checked(f"{name}[{index}]", item, int) for index, item in enumerate(self.field(name, list))]
+        if any(place < 0 for place in found):
+            raise _problem(f"{name}: expected positions from 0 on, got {min(found)}", self.source)
+        return found
 
     def strings(self, name: str) -> tuple[str, ...]:
         place = f"{self.path}.{name}" if self.path else name

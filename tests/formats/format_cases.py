@@ -24,7 +24,8 @@ def trees(draw, least=1, most=12, labels=LABELS):
 
 
 # Besides any Unicode text, the marks that one of the formats gives a meaning.
-MARKS = ["_!", "_\u2060!", "<P>", "//TT_ERR", ") )", "]]>", "&amp;", "\t", "\r\n", "\x00", "\ud800", "\u2028", "# 1"]
+MARKS = ["_!", "_\u2060!", "<P>", "//TT_ERR", ") )", "]]>", "&amp;", "\t", "\r\n", "\x00", "\u2028", "# 1"]
+MARKS += ["\ud800", "\ud83d\ude00"]
 TEXTS = st.lists(st.text(st.characters(codec=None)) | st.sampled_from(MARKS), min_size=1, max_size=4).map("".join)
 EDU_TEXTS = TEXTS.filter(lambda text: printable(text) != "")
 

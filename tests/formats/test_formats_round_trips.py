@@ -6,11 +6,12 @@ import pytest
 from format_cases import chain, documents, numbered
 from hypothesis import given, settings
 
-from discsum.document import Document
-from discsum.errors import InputError
+from discsum.document import EDU, Document, Span
+from discsum.errors import FormatError, InputError
 from discsum.formats import dump, load, read_tree, readable, writable
 from discsum.formats._constituents import constituents
 from discsum.formats._plain_text import printable
+from discsum.formats.json import dumps, loads
 from discsum.tree import Node, RSTTree
 
 # The outline, which grows with the square of the depth, has tests of its own.
@@ -131,3 +132,16 @@ def test_the_methods_of_document():
     for name in ("rs3", "rs4", "dis", "rsd"):
         content = getattr(document, f"to_{name}")()
         assert getattr(Document, f"from_{name}")(content).tree == document.tree
+
+
+PAIRS = ["a \ud83d\ude00 b \U0001f600 \ud83d\ude00\ud83d\ude00.", "\ude00\ud83d\ude00", "\ud83d\ud83d\ude00 c"]
+
+
+@pytest.mark.parametrize("text", PAIRS, ids=ascii)
+def test_surrogates_in_a_row_survive_json(text):
+    document = Document(text, (Span(0, len(text)),), (EDU(0, len(text), 0),), RSTTree(1, []))
+    for found in (loads(dumps(document)), Document.from_json(document.to_json())):
+        assert found == document
+    with pytest.raises(FormatError, match="surrogates: expected positions from 0 on, got -1"):
+        Document.from_json(document.to_json() | {"surrogates": [-1]})
+    assert Document.from_json(document.to_json() | {"surrogates": [10**9, 1]})
