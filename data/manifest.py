@@ -170,7 +170,7 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     if finished:
         _tidy(folder)
     else:
-        # Left by a killed process.
+        # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
     # A recipe without shards, such as one with a mistyped option, may be replaced.
     begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
@@ -208,7 +208,8 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove files that only an unfinished folder has."""
+    """Remove files that only an unfinished folder has, and what a worker left that outlived its killed run."""
+    clear_unfinished(folder)
     for path in (folder / RECIPE, *folder.glob(f".{SHARD}*{SUM}")):
         # On a read-only disk, unlinking fails even for files that do not exist.
         if path.is_file():

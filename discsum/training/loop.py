@@ -227,15 +227,19 @@ class TrainingLoop:
         return entry
 
     def _save(self) -> None:
-        """Write the checkpoint, the log, and the card with the newest figures."""
+        """Write the log, the card with the newest figures, and the checkpoint.
+
+        The checkpoint is last: a run killed before it validates again and writes all of them, and one killed after it
+        lacks nothing.
+        """
         log = [asdict(entry) for entry in self.log]
-        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._sums}
-        network, optimizer = self.task.network, self.optimizer.optimizer
-        save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
         with replacing(self.folder / LOG) as path:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
         with replacing(self.folder / BEST / CARD) as path:
             path.write_text(self.task.card(self.log, self.best), encoding="utf-8")
+        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._sums}
+        network, optimizer = self.task.network, self.optimizer.optimizer
+        save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from discsum.errors import InputError, WeightsError
-from discsum.training.checkpoint import LAST, earlier_state
+from discsum.training.checkpoint import LAST, earlier_state, save_checkpoint
 from discsum.training.loop import TrainingLoop
 from discsum.training.recipe import TrainingRecipe
 from discsum.training.schedule import plateau_factor
@@ -148,6 +148,23 @@ def test_parts_of_a_step_are_the_whole_step(tmp_path, parts):
         loop.run(silent)
     torch.testing.assert_close(split.task.network.state_dict(), whole.task.network.state_dict())
     assert [entry.loss for entry in split.log] == pytest.approx([entry.loss for entry in whole.log], abs=1e-4)
+
+
+def test_a_run_killed_after_its_last_checkpoint_lacks_nothing(tmp_path, monkeypatch):
+    def save_and_die(*everything):
+        save_checkpoint(*everything)
+        raise KilledError
+
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    with monkeypatch.context() as patch:
+        patch.setattr("discsum.training.loop.save_checkpoint", save_and_die)
+        for _ in range(4):
+            with pytest.raises(KilledError):
+                TrainingLoop(LineTask(recipe()), killed).run(silent)
+    for folder in (whole, killed):
+        TrainingLoop(LineTask(recipe()), folder).run(silent)
+    for name in ("log.json", "best/README.md"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_the_rate_is_lowered_where_validation_is_no_better_and_stays_so_after_a_kill(tmp_path):
