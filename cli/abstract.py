@@ -34,7 +34,7 @@ from discsum.cli.options import (
 from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item
+from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,15 +89,10 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
-    job = Job.read(
-        inputs,
-        encoding=encoding,
-        text_column=text_column,
-        roots=roots,
-        input=input,
-        max_document_bytes=max_document_bytes,
-        sentences=sentences,
+    entries = read_inputs(
+        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
     )
+    job = Job.of(inputs, entries, sentences)
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate)

@@ -35,7 +35,7 @@ from discsum.cli.result_options import result_options
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
-from discsum.data.inputs import Item
+from discsum.data.inputs import Item, read_inputs
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -130,15 +130,10 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    job = Job.read(
-        inputs,
-        encoding=encoding,
-        text_column=text_column,
-        roots=roots,
-        input=input,
-        max_document_bytes=max_document_bytes,
-        sentences=sentences,
+    entries = read_inputs(
+        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
     )
+    job = Job.of(inputs, entries, sentences)
     suffix, lines = ".json" if json else ".txt", json and not job.single
     signature = result_options(context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
-from discsum.data.inputs import Item, count_inputs, read_inputs
+from discsum.data.inputs import Item, count_inputs
 from discsum.data.tables import TABLES, Failure
 from discsum.files import to_line
 from discsum.format_registry import suffixes
@@ -45,30 +45,11 @@ class Job:
     entries: Iterator[Item | Failure]
 
     @classmethod
-    def read(
-        cls,
-        inputs: Sequence[str],
-        *,
-        encoding: str,
-        text_column: str | None,
-        roots: str,
-        input: str,
-        max_document_bytes: int,
-        sentences: str,
-        edus: str = "model",
-    ) -> Job:
-        """Return the documents of the inputs; options are those of the commands.
+    def of(cls, inputs: Sequence[str], entries: Iterator[Item | Failure], sentences: str, edus: str = "model") -> Job:
+        """Return the job of what `read_inputs` yields; `sentences` and `edus` are options of the commands.
 
         The first documents of a single tree file, which may hold several, are read.
         """
-        entries = read_inputs(
-            inputs,
-            encoding=encoding,
-            text_column=text_column,
-            roots=roots,
-            input=input,
-            max_document_bytes=max_document_bytes,
-        )
         entries = _note_segmented(entries, sentences, edus)
         path = Path(inputs[0])
         single = len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)

@@ -30,7 +30,7 @@ from discsum.cli.progress import loading
 from discsum.cli.result_options import result_options
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item
+from discsum.data.inputs import Item, read_inputs
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -99,16 +99,10 @@ def parse(
     check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
-    job = Job.read(
-        inputs,
-        encoding=encoding,
-        text_column=text_column,
-        roots=roots,
-        input=input,
-        max_document_bytes=max_document_bytes,
-        sentences=sentences,
-        edus=edus,
+    entries = read_inputs(
+        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
     )
+    job = Job.of(inputs, entries, sentences, edus)
     single = job.single
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")

@@ -80,8 +80,8 @@ class _Options:
 
 def read_inputs(
     inputs: Sequence[str],
-    *,
     encoding: str | None = None,
+    *,
     text_column: str | None = None,
     trees: bool = True,
     roots: str = "join",

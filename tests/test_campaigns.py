@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from campaigns import kills, model_folders, neighbours, tree_file_mutants, unicode_texts
+from campaigns import batch_invariance, full_disk, kills, model_folders, sharing, tree_file_mutants, unicode_texts
 
 
 @pytest.mark.parametrize(
@@ -12,12 +12,16 @@ from campaigns import kills, model_folders, neighbours, tree_file_mutants, unico
         (unicode_texts.attack, 200),
         (tree_file_mutants.attack, 250),
         (model_folders.attack, 100),
-        (neighbours.attack, 20),
+        (batch_invariance.attack, 20),
         (kills.attack, 1),
+        (sharing.attack, 16),
+        (full_disk.attack, 2),
     ],
-    ids=["unicode texts", "mutants", "model folders", "neighbours", "kills"],
+    ids=["unicode texts", "mutants", "model folders", "batch invariance", "kills", "sharing", "full disk"],
 )
 def test_a_hundredth(attack, count):
-    if attack is kills.attack and not hasattr(os, "fork"):
+    if attack in (kills.attack, sharing.attack) and not hasattr(os, "fork"):
         pytest.skip("POSIX")
+    if attack is full_disk.attack and not full_disk.can_mount():
+        pytest.skip("needs the right to mount a disk")
     attack(count, 1)

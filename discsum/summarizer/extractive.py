@@ -67,9 +67,7 @@ class ExtractiveSummarizer(UnitScorer):
                 f"model was trained on, got {encoder.fingerprint or 'none'}; train the model again"
             )
         try:
-            device = self.parser.network.device
-            # Not copied into the layers' own memory: these weights are used nowhere else.
-            encoder.trained.load_state_dict({name: one.to(device) for name, one in self.trained.items()}, assign=True)
+            encoder.trained.load_state_dict(dict(self.trained))
         except RuntimeError as error:
             raise WeightsError(f"{self.name}: expected the last layers of {config.vectors}, got {error}") from error
         return encoder

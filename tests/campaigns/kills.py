@@ -19,6 +19,9 @@ from small_news import write_table
 from small_runs import make_data, trainer
 
 from campaigns.command_line import run
+from discsum.abstractive.training.pairs import PairData, pair_collection
+from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.training.task import AbstractiveTask
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.parsers.training.recipe import ParserRecipe
@@ -56,16 +59,31 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
     def train_summarizer(folder: Path) -> None:
         trainer(news, parser, folder).run(silent)
 
+    def train_abstractive(folder: Path) -> None:
+        scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 192}
+        tables = {"train": [{"path": "train.jsonl"}], "validation": [{"path": "validation.jsonl"}]}
+        sizes = {"source_tokens": 192, "target_tokens": 24, "epochs": 3, "batch": 8, "r": 2, "selector": "gru"}
+        settings = {**tables, **sizes, "parser": str(parser), "scratch": scratch, "objective": {"mode": "int-mix"}}
+        recipe = AbstractiveRecipe.from_dict(settings)
+        sources, needs = (recipe.train, recipe.validation), PairData.of(recipe)
+        pairs = (pair_collection(one, news, needs, news / "pairs", silent) for one in sources)
+        TrainingLoop(AbstractiveTask(recipe, *pairs, "tiny", "", silent), folder).run(silent)
+
     return {
         "preprocess": lambda folder: prepare(folder, 1),
         "preprocess with two workers": lambda folder: prepare(folder, 2),
         "parser": train_parser,
         "summarizer": train_summarizer,
+        "abstractive": train_abstractive,
     }
 
 
-def killed(job: Callable[[Path], None], folder: Path, after: float) -> bool:
-    """Run a job in a process of its own that is killed after some seconds; return whether it ended before."""
+def killed(job: Callable[[Path], None], folder: Path, after: float, changes: int | None = None) -> bool:
+    """Run a job in a process of its own that is killed; return whether it ended before.
+
+    It is killed `after` some seconds, or earlier when so many `changes` of the folder's files were seen: while a shard
+    or a checkpoint is being written or renamed.
+    """
     process = os.fork()
     if process == 0:
         code = 1
@@ -77,15 +95,27 @@ def killed(job: Callable[[Path], None], folder: Path, after: float) -> bool:
         finally:
             os._exit(code)
     deadline = time.monotonic() + after
-    while time.monotonic() < deadline:
+    seen, left = names(folder), changes
+    while time.monotonic() < deadline and left != 0:
+        there = names(folder)
+        if left is not None and there != seen:
+            seen, left = there, left - 1
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
             assert status == 0, f"{folder}: the run failed"
             return True
-        time.sleep(0.002)
+        time.sleep(0.0005)
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
     return False
+
+
+def names(folder: Path) -> set[str]:
+    """Return the names in a folder; none if it is not there."""
+    try:
+        return {path.name for path in folder.iterdir()}
+    except FileNotFoundError:
+        return set()
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -98,7 +128,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def attack(count: int, seed: int) -> Mapping[str, object]:
-    """Kill `count` runs of each kind."""
+    """Kill `count` runs of each kind of training, and twice as many of preprocessing."""
     torch.set_num_threads(1)
     random = np.random.default_rng(seed)
     figures: dict[str, object] = {}
@@ -111,9 +141,13 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
             needed = time.monotonic() - began
             wanted = content(place / "whole")
             kills = resumed = 0
-            while kills < count:
+            # Of preprocessing, which is what people kill, twice as many.
+            while kills < count * (2 if "preprocess" in kind else 1):
                 folder = place / "killed"
-                while not killed(job, folder, float(random.uniform(0, 1.5 * needed))):
+                while True:
+                    changes = int(random.integers(1, 12)) if random.random() < 0.5 else None
+                    if killed(job, folder, float(random.uniform(0, 1.5 * needed)), changes):
+                        break
                     kills += 1
                 resumed += 1
                 found = content(folder)

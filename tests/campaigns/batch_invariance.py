@@ -1,4 +1,4 @@
-"""The same texts in other batches, beside other texts and with other numbers of threads: the same trees."""
+"""Batch invariance: the same texts in other batches and orders, and with other numbers of threads: the same trees."""
 
 from __future__ import annotations
 
