@@ -108,6 +108,8 @@ def test_attention_weights(family, inputs, layout):
     model = make_model(family)
     model.set_attn_implementation("eager")
     expected = model(**inputs.forward, output_attentions=True).cross_attentions
+    if not expected:
+        pytest.skip("the stock model of this version of transformers returns no attention weights")
     sparsify(model)
     given = {"layout": inputs.layout} if layout else {}
     found = model(**inputs.forward, output_attentions=True, **given).cross_attentions
