@@ -89,6 +89,10 @@ class LabelScorer(nn.Module):
             self.edge_input = nn.Linear(4 * config.edges, inner, bias=False)
         if config.heads:
             self.heads = nn.Linear(2 * hidden, inner)
+        # What is read in addition begins without effect, so that a trained scorer without it can be gone on from.
+        for added in ("product", "edge_input", "heads"):
+            for parameter in self.get_submodule(added).parameters() if hasattr(self, added) else ():
+                nn.init.zeros_(parameter)
         self.config = config
         self.norm = nn.LayerNorm(inner)
         self.dropout = nn.Dropout(dropout)

@@ -14,8 +14,8 @@ from discsum.parsers.parser import Parser
 def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -> list[str]:
     """Copy the matching parts of a trained parser into `network`; return their names.
 
-    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if its weights have the same names and
-    shapes in both networks; a split scorer with cohesion, for example, does not match one without.
+    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if `network` has all of its weights, by
+    name and shape; what `network` has in addition, such as a label scorer's product of both children, is new.
 
     Raises:
         InputError: No such folder, a parser with another vocabulary, or no matching part.
@@ -30,8 +30,9 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -
     for name, part in network.named_children():
         source = start.network.get_submodule(name).state_dict()
         shapes, wanted = ({key: value.shape for key, value in state.items()} for state in (source, part.state_dict()))
-        if shapes == wanted and (name != "labels" or start.network.labels.labels == network.labels.labels):
-            part.load_state_dict(source)
+        fits = shapes.items() <= wanted.items()
+        if fits and (name != "labels" or start.network.labels.labels == network.labels.labels):
+            part.load_state_dict(source, strict=False)
             copied.append(name)
     if not copied:
         raise InputError(f"start: expected a parser that shares layers with this recipe's, {folder} has others")

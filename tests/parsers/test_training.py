@@ -186,6 +186,20 @@ def test_a_start_that_shares_nothing(encoder_folder, undisturbed, treebank, tmp_
         train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
 
 
+def test_a_start_that_reads_less(encoder_folder, undisturbed, treebank):
+    folder = undisturbed.folder / "best"
+    network = {**tiny.SIZES, "label_rank": 4, "label_edges": 4, "label_heads": True}
+    documents = [read_gum(treebank, split) for split in ("train", "dev")]
+    task = ParserTask(recipe(encoder_folder, start=str(folder), network=network), *documents, "more")
+    lines = []
+    task.start(lines.append)
+    assert lines == [f"begins with the encoder, tagger, edus, splits, labels of {folder}"]
+    text = documents[0][0].text
+    # What it reads in addition has no effect yet.
+    found = Parser(task.parser, task.tokenizer, "tiny-gum").parse(text)
+    assert found == Parser.from_pretrained(folder).parse(text)
+
+
 def test_the_card_has_data_figures_and_recipe(undisturbed):
     card = (undisturbed.folder / "best" / "README.md").read_text()
     for part in (
