@@ -68,7 +68,7 @@ def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Map
     folder.mkdir(parents=True, exist_ok=True)
     halves = {key: value.detach().cpu().half().contiguous() for key, value in tensors.items()}
     with replacing(folder / WEIGHTS) as path:
-        # Not `save_file`, whose files only their owner can read.
+        # Not `save_file`, whose files only their owner can read, and which leaves others where it is killed.
         path.write_bytes(save(halves))
     with replacing(folder / CARD) as path:
         path.write_text(card, encoding="utf-8")

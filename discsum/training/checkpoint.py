@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from discsum.errors import DiscsumError, InputError, WeightsError
@@ -44,8 +44,9 @@ def save_checkpoint(
     content = json.dumps(state | {"task": values})
     try:
         with replacing(folder / LAST) as partial:
-            # In one field: safetensors writes several in any order.
-            save_file(whole, partial, {"state": f"{_digest(whole, content)} {content}"})
+            # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors
+            # writes several in any order.
+            partial.write_bytes(save(whole, {"state": f"{_digest(whole, content)} {content}"}))
     except SafetensorError as error:
         raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
 

@@ -56,6 +56,7 @@ class TrainingLoop:
         self.log: list[LogEntry] = []
         replaced(folder / BEST)
         clear_unfinished(folder)
+        clear_unfinished(folder / BEST)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
         optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
         state = earlier_state(folder, recipe.to_dict())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 from tokenizers import Tokenizer
 
 from discsum.errors import InputError
@@ -55,7 +55,7 @@ def pseudo_label(
             if values is None:
                 values = teachers.predict(teacher, text, words, found[0] if found else None)
                 with replacing(path) as partial:
-                    save_file(values, partial)
+                    partial.write_bytes(save(values))
             if not len(values["nodes"]):
                 break
             found.append(values)

@@ -1,6 +1,8 @@
 """The loop with a task that is small enough to be followed: a line through points."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from discsum.errors import InputError, WeightsError
+from discsum.files import WRITING
+from discsum.persistence import CARD
 from discsum.training.checkpoint import LAST, earlier_state, save_checkpoint
-from discsum.training.loop import TrainingLoop
+from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.recipe import TrainingRecipe
 from discsum.training.schedule import plateau_factor
 from discsum.training.task import TrainingTask
@@ -165,6 +169,24 @@ def test_a_run_killed_after_its_last_checkpoint_lacks_nothing(tmp_path, monkeypa
         TrainingLoop(LineTask(recipe()), folder).run(silent)
     for name in ("log.json", "best/README.md"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_what_a_killed_run_left_half_written_goes(tmp_path):
+    with pytest.raises(KilledError):
+        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(6))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    left = [tmp_path / f".{LAST}.{process.pid}{WRITING}", tmp_path / BEST / f".{CARD}.{process.pid}{WRITING}"]
+    for path in left:
+        path.write_text("half")
+    TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    assert not [path for path in left if path.exists()]
+
+
+def test_a_checkpoint_is_for_whoever_may_read_the_folder(tmp_path):
+    TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / LAST).stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_the_rate_is_lowered_where_validation_is_no_better_and_stays_so_after_a_kill(tmp_path):
