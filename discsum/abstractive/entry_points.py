@@ -162,7 +162,10 @@ class KeepingCall:
 
     @staticmethod
     def _run(
-        context: Callable[[], AbstractContextManager[None]], function: Callable[..., Any], *arguments: Any, **options: Any
+        context: Callable[[], AbstractContextManager[None]],
+        function: Callable[..., Any],
+        *arguments: Any,
+        **options: Any,
     ) -> Any:
         with context():
             return function(*arguments, **options)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
+from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family
-from discsum.abstractive.folder import load_model, load_tokenizer, plain_tokenizer
+from discsum.abstractive.folder import load_tokenizer, plain_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
