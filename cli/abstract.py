@@ -89,6 +89,9 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+    given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
+    # Families have other options: only what is said counts.
+    options |= {name: value for name, value in given.items() if value is not None}
     entries = read_inputs(
         inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
     )
@@ -103,9 +106,7 @@ def abstract(
             from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
-            summarizer = AbstractiveSummarizer.from_pretrained(
-                model, selector=selector, r=r, beta=beta, share_beams=not per_beam, device=device, **options
-            )
+            summarizer = AbstractiveSummarizer.from_pretrained(model, device=device, **options)
 
         def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
             parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
@@ -123,8 +124,9 @@ def _note_whole(summary: AbstractiveSummary) -> None:
     """Report on standard error if all sentences are read although `--r` is smaller."""
     from discsum.abstractive.sparse.costs import whole_below
 
-    if summary.r is not None and summary.r < summary.sentences == summary.read:
+    r, sentences, read = (summary.details.get(name) for name in ("r", "sentences", "read"))
+    if r is not None and r < sentences == read:
         say(
-            f"discsum: {summary.document.id}: all {summary.sentences} sentences are read: with --r {summary.r} that is "
-            f"faster below {whole_below(summary.r)} sentences"
+            f"discsum: {summary.document.id}: all {sentences} sentences are read: with --r {r} that is faster below "
+            f"{whole_below(r)} sentences"
         )

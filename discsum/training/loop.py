@@ -57,7 +57,7 @@ class TrainingLoop:
         replaced(folder / BEST)
         clear_unfinished(folder)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
-        optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
+        optimizer = task.optimizer(groups)
         state = earlier_state(folder, recipe.to_dict())
         if state is None:
             task.start(report)

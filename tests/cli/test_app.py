@@ -8,7 +8,7 @@ import tiny
 import yaml
 
 import discsum as package
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.cli.app import COMMANDS as SUMMARIES
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import common_fields, names, read_recipe

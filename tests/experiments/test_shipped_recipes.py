@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.experiments.rows import LEAD, ORACLE, low_resource, table_rows
