@@ -53,7 +53,8 @@ class AbstractiveRecipe(RunRecipe):
         about("Tokens of a summary that are learned, at most, or of a text that is restored: its beginning."),
     ] = 200
     target_lines: Annotated[
-        Count | None, about("Lines of a reference that are learned, as highlights, from the first; by default all.")
+        Count | None,
+        about("Lines of the first reference that are learned, as highlights; by default all of a random reference."),
     ] = None
 
     @classmethod

@@ -176,8 +176,11 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
     def _pair(self, example: PairExample, random: np.random.Generator) -> tuple[Document, str]:
         """Return the document that is read and the text that is learned."""
         if self.recipe.task == "summarize":
-            reference = example.references[random.integers(len(example.references))]
-            lines = [line for line in reference.splitlines() if line.strip()][: self.recipe.target_lines]
-            return example.document, " ".join(" ".join(lines).split())
+            most = self.recipe.target_lines
+            if most is None:
+                reference = example.references[random.integers(len(example.references))]
+            else:
+                reference = "\n".join([line for line in example.references[0].splitlines() if line.strip()][:most])
+            return example.document, " ".join(reference.split())
         words, shuffle = int(self.recipe.source_tokens / TOKENS_A_WORD), self.recipe.task == "denoise"
         return noised(example.document, words, self.summarizer.tokenizer.mask_token, random, shuffle=shuffle)
