@@ -14,10 +14,12 @@ from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     Beams,
+    CoveragePenalty,
     Device,
     Encoding,
     Input,
     Inputs,
+    LengthPenalty,
     MaxDocumentBytes,
     MaxTokens,
     MinTokens,
@@ -61,6 +63,11 @@ def abstract(
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
+    length_penalty: LengthPenalty = None,
+    coverage_penalty: CoveragePenalty = None,
+    block_trigrams: Annotated[
+        bool, typer.Option("--block-trigrams", help="Write no trigram twice, unless it has a full stop.")
+    ] = False,
     device: Device = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,
@@ -98,7 +105,7 @@ def abstract(
     job = Job.of(inputs, entries, sentences)
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
-    generation = Generation(beams, min_tokens, max_tokens, truncate)
+    generation = Generation(beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams)
 
     def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:
         with loading("the model"):

@@ -16,6 +16,8 @@ from discsum.cli.options import (
     Beams,
     BlockTrigrams,
     Brevity,
+    CoveragePenalty,
+    LengthPenalty,
     MaxTokens,
     MinTokens,
     ParserName,
@@ -41,7 +43,7 @@ app = command_app()
 # Formats of the figures.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
-OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
+OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 # Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 
@@ -97,6 +99,8 @@ def evaluate(
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
+    length_penalty: LengthPenalty = None,
+    coverage_penalty: CoveragePenalty = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of each document."),
@@ -142,7 +146,8 @@ def evaluate(
     """Evaluate parsers on gold trees, summarizers on references.
 
     Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
-    sequence-to-sequence models as for discsum abstract, which --selector to --truncate apply to.
+    sequence-to-sequence models as for discsum abstract, which --block-trigrams and --selector to --coverage-penalty
+    apply to.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -200,7 +205,9 @@ def evaluate(
         from discsum.parsers.loading import load_parser
 
         engine = partial(load_parser, parser)
-        generation = Generation(beams, min_tokens, max_tokens, truncate)
+        generation = Generation(
+            beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
+        )
         systems = [load_system(name, policy, engine, generation, selector, r) for name in models]
     results = measure(
         systems,

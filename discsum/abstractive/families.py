@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Any sequence-to-sequence model of transformers is of this family, unless its configuration says another.
 DEFAULT = "sparse"
 # Class of each family, in the module `family` of its folder.
-FAMILIES = {DEFAULT: "SparseFamily", "coarse_to_fine": "CoarseToFineFamily"}
+FAMILIES = {DEFAULT: "SparseFamily", "coarse_to_fine": "CoarseToFineFamily", "compressed": "CompressedFamily"}
 # Field of `config.json` with the name of the model's family.
 FIELD = "discsum_family"
 

@@ -102,6 +102,20 @@ class Family(ABC, Generic[Recipe]):
             InputError: A document without the sentences or the tree that the model needs.
         """
 
+    def target_ids(
+        self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
+    ) -> Tensor:
+        """Return the ids `(documents, steps)` by which `targets` are learned; they are encoded as `written`."""
+        ids: Tensor = written["input_ids"]
+        return ids
+
+    def decode(self, generated: Tensor, documents: Sequence[Document], encoding: BatchEncoding) -> list[str]:
+        """Return the texts of generated ids `(documents, steps)`."""
+        texts: list[str] = self.tokenizer.batch_decode(
+            generated, skip_special_tokens=True, clean_up_tokenization_spaces=True
+        )
+        return texts
+
     @abstractmethod
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return for each document of `inputs`, after `generate`, what the family says of its summary."""

@@ -11,6 +11,7 @@ import torch
 
 from discsum.abstractive.families import family_class, family_of
 from discsum.abstractive.family import Family
+from discsum.abstractive.penalties import Penalties
 from discsum.document import Document
 from discsum.errors import InputError
 
@@ -89,11 +90,17 @@ class AbstractiveSummarizer:
         return self.family.target_positions
 
     def summarize(
-        self, documents: Sequence[Document], *, truncate: bool = False, **generation: Any
+        self,
+        documents: Sequence[Document],
+        *,
+        truncate: bool = False,
+        penalties: Penalties | None = None,
+        **generation: Any,
     ) -> list[AbstractiveSummary]:
         """Return the summaries of documents, generated together with options of `generate`, as `num_beams`.
 
         With `truncate` a document is cut where the model's positions end. With a `beta` documents have trees.
+        `penalties` rank the hypotheses of a search.
 
         Raises:
             InputError: A document without sentences or without the tree that is needed, or one that is too long.
@@ -113,9 +120,10 @@ class AbstractiveSummarizer:
         )
         extra = self.family.inputs(documents, encoding)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
-        with torch.inference_mode():
-            generated = self.model.generate(**inputs, **extra, **generation)
-        written = self.tokenizer.batch_decode(generated, skip_special_tokens=True, clean_up_tokenization_spaces=True)
+        searched = (penalties or Penalties()).applied(self.model, self.tokenizer, generation)
+        with torch.inference_mode(), searched as options:
+            generated = self.model.generate(**inputs, **extra, **options)
+        written = self.family.decode(generated, documents, encoding)
         pad = self.model.config.pad_token_id
         # The start token may be the padding token.
         ids = [

@@ -17,8 +17,10 @@ PAD, BEGIN, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
 NUMBER = "#"
 
 
-def make_word_tokenizer(texts: Iterable[str], vocabulary: int, *, lowercase: bool) -> Any:
-    """Return a fast tokenizer of the most frequent words of texts; punctuation marks are words, numbers one word.
+def make_word_tokenizer(texts: Iterable[str], vocabulary: int, *, lowercase: bool, merge_numbers: bool = True) -> Any:
+    """Return a fast tokenizer of the most frequent words of texts; punctuation marks are words.
+
+    With `merge_numbers` all numbers are one word.
 
     The unknown word is no special token, so that it is seen in summaries.
     """
@@ -27,8 +29,8 @@ def make_word_tokenizer(texts: Iterable[str], vocabulary: int, *, lowercase: boo
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
-    numbers = normalizers.Replace(Regex(r"\d+([.,]\d+)*"), NUMBER)
-    normalizer = normalizers.Sequence([*([normalizers.Lowercase()] if lowercase else []), numbers])
+    numbers = [normalizers.Replace(Regex(r"\d+([.,]\d+)*"), NUMBER)] if merge_numbers else []
+    normalizer = normalizers.Sequence([*([normalizers.Lowercase()] if lowercase else []), *numbers])
     splitter = pre_tokenizers.BertPreTokenizer()
     counts: Counter[str] = Counter()
     for text in texts:

@@ -43,8 +43,9 @@ class CompressedSelfAttention:
             result = flex_strided(*whole, tables, self.projections.scaling).transpose(1, 2).flatten(2)
         else:
             keys, values, inside = self._read(hidden_states, convolution, tables)
+            stacked = queries.view(*tables.queries.shape, -1) if tables.even else _stacked(queries, tables.queries)
             mixed = scaled_dot_product_attention(
-                self._heads(_stacked(queries, tables.queries)),
+                self._heads(stacked),
                 self._heads(keys),
                 self._heads(values),
                 attn_mask=_mask_of(inside),
@@ -78,7 +79,9 @@ def _stacked(states: Tensor, rows: Tensor) -> Tensor:
 
 def _unstacked(mixed: Tensor, tables: BlockTables) -> Tensor:
     """Return `(documents, tokens, width)` of `(documents * blocks, tokens of a block, width)`; 0 for padding."""
-    flat = mixed.flatten(0, 1).index_select(0, tables.places)
+    flat = mixed.flatten(0, 1)
+    if not tables.even:
+        flat = flat.index_select(0, tables.places)
     if tables.padded:
         flat = flat.masked_fill(~tables.mask.flatten()[:, None], 0.0)
     return flat.view(*tables.mask.shape, -1)

@@ -103,6 +103,11 @@ class BlockTables:
         return self._rows(0)[0]
 
     @cached_property
+    def even(self) -> bool:
+        """Whether `queries` are the tokens as they stand: without padding, in blocks of one length."""
+        return self.queries.numel() == self.mask.numel() and not self.padded
+
+    @cached_property
     def places(self) -> Tensor:
         """`(documents * tokens,)`: the place of each token in the flattened `queries`; 0 for padding."""
         queries, inside = self._rows(0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import torch
@@ -19,7 +19,11 @@ from discsum.abstractive.entry_points import Conversion
 from discsum.abstractive.sparse.calls import check_fit
 from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.projections import encoder_layers
+from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,17 @@ class CompressionSettings(Conversion):
                 f"attention_mask lets through alone, got those of {tuple(borders.owner.shape)}"
             )
         return BlockTables.of(mask, self.config.blocks if self.config.strides else 1, borders)
+
+
+def borders_of(model: Any, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
+    """Return the argument `borders` for encoded documents, if it is one that a model's encoder needs.
+
+    Raises:
+        InputError: A document without the units.
+    """
+    settings = getattr(model, CompressionSettings.name, None)
+    unit = None if settings is None else settings.config.borders
+    return {} if unit is None else {"borders": SentenceLayout.from_documents(documents, encoding, unit=unit)}
 
 
 @dataclass(eq=False)

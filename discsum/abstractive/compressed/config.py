@@ -1,11 +1,13 @@
-"""Settings that compress an encoder, as `config.json` keeps them."""
+"""Settings that compress an encoder, as recipes and `config.json` have them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from discsum.errors import InputError
+from msgspec import Meta
+
+from discsum.recipes.fields import Checked, Count, about, one_of
 
 # Field of `config.json`.
 SETTINGS = "compressed_encoder"
@@ -14,24 +16,29 @@ BORDERS = ("sentences", "edus")
 
 
 @dataclass(frozen=True)
-class CompressionConfig:
+class CompressionConfig(Checked):
     """Arguments of `compress`.
 
-    Attributes:
-        variant: One of `VARIANTS`. `conv`: keys and values are convolved, with a stride as wide as the kernel.
-            `conv_pool`: with a stride of 1, then max pooling as wide as the kernel. `strided`: overlapping blocks.
-            `strided_conv`: blocks whose keys and values are convolved.
-        blocks: Blocks of a document, of the strided variants.
-        kernel: Width of the convolution in tokens, of the others.
-        groups: Groups of channels that are convolved separately.
-        borders: Units, one of `BORDERS`, at whose borders blocks begin and end; none to cut anywhere.
+    Raises:
+        InputError: Settings that are unknown or do not fit together.
     """
 
-    variant: str
-    blocks: int = 3
-    kernel: int = 3
-    groups: int = 1
-    borders: str | None = None
+    variant: Annotated[
+        str,
+        one_of(
+            VARIANTS,
+            "`conv`: keys and values are convolved, with a stride as wide as the kernel; `conv_pool`: with a stride of "
+            "1, then max pooling as wide as the kernel; `strided`: overlapping blocks; `strided_conv`: blocks whose "
+            "keys and values are convolved.",
+        ),
+    ]
+    blocks: Annotated[Annotated[int, Meta(ge=2)], about("Blocks of a document, of the strided variants.")] = 3
+    kernel: Annotated[Count, about("Width of the convolution in tokens, of the others.")] = 3
+    groups: Annotated[Count, about("Groups of channels that are convolved separately.")] = 1
+    borders: Annotated[
+        str | None,
+        one_of(BORDERS, "Units at whose borders blocks begin and end; none to cut anywhere."),
+    ] = None
 
     @property
     def strides(self) -> bool:
@@ -43,28 +50,8 @@ class CompressionConfig:
         """Whether keys and values are convolved."""
         return "conv" in self.variant
 
-    def check(self) -> None:
-        """Check the settings, all of them at once.
-
-        Raises:
-            InputError: Settings that are unknown or do not fit together.
-        """
-        problems = []
-        if self.variant not in VARIANTS:
-            problems.append(f"variant: expected one of {', '.join(VARIANTS)}, got {self.variant!r}")
-        if self.blocks < 2:
-            problems.append(f"blocks: expected at least 2, got {self.blocks}")
-        if self.kernel < 1:
-            problems.append(f"kernel: expected at least 1 token, got {self.kernel}")
-        if self.groups < 1:
-            problems.append(f"groups: expected at least 1, got {self.groups}")
-        if self.borders is not None and self.borders not in BORDERS:
-            problems.append(f"borders: expected one of {', '.join(BORDERS)}, or none, got {self.borders!r}")
-        elif self.borders is not None and not self.strides:
-            problems.append(f"borders: expected none for the variant {self.variant}, which has no blocks")
-        if problems:
-            raise InputError("; ".join(problems))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON values."""
-        return asdict(self)
+    def problems(self) -> list[str]:
+        """Return what is wrong with borders of no blocks."""
+        if self.borders is None or self.strides:
+            return []
+        return [f"borders: expected none for the variant {self.variant}, which has no blocks, got {self.borders!r}"]

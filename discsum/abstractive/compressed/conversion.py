@@ -39,7 +39,6 @@ def compress(
         InputError: Another kind of model, a model whose encoder is compressed already, or settings that do not fit.
     """
     config = CompressionConfig(variant, blocks, kernel, groups, borders)
-    config.check()
     if hasattr(model, CompressionSettings.name):
         raise InputError("expected a model with its own encoder, got a compressed one; decompress it first")
     attentions = encoder_attentions(model)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-
 if TYPE_CHECKING:
     from transformers import BatchEncoding
 
@@ -100,7 +99,7 @@ def extended_ids(
     ids: Tensor = encoding["input_ids"].clone()
     for row, text, encoded, own in zip(ids, texts, encoding.encodings or (), words, strict=True):
         for place, word in _unknown(tokenizer, text, encoded).items():
-            row[place] = own.get(word, tokenizer.unk_token_id)
+            row[place] = own.get(word, row[place])
     return ids
 
 
@@ -115,16 +114,24 @@ def decoded(tokenizer: Any, generated: Tensor, words: Sequence[dict[str, int]]) 
             if token is not None and token not in names:
                 known.append(token)
                 continue
-            parts.append(tokenizer.decode(known, skip_special_tokens=True, clean_up_tokenization_spaces=True))
+            parts.append(tokenizer.decode(known, skip_special_tokens=True, clean_up_tokenization_spaces=False))
             parts.append(names[token] if token is not None else "")
             known = []
-        texts.append(" ".join(part.strip() for part in parts if part.strip()))
+        text = " ".join(part.strip() for part in parts if part.strip())
+        # As `batch_decode` joins words and punctuation marks; tokenizers of bytes have no unknown words.
+        texts.append(tokenizer.clean_up_tokenization(text) if unknown_id(tokenizer) is not None else text)
     return texts
+
+
+def unknown_id(tokenizer: Any) -> int | None:
+    """Return the token of words that the vocabulary lacks, which may be no special one; none where it lacks none."""
+    found: int | None = tokenizer.get_vocab().get(getattr(tokenizer.backend_tokenizer.model, "unk_token", None))
+    return found
 
 
 def _unknown(tokenizer: Any, text: str, encoded: Any) -> dict[int, str]:
     """Return the normalised word of each place with the unknown token."""
-    unknown = tokenizer.unk_token_id
+    unknown = unknown_id(tokenizer)
     if unknown is None or unknown not in encoded.ids:
         return {}
     normalizer = tokenizer.backend_tokenizer.normalizer
@@ -134,5 +141,3 @@ def _unknown(tokenizer: Any, text: str, encoded: Any) -> dict[int, str]:
             word = text[start:end].strip()
             found[place] = normalizer.normalize_str(word) if normalizer is not None else word
     return found
-
-

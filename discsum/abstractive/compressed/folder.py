@@ -35,6 +35,9 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
         WeightsError: No such model, or damaged files.
         InputError: A device that is not here.
     """
+    # Registers the family's own model.
+    import discsum.abstractive.compressed.model  # noqa: F401
+
     config = read_config(name_or_path)
     if config is None:
         return stock.load_model(name_or_path, device)

@@ -17,7 +17,7 @@ from discsum.abstractive.family import IGNORED
 from discsum.errors import InputError
 
 
-class CopyPegasusConfig(PegasusConfig):  # type: ignore[misc]
+class CopyPegasusConfig(PegasusConfig):  # type: ignore[no-untyped-call]
     """Configuration of a PEGASUS that copies.
 
     Attributes:
@@ -33,7 +33,7 @@ class CopyPegasusConfig(PegasusConfig):  # type: ignore[misc]
     discsum_family: str = "compressed"
 
 
-class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # type: ignore[misc]
+class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # type: ignore[no-untyped-call]
     """A PEGASUS whose logits are log probabilities of its vocabulary and of the words of the text."""
 
     config_class = CopyPegasusConfig
@@ -42,11 +42,12 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         """Make a model with random weights."""
         super().__init__(config)
         self.copying = CopyAttention(config.d_model)
-        self.post_init()
-        for side in (self.get_encoder(), self.get_decoder()):
+        base: Any = self
+        base.post_init()
+        for side in (base.get_encoder(), base.get_decoder()):
             weight = side.embed_positions.weight
             with torch.no_grad():
-                weight.copy_(sinusoids(*weight.shape, config.position_base))
+                weight.copy_(sinusoids(weight.shape[0], weight.shape[1], config.position_base))
 
     def forward(
         self,
@@ -101,15 +102,15 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         return Seq2SeqLMOutput(loss=loss, logits=logits, **named)
 
     def generate(self, inputs: Tensor | None = None, **options: Any) -> Any:
-        """Generate as `transformers` does; the text is `source_ids` in the extended vocabulary, by default the inputs."""
+        """Generate as `transformers` does; `source_ids` are by default the inputs, which have no unknown words then."""
         source = options.pop("source_ids", None)
         given = inputs if inputs is not None else options.get("input_ids")
         return super().generate(inputs, **options, source_ids=source if source is not None else given)
 
     def _readable(self, source: Tensor, mask: Tensor | None) -> Tensor:
         """Return `(rows, tokens)`: true for words, false for padding and special tokens."""
-        config = self.config
-        special = [one for one in (config.pad_token_id, config.bos_token_id, config.eos_token_id) if one is not None]
+        ids = (getattr(self.config, f"{name}_token_id", None) for name in ("pad", "bos", "eos"))
+        special = [one for one in ids if one is not None]
         words = ~torch.isin(source, torch.tensor(special, device=source.device))
         return words if mask is None else words & mask.bool()
 

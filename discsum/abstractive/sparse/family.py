@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from discsum.abstractive.compressed.calls import borders_of
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
@@ -96,9 +97,13 @@ class SparseFamily(Family[SparseRecipe]):
         return cls(model, tokenizer, name_or_path)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it."""
+        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it.
+
+        An encoder whose blocks keep to borders gets these as well.
+        """
         layout = SentenceLayout.from_documents(documents, encoding)
-        return {"layout": layout if self.selector.beta is None else layout.with_prior(documents)}
+        layout = layout if self.selector.beta is None else layout.with_prior(documents)
+        return {"layout": layout, **borders_of(self.model, documents, encoding)}
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the selector, `r`, and how many sentences a document has and a step reads."""

@@ -48,7 +48,8 @@ def encode(
     encoding = family.tokenizer(family.texts(documents), max_length=source, **settings)
     written = family.tokenizer(text_target=list(targets), max_length=target, **settings)
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
-    inputs["labels"] = written["input_ids"].masked_fill(written["attention_mask"] == 0, IGNORED)
+    ids = family.target_ids(targets, written, documents, encoding)
+    inputs["labels"] = ids.masked_fill(written["attention_mask"] == 0, IGNORED)
     # Before labels are ignored: some models start from the token that ends a summary.
     inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):

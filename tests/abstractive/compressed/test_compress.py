@@ -359,10 +359,10 @@ def test_other_encoders_are_refused(family):
 def test_what_cannot_be_compressed(inputs):
     for settings, said in {
         ("window",): "variant: expected one of conv, conv_pool, strided, strided_conv, got 'window'",
-        ("strided", 1): "blocks: expected at least 2, got 1",
-        ("conv", 3, 0): "kernel: expected at least 1 token, got 0",
+        ("strided", 1): "blocks: expected a whole number of at least 2, got 1",
+        ("conv", 3, 0): "kernel: expected a whole number of at least 1, got 0",
         ("conv", 3, 3, 5): "groups: expected a divisor of the model's width 32, got 5",
-        ("strided", 3, 3, 1, "words"): "borders: expected one of sentences, edus, or none, got 'words'",
+        ("strided", 3, 3, 1, "words"): "borders: expected one of sentences, edus, got 'words'",
         ("conv", 3, 3, 1, "edus"): "borders: expected none for the variant conv, which has no blocks",
     }.items():
         names = ("variant", "blocks", "kernel", "groups", "borders")
