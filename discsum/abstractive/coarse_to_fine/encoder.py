@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers.utils import ModelOutput
 
-from discsum.abstractive.coarse_to_fine.choices import CONV, STANDARD
+from discsum.abstractive.coarse_to_fine.choices import C2F, CONV, STANDARD
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.grid import ChunkGrid, rows_of_words
 from discsum.abstractive.coarse_to_fine.memory import ChunkMemory, Ends, Record
@@ -105,7 +105,7 @@ class ChunkEncoder(nn.Module):
         attention_mask: Tensor | None = None,
         chunk_ids: Tensor | None = None,
         record: Record | None = None,
-        whole: bool = True,
+        whole: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
         return_dict: bool | None = None,
@@ -118,7 +118,8 @@ class ChunkEncoder(nn.Module):
             chunk_ids: `(documents, tokens)` chunk of each token, -1 for padding; by default rows of the shape.
             record: Receives the memory.
             whole: Whether all chunks are read, so that all are encoded now, and the coarse encoder learns from words;
-                otherwise gradients of coarse vectors do not reach the words' embeddings.
+                otherwise gradients of coarse vectors do not reach the words' embeddings. By default for every variant
+                but `c2f`.
             output_attentions: Without effect, as the rest; `generate` of transformers gives them.
             output_hidden_states: Without effect.
             return_dict: Without effect.
@@ -126,6 +127,7 @@ class ChunkEncoder(nn.Module):
         Raises:
             InputError: A document without words, or with more than the shape has; no chunks where they are no shape.
         """
+        whole = self.config.variant != C2F if whole is None else whole
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         shape = self.config.shape
         if chunk_ids is None:
