@@ -7,9 +7,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from discsum.constants import HUB
 from discsum.devices import check_device
@@ -19,6 +17,9 @@ from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.persistence import CONFIG
 from discsum.transformers_models import load_pretrained, load_pretrained_model
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Models on the hub that Manakul and Gales 2021 fine-tune.
 KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")

@@ -108,7 +108,8 @@ def test_values_that_are_none(changes, message):
         SummarizerRecipe.from_dict({"train": source, "validation": source} | changes)
 
 
-ABSTRACTIVE = ("manakul2021/", "small-bart/", "coarse-to-fine/", "small-coarse-to-fine/")
+OF_PAPERS = ("manakul2021/", "coarse-to-fine/", "faster-encoders/")
+ABSTRACTIVE = (*OF_PAPERS, *(f"small-{name}" for name in OF_PAPERS), "small-bart/")
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name.startswith(ABSTRACTIVE)])
@@ -160,6 +161,38 @@ def test_every_row_of_coarse_to_fine_has_a_recipe(folder):
             assert sizes == (300, 500, 2, 600, 0.3)
             training = (recipe.optimizer, recipe.rate, recipe.coarse_rate, recipe.plateau, recipe.clip, recipe.epochs)
             assert training == ("sgd", 1.0, 0.1, 0.5, 5.0, 20)
+
+
+# Tables 2 and 3 of Yap et al.: variant, blocks, kernel, borders; none for the baseline.
+FASTER_ENCODERS = {
+    "baseline": None,
+    "conv": ("conv", 3, 3, None),
+    "conv-pool": ("conv_pool", 3, 3, None),
+    "strided": ("strided", 3, 3, None),
+    "strided-conv": ("strided_conv", 3, 3, None),
+    # Ours.
+    "strided-4": ("strided", 4, 3, None),
+    "strided-sentences": ("strided", 3, 3, "sentences"),
+    "strided-edus": ("strided", 3, 3, "edus"),
+}
+
+
+@pytest.mark.parametrize("folder", ["faster-encoders", "small-faster-encoders"])
+def test_every_row_of_faster_encoders_has_a_recipe(folder):
+    assert {name for name in names() if name.startswith(f"{folder}/")} == {f"{folder}/{row}" for row in FASTER_ENCODERS}
+    for row, expected in FASTER_ENCODERS.items():
+        recipe = AbstractiveRecipe.from_dict(fields_of(read_recipe(f"{folder}/{row}")))
+        encoder = recipe.encoder
+        found = encoder and (encoder.variant, encoder.blocks, encoder.kernel, encoder.borders)
+        assert found == expected
+        assert (recipe.smoothing, recipe.betas, recipe.source_tokens) == (0.1, (0.9, 0.998), 400)
+        if folder == "faster-encoders":
+            network = recipe.network
+            assert (network.width, network.layers, network.heads, network.dropout) == (512, 4, 8, 0.2)
+            # Vaswani et al. 2017, section 5.3, with factor 2: the rate after 8,000 steps.
+            assert recipe.warmup * recipe.steps == 8000
+            assert recipe.rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
+            assert recipe.target_tokens == 100
 
 
 def test_a_row_has_the_fields_of_its_unit_setting_and_head():
