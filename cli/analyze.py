@@ -12,6 +12,7 @@ import typer
 from discsum.abstractive.folder import check_model, check_place
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.command import command_app
 from discsum.cli.completion import selectors
@@ -144,16 +145,28 @@ def time(
         ),
     ] = "all",
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
+    encoder: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--lengths",
+            min=1,
+            help="Time a compressed encoder instead, beside its own attention, on texts of so many tokens; may be "
+            "repeated.",
+        ),
+    ] = None,
     device: Device = "cpu",
 ) -> None:
-    """Fit decoding time by input and output length.
+    """Fit decoding time by input and output length, or measure a compressed encoder.
 
-    Eq 1 and appendix B of Manakul and Gales 2021.
+    Eq 1 and appendix B of Manakul and Gales 2021; with --lengths figure 5 of Yap et al.
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
     check_model(model)
     check_name(selector)
+    if encoder:
+        show_encoder_times(model, output, encoder, repeats, device)
+        return
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
     _check_lengths(lengths, tokens)
     with loading("the model"):

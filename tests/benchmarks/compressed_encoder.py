@@ -17,11 +17,8 @@ is the fastest of as many runs as fit into `--seconds`, at least two of those th
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -30,6 +27,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import BartConfig
 from transformers.models.bart.modeling_bart import BartEncoder
 
+from discsum.abstractive.analysis.peak_memory import peak_memory
 from discsum.abstractive.compressed.attention import CompressedSelfAttention
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call, CompressionSettings
@@ -75,22 +73,6 @@ def seconds(run: Callable[[], Any], limit: float) -> float:
     return min(found)
 
 
-def mebibytes(run: Callable[[], Any]) -> float:
-    """Return how much more memory this process had at its most in a run than before (Linux alone)."""
-
-    def status(field: str) -> int:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith(field)).split()[1])
-
-    gc.collect()
-    # Memory that was freed, and kept for later, would not be counted.
-    ctypes.CDLL("libc.so.6").malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status("VmRSS")
-    run()
-    return (status("VmHWM") - before) / 1024
-
-
 def measure(config: CompressionConfig | None, states: Tensor, limit: float, *, layers: bool) -> tuple[list[float], ...]:
     """Return the seconds of attention, and with `layers` of its projections and its layer; and the MiB of attention."""
     settings = CompressionSettings(config) if config is not None else None
@@ -112,10 +94,10 @@ def measure(config: CompressionConfig | None, states: Tensor, limit: float, *, l
 
     with torch.inference_mode():
         times = [seconds(within(run), limit) for run in ((bare, layer.self_attn, layer) if layers else (bare,))]
-        memory = [mebibytes(within(bare))]
+        memory = [peak_memory(within(bare), states.device) or 0.0]
         if states.shape[1] <= PLAIN_UP_TO:
             with sdpa_kernel(SDPBackend.MATH):
-                memory.append(mebibytes(within(bare)))
+                memory.append(peak_memory(within(bare), states.device) or 0.0)
     return times, memory
 
 
