@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_place
-from discsum.abstractive.sparse.selectors import check_name
+from discsum.abstractive.sparse.selectors import ALL, check_name
 from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.command import command_app
@@ -32,7 +34,7 @@ def attention(
     layer: Annotated[int, typer.Option(min=1, help="Decoder layer, from 1.")] = 1,
     selector: Annotated[
         str, typer.Option(autocompletion=selectors, help="Selector of the sentences that each step reads.")
-    ] = "all",
+    ] = ALL,
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of the summary.")] = 60,
     parser: ParserName = SHIPPED_PARSER,
@@ -40,7 +42,8 @@ def attention(
 ) -> None:
     """Plot attention to sentences and words during generation.
 
-    Figures 5 to 8 of Manakul and Gales 2021.
+    Figures 5 to 8 of Manakul and Gales 2021; figure 3 of Ling and Rush 2017, attention to chunks, for a coarse-to-fine
+    model.
 
     Example: discsum analyze attention article.txt --model hf:facebook/bart-large-cnn --layer 6 -o analysis
     """
@@ -54,6 +57,11 @@ def attention(
     item = items[0]
     if not isinstance(item, Item):
         raise InputError(str(item))
+    if family_of(model) == "coarse_to_fine":
+        if (layer, selector, r) != (1, ALL, None):
+            raise InputError("--layer, --selector, --r: expected none of them with a coarse-to-fine model")
+        draw_chunks(item, model, output, max_tokens, parser, device)
+        return
     with loading("the model"):
         from discsum.abstractive.analysis.attention_maps import attention_maps
         from discsum.abstractive.analysis.pictures import heatmap

@@ -46,6 +46,8 @@ STYLES = ("table", "markdown", "json")
 OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 # Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
+COARSE_TO_FINE = "coarse-to-fine"
+TABLES = ("2", "3", COARSE_TO_FINE)
 
 
 @app.command()
@@ -117,11 +119,12 @@ def evaluate(
         ),
     ] = False,
     table: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            metavar="2|3",
-            help="Train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation and "
-            "DATA/test, folders that discsum preprocess made.",
+            metavar="|".join(TABLES),
+            help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
+            "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
+            "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017.",
         ),
     ] = None,
     setting: Annotated[
@@ -164,13 +167,7 @@ def evaluate(
     if not Path(data).exists():
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
-        from discsum.cli.paper_tables import show_table
-
-        if models:
-            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
-        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
-        places = Path(data), Path(runs)
-        show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
+        _show_table(context, models, data)
         return
     from discsum.cli.parser_scores import show_parsers
     from discsum.data.pairs import PairSource
@@ -226,6 +223,34 @@ def evaluate(
     if output is not None:
         write_documents(Path(output), results)
     run.finish()
+
+
+def _show_table(context: typer.Context, models: list[str], data: str) -> None:
+    """Print what `--table` names; options are those of the command."""
+    from discsum.cli.paper_tables import show_chunks, show_table
+
+    given = context.params
+    table = given["table"]
+    check_choice("--table", table, TABLES)
+    if table != COARSE_TO_FINE:
+        if models:
+            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
+        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
+        rest = (given["settings"] or [], given["draws"], given["output"], given["style"])
+        places = Path(data), Path(given["runs"])
+        show_table(int(table), given["setting"], *places, *rest, scarce=given["low_resource"])
+        return
+    from discsum.abstractive.generation import Generation
+    from discsum.data.pairs import PairSource
+
+    if not models:
+        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate lead runs/c2f/best news.jsonl")
+    searched = OF_GENERATION[2:]
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", *searched, "style")
+    _check_unused(context, used, f"--table {table}")
+    source = PairSource(data, given["text_column"], given["summary_column"])
+    rows, generation = (given["first"], given["last"]), Generation(*(given[name] for name in searched))
+    show_chunks(models, source, *rows, given["parser"], generation, given["style"])
 
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:

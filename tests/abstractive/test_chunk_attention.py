@@ -42,11 +42,20 @@ def test_attention_sums_to_one_over_words_and_the_chunks(kind):
         whole = output.word_attentions.sum(2) + output.padding_attentions
         torch.testing.assert_close(whole, torch.ones_like(whole))
         assert (output.word_attentions >= 0).all()
-        if variant != "standard" or kind["chunks"] == "sentences":
-            sums = output.coarse_attentions.sum(2)
-            torch.testing.assert_close(sums, torch.ones_like(sums))
+        sums = output.coarse_attentions.sum(2)
+        torch.testing.assert_close(sums, torch.ones_like(sums))
         if kind["chunks"] == "sentences":
             torch.testing.assert_close(output.padding_attentions, torch.zeros_like(whole), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("chunks", ["3x4", "sentences"])
+def test_standard_attention_to_chunks_is_that_to_their_words(chunks):
+    texts = Texts()
+    output = run(make_model("standard", chunks), texts)
+    owners = texts.chunks if chunks == "sentences" else rows_of_words(texts.mask, (3, 4))
+    for chunk in range(3):
+        expected = (output.word_attentions[0] * (owners[0] == chunk)).sum(1)
+        torch.testing.assert_close(output.coarse_attentions[0, :, chunk], expected)
 
 
 @every_kind

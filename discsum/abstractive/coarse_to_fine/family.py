@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER
+from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES
 from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, text_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.memory import Record
@@ -107,9 +107,11 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the variant, how many chunks with words a document has, and how many of them were encoded."""
-        memory = inputs["record"].memory
-        counts = zip((memory.grid.counts > 0).sum(1).tolist(), memory.encoded.tolist(), strict=True)
-        return [{"variant": self.config.variant, "chunks": chunks, "encoded": encoded} for chunks, encoded in counts]
+        chunks = [len(set(row) - {-1}) for row in inputs["chunk_ids"].tolist()]
+        # Standard attention reads all of them as one.
+        encoded = chunks if self.config.variant == STANDARD else inputs["record"].memory.encoded.tolist()
+        counts = zip(chunks, encoded, strict=True)
+        return [{"variant": self.config.variant, "chunks": here, "encoded": read} for here, read in counts]
 
     def settings(self) -> dict[str, Any]:
         """Return variant, chunks, and samples if there are several."""
@@ -148,7 +150,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     @classmethod
     def needs_tree(cls, recipe: CoarseToFineRecipe) -> bool:
         """Return whether chunks are subtrees."""
-        return recipe.network.chunks == "subtrees"
+        return recipe.network.chunks == SUBTREES
 
     def parameter_groups(self, recipe: CoarseToFineRecipe) -> list[dict[str, Any]]:
         """Return the coarse encoder's parameters and the rest, after freezing embeddings where the recipe says so."""
@@ -225,5 +227,5 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
 
 def _word_embeddings(model: Any) -> list[Any]:
     """Return the encoder's embeddings: of words, and of the bag of words."""
-    coarse = [model.encoder.coarse.words] if model.config.variant != "standard" and model.config.coarse == BOW else []
+    coarse = [model.encoder.coarse.words] if model.config.variant != STANDARD and model.config.coarse == BOW else []
     return [model.encoder.embeddings, *coarse]

@@ -185,10 +185,13 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         words = grid.flatten(2).gather(2, index) * inside
         output.word_attentions, output.padding_attentions = words, 1.0 - words.sum(dim=2)
         output.coarse_attentions = torch.stack([one.coarse for one in readings], dim=1)
-        if self.config.variant == STANDARD:
+        if self.config.variant == STANDARD and self.config.shape is not None:
+            # Rows of words, with their padding.
+            output.coarse_attentions = grid.flatten(2).unflatten(2, self.config.shape).sum(dim=3)
+        elif self.config.variant == STANDARD:
             # Summed over the words of each chunk; the last column is padding.
-            owners = encoded.chunk_ids.repeat_interleave(len(grid) // len(encoded.chunk_ids), dim=0)
-            count = self.config.shape[0] if self.config.shape else int(owners.max()) + 1
+            owners = encoded.chunk_ids.repeat_interleave(copies, dim=0)
+            count = int(owners.max()) + 1
             sums = words.new_zeros(*words.shape[:2], count + 1)
             columns = (owners % (count + 1))[:, None].expand(words.shape)
             output.coarse_attentions = sums.scatter_add(2, columns, words)[..., :-1]
