@@ -26,6 +26,7 @@ from discsum.cli.options import (
     Selector,
     Truncate,
 )
+from discsum.cli.paper_tables import COARSE_TO_FINE, FASTER_ENCODERS
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable
@@ -46,8 +47,9 @@ STYLES = ("table", "markdown", "json")
 OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 # Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
-COARSE_TO_FINE = "coarse-to-fine"
-TABLES = ("2", "3", COARSE_TO_FINE)
+# Those of Xiao et al. 2020, whose rows are trained if they are not yet; and those of trained models.
+OF_XIAO = ("2", "3")
+TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
 
 
 @app.command()
@@ -124,7 +126,8 @@ def evaluate(
             metavar="|".join(TABLES),
             help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
             "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
-            "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017.",
+            "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
+            "faster-encoders: accuracy, perplexity, speed and ROUGE of each MODEL, as in tables 2 and 3 of Yap et al.",
         ),
     ] = None,
     setting: Annotated[
@@ -227,12 +230,12 @@ def evaluate(
 
 def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     """Print what `--table` names; options are those of the command."""
-    from discsum.cli.paper_tables import show_chunks, show_table
+    from discsum.cli.paper_tables import show_models, show_table
 
     given = context.params
     table = given["table"]
     check_choice("--table", table, TABLES)
-    if table != COARSE_TO_FINE:
+    if table in OF_XIAO:
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
         _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
@@ -244,13 +247,13 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     from discsum.data.pairs import PairSource
 
     if not models:
-        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate lead runs/c2f/best news.jsonl")
+        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
     searched = OF_GENERATION[2:]
     used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", *searched, "style")
     _check_unused(context, used, f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows, generation = (given["first"], given["last"]), Generation(*(given[name] for name in searched))
-    show_chunks(models, source, *rows, given["parser"], generation, given["style"])
+    show_models(table, models, source, *rows, given["parser"], generation, given["style"])
 
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:

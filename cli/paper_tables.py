@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from discsum.abstractive.generation import Generation
     from discsum.data.pairs import PairSource
 
+# Tables of models that are trained already.
+COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
+
 
 def show_parameters(models: Sequence[str], style: str) -> None:
     """Print the parameter counts of trained models, or of every row of both tables with the paper's."""
@@ -57,7 +60,8 @@ def show_table(
         write_documents(Path(output), [draw for result in results for draw in result.draws])
 
 
-def show_chunks(
+def show_models(
+    table: str,
     models: Sequence[str],
     source: PairSource,
     first: int,
@@ -66,7 +70,9 @@ def show_chunks(
     generation: Generation,
     style: str,
 ) -> None:
-    """Print the figures of coarse-to-fine models, and of extractive systems, on rows of a table.
+    """Print the figures that a paper gives of its models, for models on rows of a table.
+
+    For `coarse-to-fine` extractive systems may be among them.
 
     Raises:
         InputError: A row that cannot be read, as its documents would differ between runs.
@@ -83,7 +89,9 @@ def show_chunks(
         pairs.append(pair)
     with loading("the models"):
         from discsum.experiments.coarse_to_fine import measure_chunks
+        from discsum.experiments.faster_encoders import measure_encoders
         from discsum.parsers.loading import load_parser
     with counting("evaluated", len(models) * len(pairs)) as show:
-        found = measure_chunks(models, pairs, partial(load_parser, parser), generation, show)
+        measure = measure_chunks if table == COARSE_TO_FINE else measure_encoders
+        found = measure(models, pairs, partial(load_parser, parser), generation, show)
     typer.echo(found.report(style))

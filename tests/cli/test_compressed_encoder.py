@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from small_news import write_table
 from transformers import AutoModelForSeq2SeqLM
 
 from discsum.abstractive.compressed import compress
@@ -53,3 +54,14 @@ def test_penalties(discsum, bart_folder, parser_folder, article):
     result = discsum(*given, "--coverage-penalty", 5)
     assert "expected a model with copy attention" in result.err
     assert discsum(*given, "--length-penalty", -1).code == 2
+
+
+def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_path):
+    table = write_table(tmp_path / "news.jsonl", 0, 2)
+    given = ("--table", "faster-encoders", "--parser", parser_folder, "--max-tokens", 6, "--format", "json")
+    result = discsum("evaluate", bart_folder, compressed_folder, table, *given)
+    assert result.code == 0, result.err
+    stock, compressed = json.loads(result.out)["rows"]
+    assert stock["perplexity"] != compressed["perplexity"]
+    assert list(compressed["rouge"]["rouge1"]) == ["r", "p", "f"]
+    assert discsum("evaluate", table, *given).code == 2
