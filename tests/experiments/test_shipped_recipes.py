@@ -10,6 +10,7 @@ from discsum.errors import InputError
 from discsum.experiments.rows import LEAD, ORACLE, low_resource, table_rows
 from discsum.recipes import names, read_recipe, summaries
 from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.training.schedule import rate_factor
 
 ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
 
@@ -192,6 +193,10 @@ def test_every_row_of_faster_encoders_has_a_recipe(folder):
             # Vaswani et al. 2017, section 5.3, with factor 2: the rate after 8,000 steps.
             assert recipe.warmup * recipe.steps == 8000
             assert recipe.rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
+            for step in (1, 4000, 8000, 20_000, 40_000):
+                factor = rate_factor((step - 1) / recipe.steps, recipe.warmup, recipe.steps, recipe.schedule)
+                expected = 2 * 512**-0.5 * min(step**-0.5, step * 8000**-1.5)
+                assert factor * recipe.rate == pytest.approx(expected, rel=1e-3)
             assert recipe.target_tokens == 100
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
-from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
 from discsum.abstractive.compressed.blocks import BlockTables
 
 # FlexAttention's kernels need heads at least as wide, and of a power of two.
 NARROWEST = 16
+# Masks of the passes that are running: all layers have the same.
+_MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 
 
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
@@ -34,11 +37,14 @@ def flex_strided(
         scaling: Factor of products.
         compiled: Whether to compile, without which all products are computed.
     """
-    documents, tokens = tables.mask.shape
-    # Compiled without it, the mask would be as large as (documents, tokens, tokens) while it is made.
-    mask = create_block_mask(_reads(tables), documents, None, tokens, tokens, device=queries.device, _compile=compiled)
+    if tables not in _MASKS:
+        documents, tokens = tables.mask.shape
+        # Uncompiled, it is as large as (documents, tokens, tokens) while it is made.
+        _MASKS[tables] = create_block_mask(
+            _reads(tables), documents, None, tokens, tokens, device=queries.device, _compile=compiled
+        )
     attend = _compiled() if compiled else flex_attention
-    mixed: Tensor = attend(queries, keys, values, block_mask=mask, scale=scaling)
+    mixed: Tensor = attend(queries, keys, values, block_mask=_MASKS[tables], scale=scaling)
     return mixed.masked_fill(~tables.mask[:, None, :, None], 0.0) if tables.padded else mixed
 
 

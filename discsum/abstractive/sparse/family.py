@@ -163,7 +163,9 @@ class SparseFamily(Family[SparseRecipe]):
     ) -> dict[str, Tensor]:
         """Return the loss of the recipe's mode and its parts; mixed training reads ideal sentences by `chances`."""
         ideal = objective.reads_ideal(recipe.objective, done, chances)
-        return objective.step_loss(self.model, batch, inputs["layout"], recipe.objective, recipe.r, ideal)
+        # Borders of a compressed encoder, if it has some.
+        rest = {name: value for name, value in inputs.items() if name != "layout"}
+        return objective.step_loss(self.model, batch | rest, inputs["layout"], recipe.objective, recipe.r, ideal)
 
     @classmethod
     def card(cls, recipe: SparseRecipe) -> FamilyCard:

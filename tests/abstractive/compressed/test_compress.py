@@ -14,8 +14,10 @@ from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.config import VARIANTS
 from discsum.abstractive.compressed.flex import flex_strided
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 from discsum.abstractive.sparse import from_pretrained as sparse_from_pretrained
+from discsum.abstractive.sparse.family import SparseFamily
 from discsum.errors import InputError, InputWarning, WeightsError
 
 OTHERS = ("bigbird_pegasus", "flan-t5", "led", "longt5", "mt5", "pegasus_x", "t5", "umt5")
@@ -320,6 +322,15 @@ def test_a_model_may_be_sparse_as_well(first, inputs, tmp_path):
     assert model(**inputs.forward).logits.equal(stock(**inputs.forward).logits)
     assert not model(**inputs.forward).logits.equal(logits)
     assert not {"forward", "generate", "save_pretrained"} & set(vars(model))
+
+
+def test_a_sparse_decoder_is_trained_above_blocks_with_borders(inputs):
+    source = [{"path": "a"}]
+    recipe = AbstractiveRecipe.from_dict({"train": source, "validation": source, "selector": "mean_key"})
+    model = sparsify(compress(make_bart(), "strided", borders="edus"))
+    batch, extra = inputs.forward | {"labels": inputs.decoder}, {"layout": inputs.layout, "borders": inputs.layout}
+    found = SparseFamily(model, None, "both").loss(recipe, batch, extra, 1.0, torch.zeros(2))
+    assert found["loss"].equal(model(**batch, **extra).loss)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
