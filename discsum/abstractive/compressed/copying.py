@@ -125,7 +125,9 @@ def decoded(tokenizer: Any, generated: Tensor, words: Sequence[dict[str, int]]) 
 
 def unknown_id(tokenizer: Any) -> int | None:
     """Return the token of words that the vocabulary lacks, which may be no special one; none where it lacks none."""
-    found: int | None = tokenizer.get_vocab().get(getattr(tokenizer.backend_tokenizer.model, "unk_token", None))
+    backend = tokenizer.backend_tokenizer
+    word = getattr(backend.model, "unk_token", None)
+    found: int | None = None if word is None else backend.token_to_id(word)
     return found
 
 
