@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedModel
-from transformers.utils import ModelOutput
+from transformers.utils.generic import ModelOutput
 
 from discsum.abstractive.coarse_to_fine.attention import Reading
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
@@ -27,7 +27,7 @@ CACHE = "cache" if "cache" in _ARGUMENTS else "past_key_values"
 
 
 @dataclass
-class CoarseToFineOutput(ModelOutput):  # type: ignore[misc]
+class CoarseToFineOutput(ModelOutput):
     """Result of a forward pass.
 
     Attributes:
@@ -57,7 +57,7 @@ class CoarseToFineOutput(ModelOutput):  # type: ignore[misc]
     log_choices: Tensor | None = None
 
 
-class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
+class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
     """An LSTM encoder and decoder whose attention is `standard`, `hier` or `c2f` (Ling and Rush 2017)."""
 
     config_class = CoarseToFineConfig
@@ -73,7 +73,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         self.decoder = AttentiveDecoder(config)
         self.dropout = nn.Dropout(config.dropout)
         self.generator = nn.Linear(config.hidden_size, config.vocab_size)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     def _init_weights(self, module: nn.Module) -> None:
         for parameter in module.parameters(recurse=False):
@@ -187,7 +187,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         output.coarse_attentions = torch.stack([one.coarse for one in readings], dim=1)
         if self.config.variant == STANDARD and self.config.shape is not None:
             # Rows of words, with their padding.
-            output.coarse_attentions = grid.flatten(2).unflatten(2, self.config.shape).sum(dim=3)
+            output.coarse_attentions = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)
         elif self.config.variant == STANDARD:
             # Summed over the words of each chunk; the last column is padding.
             owners = encoded.chunk_ids.repeat_interleave(copies, dim=0)
@@ -204,7 +204,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         given = {name: kwargs[name] for name in names if kwargs.get(name) is not None}
         return given | {"decoder_input_ids": input_ids[:, seen:]}
 
-    def _prepare_cache_for_generation(
+    def _prepare_cache_for_generation(  # type: ignore[override]
         self, generation_config: Any, model_kwargs: dict[str, Any], *args: Any, **kwargs: Any
     ) -> None:
         if generation_config.use_cache is not False and model_kwargs.get(CACHE) is None:
