@@ -20,6 +20,7 @@ from discsum.abstractive.coarse_to_fine.decoder import AttentiveDecoder
 from discsum.abstractive.coarse_to_fine.encoder import ChunkEncoder, EncodedChunks
 from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.family import IGNORED
+from discsum.errors import InputError
 
 # What `generate` calls the cache, by the version of transformers.
 _ARGUMENTS = inspect.signature(GenerationMixin.prepare_inputs_for_generation).parameters
@@ -137,14 +138,16 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             return_dict: Without effect.
 
         Raises:
-            InputError: See `ChunkEncoder`.
+            InputError: No text or nothing to write, or a text that `ChunkEncoder` refuses.
         """
         soft = self.config.variant != C2F if soft is None else soft or self.config.variant != C2F
         if encoder_outputs is None:
-            assert input_ids is not None, "expected input_ids or encoder_outputs"
+            if input_ids is None:
+                raise InputError("expected input_ids or encoder_outputs, got neither")
             encoder_outputs = self.encoder(input_ids, attention_mask, chunk_ids, record, whole=soft)
         if decoder_input_ids is None:
-            assert labels is not None, "expected decoder_input_ids or labels"
+            if labels is None:
+                raise InputError("expected labels or decoder_input_ids, got neither")
             decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
         state = cache or past_key_values or RecurrentCache()
         vectors, memory = encoder_outputs.last_hidden_state, encoder_outputs.memory
@@ -189,8 +192,8 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             # Rows of words, with their padding.
             output.coarse_attentions = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)
         elif self.config.variant == STANDARD:
-            # Summed over the words of each chunk; the last column is padding.
-            owners = encoded.chunk_ids.repeat_interleave(copies, dim=0)
+            # Summed over the words of each chunk; the last column is padding. `generate` repeats rows for beams.
+            owners = encoded.chunk_ids.repeat_interleave(len(grid) // len(encoded.chunk_ids), dim=0)
             count = int(owners.max()) + 1
             sums = words.new_zeros(*words.shape[:2], count + 1)
             columns = (owners % (count + 1))[:, None].expand(words.shape)
