@@ -56,7 +56,10 @@ def abstract(
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the selection.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the selector, for example feature_map=relu."),
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="An option of the selector, as feature_map=relu, or of a coarse-to-fine model, as variant=hier.",
+        ),
     ] = None,
     per_beam: Annotated[bool, typer.Option("--per-beam", help="Select sentences for each beam separately.")] = False,
     beams: Beams = BEAMS,

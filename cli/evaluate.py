@@ -239,9 +239,17 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
         _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
-        rest = (given["settings"] or [], given["draws"], given["output"], given["style"])
-        places = Path(data), Path(given["runs"])
-        show_table(int(table), given["setting"], *places, *rest, scarce=given["low_resource"])
+        show_table(
+            int(table),
+            given["setting"],
+            Path(data),
+            Path(given["runs"]),
+            given["settings"] or [],
+            given["draws"],
+            given["output"],
+            given["style"],
+            scarce=given["low_resource"],
+        )
         return
     from discsum.abstractive.generation import Generation
     from discsum.data.pairs import PairSource

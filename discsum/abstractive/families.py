@@ -42,9 +42,14 @@ def family_of(name_or_path: str) -> str:
     A folder without one, which loading will refuse, is of the default family.
 
     Raises:
-        WeightsError: A configuration that is no JSON.
+        WeightsError: A configuration that is no JSON, or names a family that is none.
     """
     path: Path | None = Path(name_or_path) / CONFIG
     if name_or_path.startswith(HUB):
         path = hub_files(name_or_path, CONFIG)[0]
-    return str(read_object(path, WeightsError).get(FIELD, DEFAULT)) if path and path.is_file() else DEFAULT
+    if path is None or not path.is_file():
+        return DEFAULT
+    found = read_object(path, WeightsError).get(FIELD, DEFAULT)
+    if found not in FAMILIES:
+        raise WeightsError(f"{path}: {FIELD}: expected one of {', '.join(FAMILIES)}, got {found!r}")
+    return str(found)

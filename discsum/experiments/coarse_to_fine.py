@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +93,7 @@ def measure_chunks(
     generation: Generation,
     report: Callable[[int], None] = lambda done: None,
 ) -> ChunkTable:
-    """Return the table of coarse-to-fine models and extractive systems; the latter select one sentence (FIRST: `lead`).
+    """Return the table of coarse-to-fine models and extractive systems, as `lead` (the paper's FIRST) and `ilp`.
 
     Args:
         models: Folders of coarse-to-fine models, names of baselines or extractive models.
@@ -112,7 +112,7 @@ def measure_chunks(
         if not own:
             raise InputError(f"{pair.id}: expected a reference with a line of text, got none")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
-    rows = []
+    rows: list[ChunkRow] = []
     for name in models:
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
         if is_sequence_to_sequence(name):
@@ -127,7 +127,7 @@ def measure_chunks(
             written = [one.summary for one in maps]
             lines = split_lines(written, parser())
         else:
-            lines = [one for document in documents for one in _extracted(name, document)]
+            lines = extracted(name, documents)
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
@@ -150,7 +150,12 @@ def perplexity(summarizer: AbstractiveSummarizer, documents: Sequence[Document],
     return math.exp(total / tokens)
 
 
-def _extracted(name: str, document: Document) -> Iterator[str]:
-    """Yield the one sentence that an extractive system selects."""
-    policy = usual_policy("sentence", 1)
-    yield "\n".join(extract(document, load_scorer(name, policy.unit), policy).lines)
+def extracted(name: str, documents: Sequence[Document]) -> list[str]:
+    """Return what an extractive system selects of each document, a sentence per line.
+
+    It is one sentence, as the models write one; six EDUs of a system that selects all units together, as `ilp`, whose
+    summaries in the paper have several sentences too.
+    """
+    scorer = load_scorer(name, "sentence")
+    policy = usual_policy("edu") if scorer.own_selection else usual_policy("sentence", 1)
+    return ["\n".join(extract(document, scorer, policy).lines) for document in documents]

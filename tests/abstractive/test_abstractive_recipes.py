@@ -34,8 +34,11 @@ def test_a_folder_says_its_family(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": "bart"}))
     assert family_of(str(tmp_path)) == "sparse"
+    path.write_text(json.dumps({FIELD: "coarse_to_fine"}))
+    assert family_of(str(tmp_path)) == "coarse_to_fine"
     path.write_text(json.dumps({FIELD: "other"}))
-    assert family_of(str(tmp_path)) == "other"
+    with pytest.raises(WeightsError, match=r"config\.json: discsum_family: expected one of sparse.*got 'other'"):
+        family_of(str(tmp_path))
     path.write_text("[")
     with pytest.raises(WeightsError, match="expected JSON"):
         family_of(str(tmp_path))

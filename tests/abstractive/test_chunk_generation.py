@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM
 from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
 from discsum.abstractive.coarse_to_fine.memory import Record
+from discsum.errors import InputError
 
 KINDS = [
     {"variant": "standard"},
@@ -48,6 +49,22 @@ def test_the_cache_changes_nothing(kind, beams):
     options = {"num_beams": beams, "max_new_tokens": 8, "min_new_tokens": 4}
     with_it, without = (model.generate(**texts.of(model), use_cache=use, **options) for use in (True, False))
     assert torch.equal(with_it, without)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, {"variant": "standard", "chunks": "sentences"}], ids=lambda kind: str(kind))
+def test_attentions_may_be_asked_for(kind):
+    texts, model = Texts(), make_model(**kind)
+    options = {"num_beams": 2, "max_new_tokens": 4, "return_dict_in_generate": True}
+    found, plain = (model.generate(**texts.of(model), output_attentions=asked, **options) for asked in (True, False))
+    assert torch.equal(found.sequences, plain.sequences)
+
+
+def test_a_call_without_a_text():
+    model = make_model()
+    with pytest.raises(InputError, match="expected input_ids or encoder_outputs, got neither"):
+        model(labels=torch.ones(1, 2, dtype=torch.long))
+    with pytest.raises(InputError, match="expected labels or decoder_input_ids, got neither"):
+        model(torch.ones(1, 2, dtype=torch.long))
 
 
 def exhaustive(model, texts, row, words, most):

@@ -213,6 +213,8 @@ def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_p
     assert all(torch.equal(value, there[name]) for name, value in run.task.family.model.state_dict().items())
     run.run(silent)
     assert json.loads((tmp_path / "c2f" / "best" / CONFIG).read_text())["variant"] == "c2f"
+    with pytest.raises(InputError, match=r"network\.chunks: expected 8x10, as .* was trained, got 4x20"):
+        trainer(data, parser_folder, tmp_path / "other", model=str(best), network={"chunks": "4x20"})
 
 
 def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):

@@ -6,8 +6,9 @@ The paper's sizes (two layers of 500, chunks of 40 words) with random weights, o
 the encoder and the attention of `--steps` steps for random states of the decoder, of which so many as `--chosen` are
 different: few, as in a trained model, whose attention stays with some chunks, up to another one at each step.
 "encoded" counts the chunks that were encoded, with the last one, with which the decoder begins. "generate" is greedy
-search of as many tokens, which the model's own choices decide. Every system of a length is measured in turn and in one
-process, medians of `--repeats`. Ratios are those of `hier` with the same coarse encoder, and of `standard`.
+search of as many tokens, which the model's own choices decide. The systems of a length take turns in one process,
+`--repeats` times, so that their ratios hold on a busy machine too; figures are medians. Ratios are those of `hier` with
+the same coarse encoder, and of `standard`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -46,32 +48,50 @@ def reads(model: CoarseToFineForConditionalGeneration, ids: Tensor, queries: Ten
     return int(encoded.memory.encoded)
 
 
-def median_time(work: Callable[[], object], repeats: int) -> float:
-    """Return the median seconds of some calls."""
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times)
+@dataclass(frozen=True)
+class System:
+    """A model with the states of its decoder `(steps, hidden)`, and what was measured of it.
+
+    Attributes:
+        times: Seconds of reading, and of `generate`.
+    """
+
+    variant: str
+    coarse: str
+    model: CoarseToFineForConditionalGeneration
+    queries: Tensor
+    times: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+
+    def run(self, ids: Tensor) -> None:
+        """Measure it once."""
+        steps = len(self.queries)
+        limits = {"max_new_tokens": steps, "min_new_tokens": steps, "num_beams": 1}
+        works = (lambda: reads(self.model, ids, self.queries), lambda: self.model.generate(input_ids=ids, **limits))
+        for work, times in zip(works, self.times, strict=True):
+            started = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - started)
+
+    def shown(self, others: Sequence[System]) -> str:
+        """Return the medians, and how many times as long other systems took."""
+        cells = []
+        for place, own in enumerate(self.times):
+            seconds = statistics.median(own)
+            compared = [statistics.median(other.times[place]) / seconds for other in others]
+            cells += [f"{seconds:12.3f}", *(f"{ratio:10.1f}" for ratio in compared)]
+        return "".join(cells)
 
 
-def measured(
-    model: CoarseToFineForConditionalGeneration, ids: Tensor, chosen: int, steps: int, repeats: int
-) -> tuple[float, float, int]:
-    """Return the seconds of reading and of `generate`, and the chunks that reading encoded."""
-    pool = torch.randn(min(chosen, steps), model.config.hidden_size, generator=torch.Generator().manual_seed(2))
-    queries = pool[torch.arange(steps) % len(pool)]
-    # Whatever is made at the first call.
-    reads(model, ids[:, :CHUNK], queries[:1])
-    read = median_time(lambda: reads(model, ids, queries), repeats)
-    limits = {"max_new_tokens": steps, "min_new_tokens": steps, "num_beams": 1}
-    return read, median_time(lambda: model.generate(input_ids=ids, **limits), repeats), reads(model, ids, queries)
-
-
-def ratios(place: int, row: tuple[float, ...], others: Sequence[tuple[float, ...] | None]) -> str:
-    """Return how many times as long others took; empty for one that was not measured."""
-    return "".join(f"{other[place] / row[place]:10.1f}" if other else f"{'':10}" for other in others)
+def systems_of(words: int, chosen: Sequence[int], steps: int, sizes: dict[str, int]) -> list[System]:
+    """Return the systems that read a text of so many words, `standard` first."""
+    found = []
+    for variant, coarse in (("standard", "conv"), ("hier", "bow"), ("hier", "conv"), ("c2f", "bow"), ("c2f", "conv")):
+        model = make_model(variant, coarse, words, sizes)
+        for count in chosen if variant == "c2f" else [1]:
+            generator = torch.Generator().manual_seed(2)
+            pool = torch.randn(min(count, steps), model.config.hidden_size, generator=generator)
+            found.append(System(variant, coarse, model, pool[torch.arange(steps) % len(pool)]))
+    return found
 
 
 @torch.inference_mode()
@@ -85,21 +105,22 @@ def main() -> None:
     options.add_argument("--small", action="store_true", help="A fifth of the paper's sizes.")
     arguments = options.parse_args()
     torch.set_num_threads(1)
-    head = "".join(f"{name:>10}" for name in ("hier/", "standard/"))
-    print(f"{'words':>7}  {'system':14}{'encoded':>8}{'reads s':>10}{head}{'generate s':>12}{head}")
+    head = f"{'hier/':>10}{'standard/':>10}"
+    print(f"{'words':>7}  {'system':14}{'encoded':>8}{'reads s':>12}{head}{'generate s':>12}{head}")
     for words in arguments.words:
         ids = torch.randint(4, VOCABULARY, (1, words), generator=torch.Generator().manual_seed(1))
-        rows: dict[tuple[str, str], tuple[float, float, int]] = {}
-        systems = [("standard", "conv", 1)]
-        for coarse in ("bow", "conv"):
-            systems += [("hier", coarse, 1), *(("c2f", coarse, chosen) for chosen in arguments.chosen)]
-        for variant, coarse, chosen in systems:
-            model = make_model(variant, coarse, words, SMALL if arguments.small else {})
-            row = rows[variant, coarse] = measured(model, ids, chosen, arguments.steps, arguments.repeats)
-            others = [rows.get(("hier", coarse)), rows["standard", "conv"]]
-            name = variant if variant == "standard" else f"{variant} {coarse}"
-            shown = f"{row[0]:10.3f}{ratios(0, row, others)}{row[1]:12.3f}{ratios(1, row, others)}"
-            print(f"{words:7}  {name:14}{row[2]:8}{shown}", flush=True)
+        systems = systems_of(words, arguments.chosen, arguments.steps, SMALL if arguments.small else {})
+        for system in systems:
+            # Whatever is made at the first call.
+            reads(system.model, ids[:, :CHUNK], system.queries[:1])
+        for _ in range(arguments.repeats):
+            for system in systems:
+                system.run(ids)
+        for system in systems:
+            same = [other for other in systems if other.variant == "hier" and other.coarse == system.coarse]
+            name = system.variant if system is systems[0] else f"{system.variant} {system.coarse}"
+            encoded = reads(system.model, ids, system.queries)
+            print(f"{words:7}  {name:14}{encoded:8}{system.shown([same[0], systems[0]])}", flush=True)
 
 
 if __name__ == "__main__":

@@ -116,6 +116,13 @@ def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path,
     assert (result.code, "expected none of them with a coarse-to-fine model" in result.err) == (1, True)
 
 
+def test_analyses_of_sentences_do_not_take_them(discsum, folders, table):
+    for command in (("sparsity", table), ("time",)):
+        result = discsum("analyze", *command, "--model", folders["c2f"])
+        assert result.code == 1
+        assert "expected a model with cross-attention to sentences, got one of the family coarse_to_fine" in result.err
+
+
 def test_fields_of_a_recipe(discsum):
     out = discsum("train", "coarse-to-fine/c2f-multi2", "--fields").out
     assert "family=coarse_to_fine\n    one of sparse, coarse_to_fine" in out

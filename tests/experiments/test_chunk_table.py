@@ -51,6 +51,13 @@ def test_the_best_highlight_counts(pair):
     assert (row.perplexity, row.entropy, row.encoded) == (None, None, None)
 
 
+def test_the_program_selects_units_of_several_sentences(pair):
+    found = measure_chunks(["lead", "ilp"], [pair], no_parser, Generation())
+    assert found.rows[1].words > found.rows[0].words
+    assert [line.split()[0] for line in found.report("table").splitlines()[2:4]] == ["lead", "ilp"]
+    assert "| lead |  | 100.00 |" in found.report("markdown")
+
+
 def test_rows_that_cannot_be_measured(pair):
     with pytest.raises(InputError, match="expected texts with reference summaries, got none"):
         measure_chunks(["lead"], [], no_parser, Generation())

@@ -41,7 +41,8 @@ class ChunkMaps:
     def entropies(self) -> NDArray[np.float64]:
         """`(written,)`: entropy of attention to chunks, in nats."""
         shares = self.coarse.astype(np.float64)
-        return -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
+        found: NDArray[np.float64] = -(shares * np.log(np.maximum(shares, 1e-300))).sum(axis=1)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the maps as a JSON object."""

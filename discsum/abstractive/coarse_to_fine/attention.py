@@ -80,7 +80,7 @@ class ChunkAttention(nn.Module):
         """Return `(rows, chunks)`; minus infinity for chunks without words, unless padding is attended to."""
         if self.config.variant == STANDARD:
             return query.new_zeros(len(query), 1)
-        scores = (vectors @ self.coarse(query)[..., None]).squeeze(-1)
+        scores: Tensor = (vectors @ self.coarse(query)[..., None]).squeeze(-1)
         if self.config.reads_padding:
             return scores
         return scores.masked_fill((memory.grid.counts == 0).repeat_interleave(copies, dim=0), float("-inf"))
@@ -103,7 +103,7 @@ class ChunkAttention(nn.Module):
         groups, k, length, hidden = states.shape
         projected = self.fine(query).view(groups, -1, hidden)
         # (groups, rows of a group, k, length)
-        scores = (projected @ states.flatten(1, 2).transpose(1, 2)).view(groups, -1, k, length)
+        scores: Tensor = (projected @ states.flatten(1, 2).transpose(1, 2)).view(groups, -1, k, length)
         if self.config.reads_padding:
             return scores.softmax(dim=-1).flatten(0, 1)
         inside = mask[:, None]

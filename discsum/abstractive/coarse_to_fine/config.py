@@ -10,7 +10,7 @@ from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, CONV, VARIAN
 from discsum.errors import InputError
 
 
-class CoarseToFineConfig(PretrainedConfig):
+class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
     """Sizes and kinds of attention of a model; the defaults are those of Ling and Rush 2017, sections 5.2 to 5.4.
 
     Attributes:
@@ -73,7 +73,7 @@ class CoarseToFineConfig(PretrainedConfig):
         Raises:
             InputError: An unknown kind, or fewer than one sample.
         """
-        super().__post_init__(**kwargs)
+        super().__post_init__(**kwargs)  # type: ignore[no-untyped-call]
         for name, choices in (("variant", VARIANTS), ("coarse", COARSE)):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name}: expected one of {', '.join(choices)}, got {getattr(self, name)!r}")

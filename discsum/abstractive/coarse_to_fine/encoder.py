@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers.utils import ModelOutput
+from transformers.utils.generic import ModelOutput
 
 from discsum.abstractive.coarse_to_fine.choices import C2F, CONV, STANDARD
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
@@ -18,7 +18,7 @@ from discsum.errors import InputError
 
 
 @dataclass
-class EncodedChunks(ModelOutput):  # type: ignore[misc]
+class EncodedChunks(ModelOutput):
     """Result of the encoder.
 
     Attributes:
@@ -76,7 +76,7 @@ class CoarseEncoder(nn.Module):
         # A chunk that is shorter than a window has one, filled with zeros.
         embedded = nn.functional.pad(embedded, (0, 0, 0, max(0, width - words.shape[1])))
         # (rows, filters, windows)
-        found = self.filters(embedded.transpose(1, 2)).relu()
+        found: Tensor = self.filters(embedded.transpose(1, 2)).relu()
         if not self.config.reads_padding:
             starts = torch.arange(found.shape[2], device=found.device)
             inside = starts <= (mask.sum(1, keepdim=True) - width).clamp(min=0)

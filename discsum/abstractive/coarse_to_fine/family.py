@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES
 from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, text_of
@@ -15,7 +15,7 @@ from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.objective import MovingBaseline, policy_loss, returns_of, rewards_of
-from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe
+from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe, Network
 from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer, read_vectors
 from discsum.abstractive.family import IGNORED, Family, FamilyCard
 from discsum.abstractive.folder import load_model, load_tokenizer
@@ -125,7 +125,9 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         """Return the recipe's model, with the recipe's choice of chunks, or a new one and a tokenizer of its words."""
         if recipe.model is not None:
             network = recipe.network
-            return cls.load(recipe.model, device=device, variant=network.variant, samples=network.samples)
+            family = cls.load(recipe.model, device=device, variant=network.variant, samples=network.samples)
+            _check_network(network, family.config, recipe.model)
+            return family
         tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase)
         special = {
             "pad_token_id": tokenizer.pad_token_id,
@@ -157,7 +159,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         frozen = self.config.coarse == BOW if recipe.frozen_embeddings is None else recipe.frozen_embeddings
         for embeddings in _word_embeddings(self.model):
             embeddings.weight.requires_grad_(not frozen)
-        coarse, rest = [], []
+        coarse: list[nn.Parameter] = []
+        rest: list[nn.Parameter] = []
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad:
                 (coarse if name.startswith("encoder.coarse.") else rest).append(parameter)
@@ -223,6 +226,18 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             "random weights and a vocabulary of the training texts",
             "Cross-entropy" + (" and, for the choice of chunks, REINFORCE" if network.variant == C2F else ""),
         )
+
+
+def _check_network(network: Network, config: CoarseToFineConfig, name: str) -> None:
+    """Raise `InputError` for settings that are neither the defaults nor those that a model was trained with."""
+    default = Network().settings
+    wrong = [
+        f"network.{field}: expected {getattr(config, field)}, as {name} was trained, got {value}"
+        for field, value in network.settings.items()
+        if value not in (getattr(config, field), default[field])
+    ]
+    if wrong:
+        raise InputError("; ".join(wrong))
 
 
 def _word_embeddings(model: Any) -> list[Any]:

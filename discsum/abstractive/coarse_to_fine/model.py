@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedModel
-from transformers.utils import ModelOutput
+from transformers.utils.generic import ModelOutput
 
 from discsum.abstractive.coarse_to_fine.attention import Reading
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
@@ -20,6 +20,7 @@ from discsum.abstractive.coarse_to_fine.decoder import AttentiveDecoder
 from discsum.abstractive.coarse_to_fine.encoder import ChunkEncoder, EncodedChunks
 from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.family import IGNORED
+from discsum.errors import InputError
 
 # What `generate` calls the cache, by the version of transformers.
 _ARGUMENTS = inspect.signature(GenerationMixin.prepare_inputs_for_generation).parameters
@@ -27,7 +28,7 @@ CACHE = "cache" if "cache" in _ARGUMENTS else "past_key_values"
 
 
 @dataclass
-class CoarseToFineOutput(ModelOutput):  # type: ignore[misc]
+class CoarseToFineOutput(ModelOutput):
     """Result of a forward pass.
 
     Attributes:
@@ -57,7 +58,7 @@ class CoarseToFineOutput(ModelOutput):  # type: ignore[misc]
     log_choices: Tensor | None = None
 
 
-class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
+class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
     """An LSTM encoder and decoder whose attention is `standard`, `hier` or `c2f` (Ling and Rush 2017)."""
 
     config_class = CoarseToFineConfig
@@ -73,7 +74,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         self.decoder = AttentiveDecoder(config)
         self.dropout = nn.Dropout(config.dropout)
         self.generator = nn.Linear(config.hidden_size, config.vocab_size)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     def _init_weights(self, module: nn.Module) -> None:
         for parameter in module.parameters(recurse=False):
@@ -137,14 +138,16 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             return_dict: Without effect.
 
         Raises:
-            InputError: See `ChunkEncoder`.
+            InputError: No text or nothing to write, or a text that `ChunkEncoder` refuses.
         """
         soft = self.config.variant != C2F if soft is None else soft or self.config.variant != C2F
         if encoder_outputs is None:
-            assert input_ids is not None, "expected input_ids or encoder_outputs"
+            if input_ids is None:
+                raise InputError("expected input_ids or encoder_outputs, got neither")
             encoder_outputs = self.encoder(input_ids, attention_mask, chunk_ids, record, whole=soft)
         if decoder_input_ids is None:
-            assert labels is not None, "expected decoder_input_ids or labels"
+            if labels is None:
+                raise InputError("expected labels or decoder_input_ids, got neither")
             decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
         state = cache or past_key_values or RecurrentCache()
         vectors, memory = encoder_outputs.last_hidden_state, encoder_outputs.memory
@@ -187,10 +190,10 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         output.coarse_attentions = torch.stack([one.coarse for one in readings], dim=1)
         if self.config.variant == STANDARD and self.config.shape is not None:
             # Rows of words, with their padding.
-            output.coarse_attentions = grid.flatten(2).unflatten(2, self.config.shape).sum(dim=3)
+            output.coarse_attentions = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)
         elif self.config.variant == STANDARD:
-            # Summed over the words of each chunk; the last column is padding.
-            owners = encoded.chunk_ids.repeat_interleave(copies, dim=0)
+            # Summed over the words of each chunk; the last column is padding. `generate` repeats rows for beams.
+            owners = encoded.chunk_ids.repeat_interleave(len(grid) // len(encoded.chunk_ids), dim=0)
             count = int(owners.max()) + 1
             sums = words.new_zeros(*words.shape[:2], count + 1)
             columns = (owners % (count + 1))[:, None].expand(words.shape)
@@ -204,7 +207,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         given = {name: kwargs[name] for name in names if kwargs.get(name) is not None}
         return given | {"decoder_input_ids": input_ids[:, seen:]}
 
-    def _prepare_cache_for_generation(
+    def _prepare_cache_for_generation(  # type: ignore[override]
         self, generation_config: Any, model_kwargs: dict[str, Any], *args: Any, **kwargs: Any
     ) -> None:
         if generation_config.use_cache is not False and model_kwargs.get(CACHE) is None:
