@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 
-from discsum.cli.analysis import load_model, write_numbers
+from discsum.cli.analysis import write_numbers
 from discsum.cli.progress import counting, loading
 from discsum.errors import InputError
 
@@ -18,8 +18,9 @@ def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats:
     with loading("the model"):
         from discsum.abstractive.analysis.encoding_time import encoder_times
         from discsum.abstractive.analysis.pictures import curves
+        from discsum.abstractive.summarizer import AbstractiveSummarizer
 
-        summarizer = load_model(model, None, device=device)
+        summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
     most = summarizer.positions
     if most is not None and lengths[-1] > most:
         raise InputError(f"--lengths: expected at most {most}, the positions of {model}, got {lengths[-1]}")
