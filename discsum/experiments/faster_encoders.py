@@ -101,7 +101,7 @@ def measure_encoders(
         if not pair.references or not pair.references[0].split():
             raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
-    rows = []
+    rows: list[EncoderRow] = []
     for name in models:
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
@@ -149,7 +149,7 @@ def _learned(
         tokens += count
         model.train()
         started = time.perf_counter()
-        losses()["loss"].backward()
+        torch.autograd.backward(losses()["loss"])
         if model.device.type == "cuda":
             torch.cuda.synchronize()
         seconds += time.perf_counter() - started

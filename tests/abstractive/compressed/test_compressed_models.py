@@ -87,9 +87,10 @@ def test_a_model_may_be_sparse_as_well(first, inputs, tmp_path):
     expected = generated(model, inputs, num_beams=3, **both)
     assert model.sparse.last.read == (2, 2)
     model.save_pretrained(tmp_path / "model")
-    loaded = sparse_from_pretrained(tmp_path / "model")
-    assert loaded.compressed.config == model.compressed.config
-    assert generated(loaded, inputs, num_beams=3, **both) == expected
+    for read in (sparse_from_pretrained, from_pretrained):
+        loaded = read(tmp_path / "model")
+        assert loaded.compressed.config == model.compressed.config
+        assert generated(loaded, inputs, num_beams=3, **both) == expected
     alone = decompress(copy.deepcopy(model))
     assert alone.sparse.last is None
     assert generated(alone, inputs, layout=inputs.layout, num_beams=3) != expected
