@@ -14,10 +14,12 @@ from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     Beams,
+    CoveragePenalty,
     Device,
     Encoding,
     Input,
     Inputs,
+    LengthPenalty,
     MaxDocumentBytes,
     MaxTokens,
     MinTokens,
@@ -54,13 +56,21 @@ def abstract(
     beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the selection.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of the selector, for example feature_map=relu."),
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="An option of the selector, as feature_map=relu, or of a coarse-to-fine model, as variant=hier.",
+        ),
     ] = None,
     per_beam: Annotated[bool, typer.Option("--per-beam", help="Select sentences for each beam separately.")] = False,
     beams: Beams = BEAMS,
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
+    length_penalty: LengthPenalty = None,
+    coverage_penalty: CoveragePenalty = None,
+    block_trigrams: Annotated[
+        bool, typer.Option("--block-trigrams", help="Write no trigram twice, unless it has a full stop.")
+    ] = False,
     device: Device = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
     output: Output = None,
@@ -89,13 +99,16 @@ def abstract(
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+    given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
+    # Families have other options: only what is said counts.
+    options |= {name: value for name, value in given.items() if value is not None}
     entries = read_inputs(
         inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
     )
     job = Job.of(inputs, entries, sentences)
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
-    generation = Generation(beams, min_tokens, max_tokens, truncate)
+    generation = Generation(beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams)
 
     def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:
         with loading("the model"):
@@ -103,9 +116,7 @@ def abstract(
             from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
-            summarizer = AbstractiveSummarizer.from_pretrained(
-                model, selector=selector, r=r, beta=beta, share_beams=not per_beam, device=device, **options
-            )
+            summarizer = AbstractiveSummarizer.from_pretrained(model, device=device, **options)
 
         def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
             parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
@@ -123,8 +134,9 @@ def _note_whole(summary: AbstractiveSummary) -> None:
     """Report on standard error if all sentences are read although `--r` is smaller."""
     from discsum.abstractive.sparse.costs import whole_below
 
-    if summary.r is not None and summary.r < summary.sentences == summary.read:
+    r, sentences, read = (summary.details.get(name) for name in ("r", "sentences", "read"))
+    if r is not None and r < sentences == read:
         say(
-            f"discsum: {summary.document.id}: all {summary.sentences} sentences are read: with --r {summary.r} that is "
-            f"faster below {whole_below(summary.r)} sentences"
+            f"discsum: {summary.document.id}: all {sentences} sentences are read: with --r {r} that is faster below "
+            f"{whole_below(r)} sentences"
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -24,9 +25,16 @@ Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents
 def load_model(
     model: str, selector: str | None = ALL, r: int | None = None, device: str = "cpu", **options: Any
 ) -> AbstractiveSummarizer:
-    """Return a model with a selector; None keeps the selector that it was trained with."""
+    """Return a model with a selector; None keeps the selector that it was trained with.
+
+    Raises:
+        InputError: A model of a family without selectors.
+    """
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
+    family = family_of(model)
+    if family != DEFAULT:
+        raise InputError(f"{model}: expected a model with cross-attention to sentences, got one of the family {family}")
     return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, device=device, **options)
 
 

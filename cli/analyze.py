@@ -9,9 +9,12 @@ from typing import Annotated
 
 import typer
 
+from discsum.abstractive.families import family_of
 from discsum.abstractive.folder import check_model, check_place
-from discsum.abstractive.sparse.selectors import check_name
+from discsum.abstractive.sparse.selectors import ALL, check_name
 from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
+from discsum.cli.analyze_chunks import draw_chunks
+from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.command import command_app
 from discsum.cli.completion import selectors
@@ -31,7 +34,7 @@ def attention(
     layer: Annotated[int, typer.Option(min=1, help="Decoder layer, from 1.")] = 1,
     selector: Annotated[
         str, typer.Option(autocompletion=selectors, help="Selector of the sentences that each step reads.")
-    ] = "all",
+    ] = ALL,
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens of the summary.")] = 60,
     parser: ParserName = SHIPPED_PARSER,
@@ -39,7 +42,8 @@ def attention(
 ) -> None:
     """Plot attention to sentences and words during generation.
 
-    Figures 5 to 8 of Manakul and Gales 2021.
+    Figures 5 to 8 of Manakul and Gales 2021; figure 3 of Ling and Rush 2017, attention to chunks, for a coarse-to-fine
+    model.
 
     Example: discsum analyze attention article.txt --model hf:facebook/bart-large-cnn --layer 6 -o analysis
     """
@@ -53,6 +57,11 @@ def attention(
     item = items[0]
     if not isinstance(item, Item):
         raise InputError(str(item))
+    if family_of(model) == "coarse_to_fine":
+        if (layer, selector, r) != (1, ALL, None):
+            raise InputError("--layer, --selector, --r: expected none of them with a coarse-to-fine model")
+        draw_chunks(item, model, output, max_tokens, parser, device)
+        return
     with loading("the model"):
         from discsum.abstractive.analysis.attention_maps import attention_maps
         from discsum.abstractive.analysis.pictures import heatmap
@@ -144,16 +153,28 @@ def time(
         ),
     ] = "all",
     r: Annotated[int | None, typer.Option("--r", min=1, help="Number of selected sentences.")] = None,
+    encoder: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--lengths",
+            min=1,
+            help="Time a compressed encoder instead, beside its own attention, on texts of so many tokens; may be "
+            "repeated.",
+        ),
+    ] = None,
     device: Device = "cpu",
 ) -> None:
-    """Fit decoding time by input and output length.
+    """Fit decoding time by input and output length, or measure a compressed encoder.
 
-    Eq 1 and appendix B of Manakul and Gales 2021.
+    Eq 1 and appendix B of Manakul and Gales 2021; with --lengths figure 5 of Yap et al.
 
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
     check_model(model)
     check_name(selector)
+    if encoder:
+        show_encoder_times(model, output, encoder, repeats, device)
+        return
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
     _check_lengths(lengths, tokens)
     with loading("the model"):

@@ -16,6 +16,8 @@ from discsum.cli.options import (
     Beams,
     BlockTrigrams,
     Brevity,
+    CoveragePenalty,
+    LengthPenalty,
     MaxTokens,
     MinTokens,
     ParserName,
@@ -24,6 +26,7 @@ from discsum.cli.options import (
     Selector,
     Truncate,
 )
+from discsum.cli.paper_tables import COARSE_TO_FINE, FASTER_ENCODERS
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable
@@ -41,9 +44,12 @@ app = command_app()
 # Formats of the figures.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
-OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate")
+OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 # Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
+# Those of Xiao et al. 2020, whose rows are trained if they are not yet; and those of trained models.
+OF_XIAO = ("2", "3")
+TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
 
 
 @app.command()
@@ -97,6 +103,8 @@ def evaluate(
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
     truncate: Truncate = False,
+    length_penalty: LengthPenalty = None,
+    coverage_penalty: CoveragePenalty = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of each document."),
@@ -113,11 +121,13 @@ def evaluate(
         ),
     ] = False,
     table: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            metavar="2|3",
-            help="Train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation and "
-            "DATA/test, folders that discsum preprocess made.",
+            metavar="|".join(TABLES),
+            help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
+            "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
+            "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
+            "faster-encoders: accuracy, perplexity, speed and ROUGE of each MODEL, as in tables 2 and 3 of Yap et al.",
         ),
     ] = None,
     setting: Annotated[
@@ -142,7 +152,8 @@ def evaluate(
     """Evaluate parsers on gold trees, summarizers on references.
 
     Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
-    sequence-to-sequence models as for discsum abstract, which --selector to --truncate apply to.
+    sequence-to-sequence models as for discsum abstract, which --block-trigrams and --selector to --coverage-penalty
+    apply to.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -159,13 +170,7 @@ def evaluate(
     if not Path(data).exists():
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
-        from discsum.cli.paper_tables import show_table
-
-        if models:
-            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
-        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
-        places = Path(data), Path(runs)
-        show_table(table, setting, *places, settings or [], draws, output, style, scarce=low_resource)
+        _show_table(context, models, data)
         return
     from discsum.cli.parser_scores import show_parsers
     from discsum.data.pairs import PairSource
@@ -200,7 +205,9 @@ def evaluate(
         from discsum.parsers.loading import load_parser
 
         engine = partial(load_parser, parser)
-        generation = Generation(beams, min_tokens, max_tokens, truncate)
+        generation = Generation(
+            beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
+        )
         systems = [load_system(name, policy, engine, generation, selector, r) for name in models]
     results = measure(
         systems,
@@ -219,6 +226,42 @@ def evaluate(
     if output is not None:
         write_documents(Path(output), results)
     run.finish()
+
+
+def _show_table(context: typer.Context, models: list[str], data: str) -> None:
+    """Print what `--table` names; options are those of the command."""
+    from discsum.cli.paper_tables import show_models, show_table
+
+    given = context.params
+    table = given["table"]
+    check_choice("--table", table, TABLES)
+    if table in OF_XIAO:
+        if models:
+            raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
+        _check_unused(context, ("models_and_data", *OF_TABLES, "head_files", "output", "style"), "--table")
+        show_table(
+            int(table),
+            given["setting"],
+            Path(data),
+            Path(given["runs"]),
+            given["settings"] or [],
+            given["draws"],
+            given["output"],
+            given["style"],
+            scarce=given["low_resource"],
+        )
+        return
+    from discsum.abstractive.generation import Generation
+    from discsum.data.pairs import PairSource
+
+    if not models:
+        raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
+    searched = OF_GENERATION[2:]
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", *searched, "style")
+    _check_unused(context, used, f"--table {table}")
+    source = PairSource(data, given["text_column"], given["summary_column"])
+    rows, generation = (given["first"], given["last"]), Generation(*(given[name] for name in searched))
+    show_models(table, models, source, *rows, given["parser"], generation, given["style"])
 
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:

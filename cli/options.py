@@ -125,6 +125,14 @@ ReadSentences = Annotated[
 Beams = Annotated[int, typer.Option(min=1, help="Number of beams.")]
 MinTokens = Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of the summary.")]
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.")]
+LengthPenalty = Annotated[
+    float | None,
+    typer.Option(min=0, help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty."),
+]
+CoveragePenalty = Annotated[
+    float | None,
+    typer.Option(min=0, help="Weight of the penalty of reading words again, for models with copy attention."),
+]
 Truncate = Annotated[bool, typer.Option("--truncate", help="Truncate texts that are longer than the model's input.")]
 BlockTrigrams = Annotated[
     bool | None,

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from discsum.abstractive.generation import Generation
+    from discsum.data.pairs import PairSource
+
+# Tables of models that are trained already.
+COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:
@@ -50,3 +58,40 @@ def show_table(
     typer.echo(table_report(results, table, data, settings, draws, style))
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])
+
+
+def show_models(
+    table: str,
+    models: Sequence[str],
+    source: PairSource,
+    first: int,
+    last: int | None,
+    parser: str,
+    generation: Generation,
+    style: str,
+) -> None:
+    """Print the figures that a paper gives of its models, for models on rows of a table.
+
+    For `coarse-to-fine` extractive systems may be among them.
+
+    Raises:
+        InputError: A row that cannot be read, as its documents would differ between runs.
+    """
+    from functools import partial
+
+    from discsum.cli.progress import counting, loading
+    from discsum.data.pairs import Pair
+
+    pairs = []
+    for pair in source.pairs(first, last):
+        if not isinstance(pair, Pair):
+            raise InputError(f"{pair.source}: {pair.reason}")
+        pairs.append(pair)
+    with loading("the models"):
+        from discsum.experiments.coarse_to_fine import measure_chunks
+        from discsum.experiments.faster_encoders import measure_encoders
+        from discsum.parsers.loading import load_parser
+    with counting("evaluated", len(models) * len(pairs)) as show:
+        measure = measure_chunks if table == COARSE_TO_FINE else measure_encoders
+        found = measure(models, pairs, partial(load_parser, parser), generation, show)
+    typer.echo(found.report(style))

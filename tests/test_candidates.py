@@ -58,7 +58,7 @@ def test_what_depends_on_one_half_brings_both():
     assert select(DOCUMENT, np.eye(5)[3], policy) == [0, 2, 3]
 
 
-@pytest.mark.parametrize("name", ["lead", "random", "textrank", "marcu", "tree-knapsack"])
+@pytest.mark.parametrize("name", ["lead", "random", "textrank", "marcu", "tree-knapsack", "ilp"])
 @pytest.mark.parametrize(
     "budget", [*(Budget(units=units) for units in range(1, 6)), *(Budget(words=words) for words in range(1, 16))]
 )

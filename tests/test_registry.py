@@ -27,7 +27,7 @@ NAMES = {
     "mixed none",
     "oracle": "bertsum discobert-edu kedzie rouge12-f",
     "format": "dis html json networkx nltk rs3 rs4 rsd svg tree",
-    "baseline": "lead marcu random textrank tree-knapsack",
+    "baseline": "ilp lead marcu random textrank tree-knapsack",
     "selector": "attention_pooling gru ideal mean_key mean_variance min_max model_free random",
     "engine": "local",
 }

@@ -3,25 +3,56 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from discsum.abstractive.folder import plain_tokenizer
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.document import Document
+from discsum.files import replacing_folder
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
 
-    from discsum.abstractive.training.recipe import AbstractiveRecipe
+    from discsum.training.task import Step
 
 # Label of `transformers` where nothing is predicted.
 IGNORED = -100
 
+Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
 
-class Family(ABC):
-    """A sequence-to-sequence model with its tokenizer, and what its family changes in running and training it."""
+
+@dataclass(frozen=True)
+class FamilyCard:
+    """A family's part of a model card.
+
+    Attributes:
+        tag: Tag of the card, as `sparse-attention`.
+        model: What the model is and how to use it, in sentences.
+        initial: What a new model's weights and tokenizer come from.
+        objective: What was minimised, in one sentence without its end.
+    """
+
+    tag: str
+    model: str
+    initial: str
+    objective: str
+
+
+class Family(ABC, Generic[Recipe]):
+    """A sequence-to-sequence model with its tokenizer, and what its family changes in running and training it.
+
+    Attributes:
+        recipe_type: Class of its recipes.
+        unused_parameters: Whether some parameters have no gradient in some steps.
+    """
+
+    recipe_type: ClassVar[type[AbstractiveRecipe]]
+    unused_parameters: ClassVar[bool] = False
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         """Wrap a loaded model."""
@@ -37,41 +68,91 @@ class Family(ABC):
             InputError: A model that the family cannot use, or unknown options.
         """
 
-    @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write the model, its tokenizer and the family's own files to a folder, all or nothing."""
+        """Write the model with what its family adds, and its tokenizer, to a folder, all of it or nothing."""
+        with replacing_folder(folder) as new:
+            self.model.save_pretrained(new)
+            plain_tokenizer(self.tokenizer).save_pretrained(new)
+
+    @property
+    def positions(self) -> int | None:
+        """Maximum number of input tokens; none where the model's configuration sets no limit."""
+        return self._positions("encoder")
+
+    @property
+    def target_positions(self) -> int | None:
+        """Maximum number of output tokens; none where the model's configuration sets no limit."""
+        return self._positions("decoder")
+
+    def _positions(self, side: str) -> int | None:
+        config = self.model.config
+        # LED has other names than BART.
+        names = (f"max_{side}_position_embeddings", "max_position_embeddings")
+        return next((int(getattr(config, name)) for name in names if hasattr(config, name)), None)
+
+    def texts(self, documents: Sequence[Document]) -> list[str]:
+        """Return what the tokenizer gets of each document."""
+        return [document.text for document in documents]
 
     @abstractmethod
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return additional arguments of `generate` and of `loss` for encoded documents.
+        """Return additional arguments of `generate` and of `loss` for documents whose `texts` are encoded.
 
         Raises:
             InputError: A document without the sentences or the tree that the model needs.
         """
 
+    def target_ids(
+        self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
+    ) -> Tensor:
+        """Return the ids `(documents, steps)` by which `targets` are learned; they are encoded as `written`."""
+        ids: Tensor = written["input_ids"]
+        return ids
+
+    def decode(self, generated: Tensor, documents: Sequence[Document], encoding: BatchEncoding) -> list[str]:
+        """Return the texts of generated ids `(documents, steps)`."""
+        texts: list[str] = self.tokenizer.batch_decode(
+            generated, skip_special_tokens=True, clean_up_tokenization_spaces=True
+        )
+        return texts
+
     @abstractmethod
-    def summary_fields(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return, for each document of `inputs`, fields of its `AbstractiveSummary`."""
+    def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return for each document of `inputs`, after `generate`, what the family says of its summary."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the family that scores depend on, by name."""
 
     @classmethod
     @abstractmethod
     def for_training(
-        cls, recipe: AbstractiveRecipe, device: str, scratch: tuple[Any, Any] | None, report: Callable[[str], None]
+        cls, recipe: Recipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> Self:
-        """Return the model that a run starts from: the recipe's, or `scratch`, a new model and its tokenizer."""
+        """Return the model that a run starts from: the recipe's, or a new one.
+
+        Args:
+            recipe: Settings of the run.
+            device: Where it runs.
+            texts: Returns the texts of the training documents, from which a new model's tokenizer is made.
+            report: Receives lines of progress.
+        """
 
     @classmethod
     @abstractmethod
-    def needs_tree(cls, recipe: AbstractiveRecipe) -> bool:
+    def needs_tree(cls, recipe: Recipe) -> bool:
         """Return whether a run needs documents with trees."""
 
     @abstractmethod
-    def trained_parameters(self, recipe: AbstractiveRecipe) -> list[nn.Parameter]:
-        """Return the parameters that a run trains, after freezing the others."""
+    def parameter_groups(self, recipe: Recipe) -> list[dict[str, Any]]:
+        """Return the groups of parameters that a run trains, after freezing the others; see `TrainingTask`."""
+
+    def begin_step(self, recipe: Recipe, step: Step) -> None:
+        """Prepare for the loss of a training step, which may be computed in several parts."""
 
     @abstractmethod
     def loss(
-        self, recipe: AbstractiveRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
+        self, recipe: Recipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
     ) -> dict[str, Tensor]:
         """Return the `loss` of a batch and its parts, means over tokens in nats.
 
@@ -82,3 +163,15 @@ class Family(ABC):
             done: Share of the first epoch that is done, from 0 to 1; 1 in validation.
             chances: `(documents,)` uniform random numbers.
         """
+
+    def state(self) -> dict[str, Any]:
+        """Return what a resumed run needs beside the model; see `TrainingTask.state`."""
+        return {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+
+    @classmethod
+    @abstractmethod
+    def card(cls, recipe: Recipe) -> FamilyCard:
+        """Return the family's part of the model card of a run."""

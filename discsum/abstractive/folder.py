@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discsum.constants import HUB
 from discsum.devices import check_device
@@ -14,6 +17,9 @@ from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
 from discsum.persistence import CONFIG
 from discsum.transformers_models import load_pretrained, load_pretrained_model
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Models on the hub that Manakul and Gales 2021 fine-tune.
 KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")
@@ -88,6 +94,49 @@ def is_sequence_to_sequence(name_or_path: str) -> bool:
         return False
 
 
+def folder_of(name_or_path: str) -> Path | None:
+    """Return the folder of a model's files, in the hub's cache for `hf:NAME`; none if the hub has no configuration."""
+    if not name_or_path.startswith(HUB):
+        return Path(name_or_path)
+    path = hub_files(name_or_path, CONFIG)[0]
+    return None if path is None else path.parent
+
+
+def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what: str) -> None:
+    """Load the weights that a conversion added to a model from its folder or the hub.
+
+    Args:
+        model: The converted model.
+        name_or_path: Where it was saved.
+        added: Whether a weight is one of the conversion's, by its name.
+        what: What they belong to, for errors.
+
+    Raises:
+        WeightsError: Other weights, or damaged files.
+    """
+    wanted = {name: value.shape for name, value in model.state_dict().items() if added(name)}
+    found = dict(_weights(name_or_path, added)) if wanted else {}
+    others = wanted.items() ^ {(name, value.shape) for name, value in found.items()}
+    if others:
+        raise WeightsError(
+            f"{name_or_path}: expected the weights of {what}, got others by name or size: "
+            f"{', '.join(sorted({name for name, _ in others}))}"
+        )
+    model.load_state_dict(found, strict=False)
+
+
+@contextmanager
+def without_report() -> Iterator[None]:
+    """Keep transformers from reporting the weights that a conversion added as unexpected ones."""
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 def plain_tokenizer(tokenizer: Any) -> Any:
     """Return a copy of a tokenizer without the settings of its last call and of its loading."""
     plain = copy.deepcopy(tokenizer)
@@ -101,3 +150,17 @@ def plain_tokenizer(tokenizer: Any) -> Any:
 
 def _not_found(name_or_path: str, found: str) -> WeightsError:
     return WeightsError(f"{name_or_path}: expected {EXPECTED}; {found}")
+
+
+def _weights(name_or_path: str, chosen: Callable[[str], bool]) -> Iterator[tuple[str, Tensor]]:
+    """Yield weights from the safetensors files of a model, of which there are several for large ones."""
+    from safetensors import SafetensorError, safe_open
+
+    folder = folder_of(name_or_path)
+    for path in sorted(folder.glob("model*.safetensors")) if folder is not None else []:
+        try:
+            with safe_open(path, framework="pt") as tensors:
+                for name in filter(chosen, tensors.keys()):
+                    yield name, tensors.get_tensor(name)
+        except (SafetensorError, OSError) as error:
+            raise WeightsError(f"{path}: expected safetensors, got {error}") from error

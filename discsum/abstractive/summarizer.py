@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from discsum.abstractive.families import family_class, family_of
 from discsum.abstractive.family import Family
-from discsum.abstractive.sparse.family import SparseFamily
+from discsum.abstractive.penalties import Penalties
 from discsum.document import Document
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
-
-FAMILIES: dict[str, type[Family]] = {"sparse": SparseFamily}
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class AbstractiveSummary:
         tokens: Tokens of the document within the model's positions.
         cut: Whether the document has more tokens.
         ids: Tokens of the summary, with its start and end tokens.
-        r: Sentences that the selector selects at each step; none for all.
-        sentences: Sentences of the document within the model's positions.
-        read: Sentences that each step read: all of them where that is faster than selecting.
+        details: What the family says of it. Sparse models: `selector`; `r`, the sentences that it selects at each step,
+            none for all; the document's `sentences` within the model's positions; and `read`, the sentences that each
+            step read, all of them where that is faster than selecting.
     """
 
     document: Document
@@ -39,40 +38,37 @@ class AbstractiveSummary:
     tokens: int
     cut: bool
     ids: tuple[int, ...]
-    selector: str
-    r: int | None
-    sentences: int
-    read: int
+    details: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
-        names = ("model", "selector", "r", "sentences", "read", "tokens", "cut")
-        return {"id": self.document.id, "summary": self.text} | {name: getattr(self, name) for name in names}
+        start = {"id": self.document.id, "summary": self.text, "model": self.model}
+        return start | self.details | {"tokens": self.tokens, "cut": self.cut}
 
 
 class AbstractiveSummarizer:
     """Summarizes documents whose sentences are known; see `AbstractiveSummarizer.from_pretrained`."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family[Any]) -> None:
         """Wrap a model of a family."""
         self.family = family
         self.model, self.tokenizer, self.name = family.model, family.tokenizer, family.name
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path: str, *, family: str = "sparse", device: str = "cpu", **options: Any
+        cls, name_or_path: str, *, family: str | None = None, device: str = "cpu", **options: Any
     ) -> AbstractiveSummarizer:
         """Return the summarizer of a sequence-to-sequence model with its tokenizer: a folder, or `hf:NAME` of the hub.
 
-        Options are those of `load` of the family, one of `FAMILIES`: `selector`, `r`, `beta`, ... of `SparseFamily`.
+        The family is what its `config.json` says. Options are those of `load` of the family: `selector`, `r`, `beta`,
+        ... of `SparseFamily`, which takes any model of transformers.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
             InputError: Another family, or a model or options that the family cannot use.
         """
-        if family not in FAMILIES:
-            raise InputError(f"family: expected one of {', '.join(FAMILIES)}, got {family!r}")
-        return cls(FAMILIES[family].load(name_or_path, device=device, **options))
+        found = family_class(family or family_of(name_or_path))
+        return cls(found.load(name_or_path, device=device, **options))
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the model, its tokenizer and its family's files to a folder that `from_pretrained` reads."""
@@ -86,31 +82,31 @@ class AbstractiveSummarizer:
     @property
     def positions(self) -> int | None:
         """Maximum number of input tokens; none where the model's configuration sets no limit."""
-        return self._positions("encoder")
+        return self.family.positions
 
     @property
     def target_positions(self) -> int | None:
         """Maximum number of output tokens; none where the model's configuration sets no limit."""
-        return self._positions("decoder")
-
-    def _positions(self, side: str) -> int | None:
-        config = self.model.config
-        # LED has other names than BART.
-        names = (f"max_{side}_position_embeddings", "max_position_embeddings")
-        return next((int(getattr(config, name)) for name in names if hasattr(config, name)), None)
+        return self.family.target_positions
 
     def summarize(
-        self, documents: Sequence[Document], *, truncate: bool = False, **generation: Any
+        self,
+        documents: Sequence[Document],
+        *,
+        truncate: bool = False,
+        penalties: Penalties | None = None,
+        **generation: Any,
     ) -> list[AbstractiveSummary]:
         """Return the summaries of documents, generated together with options of `generate`, as `num_beams`.
 
         With `truncate` a document is cut where the model's positions end. With a `beta` documents have trees.
+        `penalties` rank the hypotheses of a search.
 
         Raises:
             InputError: A document without sentences or without the tree that is needed, or one that is too long.
         """
         self._check_lengths(generation)
-        texts = [document.text for document in documents]
+        texts = self.family.texts(documents)
         lengths = [len(ids) for ids in self.tokenizer(texts)["input_ids"]]
         limit = self.positions
         for document, length in zip(documents, lengths, strict=True):
@@ -124,9 +120,10 @@ class AbstractiveSummarizer:
         )
         extra = self.family.inputs(documents, encoding)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
-        with torch.inference_mode():
-            generated = self.model.generate(**inputs, **extra, **generation)
-        written = self.tokenizer.batch_decode(generated, skip_special_tokens=True, clean_up_tokenization_spaces=True)
+        searched = (penalties or Penalties()).applied(self.model, self.tokenizer, generation)
+        with torch.inference_mode(), searched as options:
+            generated = self.model.generate(**inputs, **extra, **options)
+        written = self.family.decode(generated, documents, encoding)
         pad = self.model.config.pad_token_id
         # The start token may be the padding token.
         ids = [
@@ -134,10 +131,10 @@ class AbstractiveSummarizer:
             for row in generated.tolist()
         ]
         read = encoding["attention_mask"].sum(dim=1).tolist()
-        columns = zip(documents, written, lengths, read, ids, self.family.summary_fields(extra), strict=True)
+        columns = zip(documents, written, lengths, read, ids, self.family.details(extra), strict=True)
         return [
-            AbstractiveSummary(document, text.strip(), self.name, tokens, length > tokens, own, **fields)
-            for document, text, length, tokens, own, fields in columns
+            AbstractiveSummary(document, text.strip(), self.name, tokens, length > tokens, own, details)
+            for document, text, length, tokens, own, details in columns
         ]
 
     def _check_lengths(self, generation: dict[str, Any]) -> None:

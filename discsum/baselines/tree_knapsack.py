@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.baselines import BASELINES
-from discsum.dependency import depths, edu_heads, sentence_heads
+from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
+from discsum.dependency import depths
 from discsum.document import Document
-from discsum.errors import InputError
-from discsum.scoring import Scores, UnitScorer
-from discsum.selection import Policy, unit_texts
+from discsum.scoring import Scores
+from discsum.selection import unit_texts
 
 
 @BASELINES.register("tree-knapsack")
-class TreeKnapsack(UnitScorer):
+class TreeKnapsack(RootedSubtree):
     """Trim the dependency tree to the budget, exactly.
 
     Hirao et al. 2013, *Single-Document Summarization as a Tree Knapsack Problem*:
@@ -29,40 +30,15 @@ class TreeKnapsack(UnitScorer):
     """
 
     name = "tree-knapsack"
-    needs_tree = True
-    own_selection = True
 
     def score(self, document: Document, unit: str) -> Scores:
         """Return `W(u) / Depth(u)` for every unit `(units,)`."""
-        return term_weights(unit_texts(document, unit)) / (1.0 + depths(_heads(document, unit)))
+        return term_weights(unit_texts(document, unit)) / (1.0 + depths(self.heads(document, unit)))
 
-    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
-        """Return the best rooted subtree, or the root alone if it exceeds the budget.
-
-        Every ancestor of a selected unit is selected by construction, so `policy.dependencies` holds.
-
-        Raises:
-            InputError: Trigram blocking, which this problem does not include.
-        """
-        if policy.block_trigrams:
-            raise InputError(
-                f"block_trigrams: expected none with {self.name}, which selects all units at once; leave it out"
-            )
-        candidates = policy.candidates(document)
-        costs, capacity = policy.budget.costs(document, policy.unit, candidates)
-        # Layout has neither weight nor cost; a clause is one unit of the tree.
-        first, group = np.unique(candidates.groups, return_inverse=True)
-        heads = group[_heads(document, policy.unit)[first]]
-        weights = np.bincount(group, np.where(candidates.companions, scores, 0.0))
-        # Each unit pays for the speaker's label of its turn, so that the label always fits.
-        labels = candidates.labels
-        paid = costs + np.where(labels >= 0, costs[labels], 0)
-        prices = np.bincount(group, np.where(candidates.companions, paid, 0)).astype(np.int64)
-        chosen = best_rooted_subtree(heads, weights.astype(np.float64), prices, capacity)
-        selected = np.flatnonzero(np.isin(group, chosen) & candidates.companions)
-        if candidates.allowed[selected].any():
-            return sorted({*selected.tolist(), *labels[selected][labels[selected] >= 0].tolist()})
-        return candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
+        """Return the best rooted subtree, or the root alone if it exceeds the budget."""
+        weights = np.bincount(subtrees.nodes, np.where(subtrees.counted, scores, 0.0)).astype(np.float64)
+        return best_rooted_subtree(subtrees.heads, weights, subtrees.costs, subtrees.capacity)
 
 
 def best_rooted_subtree(
@@ -131,18 +107,16 @@ def _pre_order(heads: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return np.array(order, dtype=np.int64), sizes[order]
 
 
-def term_weights(texts: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return `sum_w log(1 + tf(w))` over the distinct content words of every text `(texts,)`."""
+def content_words(texts: Sequence[str]) -> list[list[str]]:
+    """Return the words of every text without stop words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     analyze = CountVectorizer(stop_words="english").build_analyzer()
-    words = [analyze(text) for text in texts]
+    return [analyze(text) for text in texts]
+
+
+def term_weights(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return `sum_w log(1 + tf(w))` over the distinct content words of every text `(texts,)`."""
+    words = content_words(texts)
     frequency = Counter(word for unit in words for word in unit)
     return np.array([sum(np.log1p(frequency[word]) for word in sorted(set(unit))) for unit in words], dtype=np.float64)
-
-
-def _heads(document: Document, unit: str) -> NDArray[np.int64]:
-    heads = edu_heads(document.require_tree(TreeKnapsack.name))
-    if unit == "edu":
-        return heads
-    return sentence_heads(heads, document.edu_to_sentence, len(document.sentences))

@@ -22,7 +22,7 @@ def recipe_type(kind: str) -> type[Checked]:
         from discsum.summarizer.training.recipe import SummarizerRecipe
 
         return SummarizerRecipe
-    from discsum.abstractive.training.recipe import AbstractiveRecipe
+    from discsum.abstractive.recipe import AbstractiveRecipe
 
     return AbstractiveRecipe
 

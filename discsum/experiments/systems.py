@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,10 +99,8 @@ def abstractive_system(
         lines = split_lines(written, parser())
         return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, written, strict=True)]
 
-    selector = summarizer.selector
-    settings = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
     parameters = sum(parameter.numel() for parameter in summarizer.model.parameters())
-    return System(name, generation.signature.with_(**settings), summaries, parameters)
+    return System(name, generation.signature.with_(**summarizer.family.settings()), summaries, parameters)
 
 
 def load_system(
@@ -127,6 +125,8 @@ def load_system(
     if is_sequence_to_sequence(name):
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 
-        summarizer = AbstractiveSummarizer.from_pretrained(name, selector=selector, r=r)
+        given = {"selector": selector, "r": r}
+        options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+        summarizer = AbstractiveSummarizer.from_pretrained(name, **options)
         return abstractive_system(name, summarizer, generation or Generation(), parser)
     return extractive_system(name, load_scorer(name, policy.unit), policy)

@@ -88,8 +88,8 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train as `train_summarizer` a recipe of the kind `abstractive`."""
+    from discsum.abstractive.recipe import AbstractiveRecipe
     from discsum.abstractive.training.pairs import PairData, pair_collection
-    from discsum.abstractive.training.recipe import AbstractiveRecipe
     from discsum.abstractive.training.task import AbstractiveTask
 
     data, name, notes = common_fields(content)

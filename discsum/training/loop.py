@@ -58,7 +58,7 @@ class TrainingLoop:
         clear_unfinished(folder)
         clear_unfinished(folder / BEST)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
-        optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
+        optimizer = task.optimizer(groups)
         state = earlier_state(folder, recipe.to_dict())
         if state is None:
             task.start(report)

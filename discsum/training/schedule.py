@@ -8,17 +8,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-SCHEDULES = ("cosine", "noam")
+SCHEDULES = ("cosine", "noam", "constant")
 
 
 def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine") -> float:
     """Return the share of the peak learning rate after a share `done` of a run of so many steps.
 
     The rate rises linearly over the share `warmup`; then it falls to 0 along a cosine, or with the inverse square root
-    of the step (`noam`, Vaswani et al. 2017, section 5.3).
+    of the step (`noam`, Vaswani et al. 2017, section 5.3), or not at all (`constant`).
     """
     if done < warmup:
         return (done + 1 / steps) / warmup
+    if schedule == "constant":
+        return 1.0
     if schedule == "noam":
         return math.sqrt(max(warmup, 1 / steps) / (done + 1 / steps))
     return 0.5 * (1.0 + math.cos(math.pi * (done - warmup) / (1.0 - warmup)))

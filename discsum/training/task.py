@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -106,10 +107,14 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     @abstractmethod
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the parameter groups of AdamW (Loshchilov and Hutter 2019).
+        """Return the parameter groups of the optimiser.
 
         Each has `params`, the peak rate `lr`, and `weight_decay` if it differs from the recipe's.
         """
+
+    def optimizer(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+        """Return the optimiser of these groups: AdamW (Loshchilov and Hutter 2019)."""
+        return torch.optim.AdamW(groups, weight_decay=self.recipe.decay)
 
     def start(self, report: Any) -> None:
         """Initialise the network of a new run; not called in a resumed run."""

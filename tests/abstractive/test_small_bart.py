@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from discsum.abstractive.scratch import Scratch, make_model, make_tokenizer
 from discsum.abstractive.training.encoding import noised
-from discsum.abstractive.training.scratch import Scratch, make_model, make_tokenizer
 from discsum.document import Document, Span
 
 SENTENCES = (

@@ -6,10 +6,10 @@ from tokenizers.processors import TemplateProcessing
 from transformers import MBartConfig, MBartForConditionalGeneration
 
 from discsum.abstractive.family import IGNORED
+from discsum.abstractive.scratch import make_tokenizer
 from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.sparse.family import SparseFamily
 from discsum.abstractive.training.encoding import encode
-from discsum.abstractive.training.scratch import make_tokenizer
 from discsum.document import Document, Span
 
 TEXT = "The river rose in the night and the miller stopped his wheel."

@@ -11,11 +11,11 @@ from several_processes import run_together
 from small_news import write_table
 from transformers import AutoModelForSeq2SeqLM
 
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse.config import SETTINGS
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.pairs import PairData, pair_collection
-from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.task import AbstractiveTask
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import CONFIG, WEIGHTS

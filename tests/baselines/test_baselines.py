@@ -58,9 +58,9 @@ def test_empty_and_one_unit_documents(name, unit):
 
 
 def test_unknown_names_and_missing_trees():
-    with pytest.raises(InputError, match=r"lead, marcu, .*, tree-knapsack, got 'lede' \(did you mean lead\?\)"):
+    with pytest.raises(InputError, match=r"ilp, lead, marcu, .*, tree-knapsack, got 'lede' \(did you mean lead\?\)"):
         baseline("lede")
-    for name in ("marcu", "tree-knapsack"):
+    for name in ("ilp", "marcu", "tree-knapsack"):
         with pytest.raises(InputError, match=f"{name}: expected .* discourse tree"):
             extract(document_of(SENTENCES), baseline(name), Policy(Budget(units=1)))
 

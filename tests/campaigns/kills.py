@@ -19,8 +19,8 @@ from small_news import write_table
 from small_runs import make_data, trainer
 
 from campaigns.command_line import run
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.training.pairs import PairData, pair_collection
-from discsum.abstractive.training.recipe import AbstractiveRecipe
 from discsum.abstractive.training.task import AbstractiveTask
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess

@@ -8,7 +8,7 @@ import tiny
 import yaml
 
 import discsum as package
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.cli.app import COMMANDS as SUMMARIES
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.recipes import common_fields, names, read_recipe
@@ -113,9 +113,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
     [
         (
             ["no-such-recipe"],
-            "one of manakul2021/..., news-edu, news-sentence, news-sentence-first, parser, parser-gum, "
-            "parser-gum-first, parser-gum-large, parser-gum-open, parser-gum-second, small-bart/..., xiao2020/..., "
-            "got 'no-such-recipe'",
+            "one of coarse-to-fine/..., faster-encoders/..., manakul2021/..., news-edu, news-sentence, "
+            "news-sentence-first, parser, "
+            "parser-gum, parser-gum-first, parser-gum-large, parser-gum-open, parser-gum-second, small-bart/..., "
+            "small-coarse-to-fine/..., small-faster-encoders/..., xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
         (["parser-gum", "data=", "name="], "expected the recipe to say data and name"),

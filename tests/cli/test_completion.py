@@ -7,7 +7,7 @@ import sys
 import pytest
 
 COMMAND = "import sys; from discsum.cli import main; sys.argv = ['discsum']; main(); "
-BASELINES = ["lead", "marcu", "random", "textrank", "tree-knapsack"]
+BASELINES = ["ilp", "lead", "marcu", "random", "textrank", "tree-knapsack"]
 
 
 def completed(line, code=COMMAND):

@@ -81,7 +81,10 @@ def test_draws_need_samples(discsum, tmp_path):
     result = discsum("evaluate", "--table", 3, tmp_path, "--draws", 2)
     assert result.code == 1
     assert "--draws 2: expected --low-resource, or sample=N among the settings" in result.err
-    assert "--table: expected 2 or 3, got 5" in discsum("evaluate", "--table", 5, tmp_path).err
+    assert (
+        "expected one of 2, 3, coarse-to-fine, faster-encoders, got '5'"
+        in discsum("evaluate", "--table", 5, tmp_path).err
+    )
     result = discsum("evaluate", "--table", 3, tmp_path, "--setting", "tiny")
     assert (result.code, "--setting: expected default or balanced, got tiny" in result.err) == (1, True)
 

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.experiments.rows import LEAD, ORACLE, low_resource, table_rows
 from discsum.recipes import names, read_recipe, summaries
 from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.training.schedule import rate_factor
 
 ROWS = [name for name in names() if re.fullmatch(r"xiao2020/(edu|sentence)-(default|balanced)-.*", name)]
 
@@ -41,7 +42,7 @@ def test_bases_that_are_none(tmp_path):
     write(tmp_path / "b.yaml", "base: a.yaml\n")
     with pytest.raises(InputError, match="expected a recipe without a cycle of bases"):
         read_recipe(path)
-    with pytest.raises(InputError, match=r"one of manakul2021.*, news-edu, .*xiao2020/\.\.\., got 'gone'"):
+    with pytest.raises(InputError, match=r"one of .*manakul2021.*, news-edu, .*xiao2020/\.\.\., got 'gone'"):
         read_recipe(write(tmp_path / "c.yaml", "base: gone\n"))
 
 
@@ -108,7 +109,11 @@ def test_values_that_are_none(changes, message):
         SummarizerRecipe.from_dict({"train": source, "validation": source} | changes)
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name.startswith(("manakul2021/", "small-bart/"))])
+OF_PAPERS = ("manakul2021/", "coarse-to-fine/", "faster-encoders/")
+ABSTRACTIVE = (*OF_PAPERS, *(f"small-{name}" for name in OF_PAPERS), "small-bart/")
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name.startswith(ABSTRACTIVE)])
 def test_abstractive_recipes_are_whole(name):
     content = read_recipe(name)
     recipe = AbstractiveRecipe.from_dict(
@@ -119,6 +124,80 @@ def test_abstractive_recipes_are_whole(name):
         # Steps of two documents: 20,000 documents until the peak (appendix A.3).
         assert recipe.warmup * recipe.steps * recipe.batch == 20_000
         assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
+
+
+# Table 1 of Ling and Rush 2017: variant, coarse encoder, chunks, places, samples, soft epochs, share of soft steps.
+COARSE_TO_FINE = {
+    "standard": ("standard", "conv", "10x40", False, 1, 0, 0.0),
+    "hier": ("hier", "conv", "10x40", False, 1, 0, 0.0),
+    "hier-bow": ("hier", "bow", "10x40", False, 1, 0, 0.0),
+    "hier-pos": ("hier", "conv", "10x40", True, 1, 0, 0.0),
+    "hier-5x80": ("hier", "conv", "5x80", False, 1, 0, 0.0),
+    "hier-2x200": ("hier", "conv", "2x200", False, 1, 0, 0.0),
+    "c2f": ("c2f", "conv", "10x40", False, 1, 0, 0.0),
+    "c2f-pos": ("c2f", "conv", "10x40", True, 1, 0, 0.0),
+    "c2f-multi2": ("c2f", "conv", "10x40", False, 2, 0, 0.0),
+    "c2f-pos-multi2": ("c2f", "conv", "10x40", True, 2, 0, 0.0),
+    "c2f-multi3": ("c2f", "conv", "10x40", False, 3, 0, 0.0),
+    "c2f-pretrain": ("c2f", "conv", "10x40", False, 1, 1, 0.0),
+    "c2f-alternate": ("c2f", "conv", "10x40", False, 1, 0, 0.5),
+    # Ours.
+    "c2f-sentences": ("c2f", "conv", "sentences", False, 2, 0, 0.0),
+    "c2f-subtrees": ("c2f", "conv", "subtrees", False, 2, 0, 0.0),
+}
+
+
+@pytest.mark.parametrize("folder", ["coarse-to-fine", "small-coarse-to-fine"])
+def test_every_row_of_coarse_to_fine_has_a_recipe(folder):
+    assert {name for name in names() if name.startswith(f"{folder}/")} == {f"{folder}/{row}" for row in COARSE_TO_FINE}
+    for row, expected in COARSE_TO_FINE.items():
+        recipe = AbstractiveRecipe.from_dict(fields_of(read_recipe(f"{folder}/{row}")))
+        network = recipe.network
+        found = (network.variant, network.coarse, network.chunks, network.positions, network.samples)
+        assert (*found, recipe.pretrain, recipe.alternate) == expected
+        assert (recipe.target_lines, recipe.source_tokens, recipe.batch) == (1, 400, 20)
+        assert (recipe.reinforce.discount, recipe.reinforce.scale, recipe.reinforce.baseline_rate) == (0.5, 0.3, 0.1)
+        if folder == "coarse-to-fine":
+            sizes = (network.embedding_size, network.hidden_size, network.layers, network.filters, network.dropout)
+            assert sizes == (300, 500, 2, 600, 0.3)
+            training = (recipe.optimizer, recipe.rate, recipe.coarse_rate, recipe.plateau, recipe.clip, recipe.epochs)
+            assert training == ("sgd", 1.0, 0.1, 0.5, 5.0, 20)
+
+
+# Tables 2 and 3 of Yap et al.: variant, blocks, kernel, borders; none for the baseline.
+FASTER_ENCODERS = {
+    "baseline": None,
+    "conv": ("conv", 3, 3, None),
+    "conv-pool": ("conv_pool", 3, 3, None),
+    "strided": ("strided", 3, 3, None),
+    "strided-conv": ("strided_conv", 3, 3, None),
+    # Ours.
+    "strided-4": ("strided", 4, 3, None),
+    "strided-sentences": ("strided", 3, 3, "sentences"),
+    "strided-edus": ("strided", 3, 3, "edus"),
+}
+
+
+@pytest.mark.parametrize("folder", ["faster-encoders", "small-faster-encoders"])
+def test_every_row_of_faster_encoders_has_a_recipe(folder):
+    assert {name for name in names() if name.startswith(f"{folder}/")} == {f"{folder}/{row}" for row in FASTER_ENCODERS}
+    for row, expected in FASTER_ENCODERS.items():
+        recipe = AbstractiveRecipe.from_dict(fields_of(read_recipe(f"{folder}/{row}")))
+        encoder = recipe.encoder
+        found = encoder and (encoder.variant, encoder.blocks, encoder.kernel, encoder.borders)
+        assert found == expected
+        assert (recipe.smoothing, recipe.betas, recipe.source_tokens) == (0.1, (0.9, 0.998), 400)
+        if folder == "faster-encoders":
+            network = recipe.network
+            assert (network.width, network.layers, network.heads, network.dropout) == (512, 4, 8, 0.2)
+            # Vaswani et al. 2017, section 5.3, with factor 2: the rate after 8,000 steps.
+            assert recipe.warmup * recipe.steps == 8000
+            assert recipe.rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
+            for step in (1, 4000, 8000, 20_000, 40_000):
+                factor = rate_factor((step - 1) / recipe.steps, recipe.warmup, recipe.steps, recipe.schedule)
+                expected = 2 * 512**-0.5 * min(step**-0.5, step * 8000**-1.5)
+                assert factor * recipe.rate == pytest.approx(expected, rel=1e-3)
+            assert recipe.target_tokens == 100
 
 
 def test_a_row_has_the_fields_of_its_unit_setting_and_head():

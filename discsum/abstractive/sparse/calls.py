@@ -1,25 +1,24 @@
-"""What the cross-attentions of a sparse model share: its settings, and the data of one call.
-
-Settings live on the model. What belongs to one call lives in a `ContextVar`, so that threads and nested calls on one
-model never see each other's documents.
-"""
+"""What the cross-attentions of a sparse model share: its settings, and the data of one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from functools import partial
 from typing import Any
 from warnings import warn
 
+import torch
 from torch import Tensor
 
-from discsum.abstractive.sparse.config import SparseConfig
+from discsum.abstractive.entry_points import Conversion
+from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.errors import InputWarning
+from discsum.abstractive.sparse.projections import decoder_layers
+from discsum.errors import InputError, InputWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,7 @@ class Call:
 
 
 @dataclass(eq=False)
-class SparseSettings:
+class SparseSettings(Conversion):
     """Settings of a sparse model, its attribute `sparse`; a call reads them once, when it starts.
 
     Attributes:
@@ -115,6 +114,10 @@ class SparseSettings:
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
         dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
     """
+
+    name = "sparse"
+    argument = "layout"
+    key = SETTINGS
 
     config: SparseConfig
     r: int | None = field(init=False)
@@ -136,7 +139,7 @@ class SparseSettings:
     @property
     def call(self) -> Call:
         """The call that this thread or task is in; outside of one, a call without a layout."""
-        return _CALLS.get().get(self) or Call(self.r, self.share_beams, self.dense_where_faster)
+        return self.running or Call(self.r, self.share_beams, self.dense_where_faster)
 
     @property
     def last(self) -> Reading | None:
@@ -150,14 +153,47 @@ class SparseSettings:
         with self.within(replace(self.call, **changes)):
             yield
 
-    @contextmanager
-    def within(self, call: Call) -> Iterator[None]:
-        """Run a block within a call."""
-        token = _CALLS.set({**_CALLS.get(), self: call})
-        try:
-            yield
-        finally:
-            _CALLS.reset(token)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as they are now, as JSON values."""
+        return self.current.to_dict()
+
+    def layers(self, model: Any) -> list[Any]:
+        """Return the decoder's layers."""
+        return decoder_layers(model)
+
+    def forwarding(self, model: Any, given: SentenceLayout | None) -> AbstractContextManager[None]:
+        """Return the context of a forward pass: of the call that it is part of, with its own layout if it has one."""
+        return self.within(self._started(model, given))
+
+    def generating(
+        self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> AbstractContextManager[None]:
+        """Return the context of `generate`, with the sentences of the inputs and one copy of the documents."""
+        if given is not None:
+            check_fit(given, arguments, options)
+        call = replace(self._started(model, given), generating=True)
+        if not _searches_beams(model, options):
+            # Rows are samples that know nothing of each other.
+            call = replace(call, share_beams=False)
+        return self.within(call)
+
+    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+        """Return what makes the context of each run of a layer, whose attention nobody may observe."""
+        call = self.call
+        if call.observer is not None:
+            raise InputError(
+                "expected no gradient checkpointing where attention is observed (the modes sparsity, kl, int-...): its "
+                "losses would get no gradient; turn it off with gradient_checkpointing_disable"
+            )
+        # A layer that is repeated alone finds nothing that other layers made, so it does without in its first run too.
+        return partial(self._alone, call)
+
+    def _alone(self, call: Call) -> AbstractContextManager[None]:
+        return self.within(replace(call, memo=Memo()))
+
+    def _started(self, model: Any, layout: SentenceLayout | None) -> Call:
+        call = self.call
+        return call if layout is None else replace(call, layout=layout.to(model.device), memo=Memo())
 
     def record(self, reading: Reading) -> None:
         """Make a reading the `last`."""
@@ -170,5 +206,28 @@ class SparseSettings:
             warn(message, InputWarning, stacklevel=2)
 
 
-_CALLS: ContextVar[Mapping[SparseSettings, Call]] = ContextVar("calls of sparse models", default=MappingProxyType({}))
 _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("last reading", default=(None, None))
+
+
+def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Check that a layout fits the inputs of `generate`.
+
+    Raises:
+        InputError: Another number of tokens, or tokens that the mask leaves out.
+    """
+    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    states = options.get("encoder_outputs")
+    given = ids if ids is not None else states[0] if states is not None else None
+    if given is not None and given.shape[:2] != layout.owner.shape:
+        raise InputError(
+            f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
+        )
+    mask = options.get("attention_mask")
+    if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
+        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")
+
+
+def _searches_beams(model: Any, options: Mapping[str, Any]) -> bool:
+    settings = options.get("generation_config") or model.generation_config
+    beams = options.get("num_beams", getattr(settings, "num_beams", None))
+    return (beams or 1) > 1

@@ -7,10 +7,10 @@ from typing import Any
 
 from torch import nn
 
+from discsum.abstractive.entry_points import attach, detach
 from discsum.abstractive.sparse.attention import SparseCrossAttention
 from discsum.abstractive.sparse.calls import SparseSettings
 from discsum.abstractive.sparse.config import SparseConfig
-from discsum.abstractive.sparse.entry_points import Forward, Generate, SavePretrained, stop_keeping_calls
 from discsum.abstractive.sparse.projections import cross_attentions
 from discsum.abstractive.sparse.selectors import make_selectors
 from discsum.abstractive.sparse.selectors._learned import DiscoursePriorSelector, LearnedSelector
@@ -75,8 +75,7 @@ def sparsify(
         setattr(model, SHARED, shared.to(model.device, model.dtype))
     # New modules are in training mode, with dropout.
     model.train(model.training)
-    model.sparse, model.forward, model.generate = settings, Forward(model), Generate(model)
-    model.save_pretrained = SavePretrained(model)
+    attach(model, settings)
     return model.to(model.device)
 
 
@@ -95,8 +94,7 @@ def densify(model: Any) -> Any:
             del module.selector
     if hasattr(model, SHARED):
         delattr(model, SHARED)
-    stop_keeping_calls(model)
-    del model.sparse, model.forward, model.generate, model.save_pretrained
+    detach(model, model.sparse)
     return model
 
 

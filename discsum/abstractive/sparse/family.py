@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from discsum.abstractive.family import Family
-from discsum.abstractive.folder import load_model, load_tokenizer, plain_tokenizer
+from discsum.abstractive.compressed.calls import borders_of
+from discsum.abstractive.compressed.folder import load_model
+from discsum.abstractive.family import Family, FamilyCard
+from discsum.abstractive.folder import load_tokenizer
+from discsum.abstractive.scratch import make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.folder import load_sparse, read_config
 from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.recipe import SparseRecipe
 from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.files import replacing_folder
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
 
-    from discsum.abstractive.training.recipe import AbstractiveRecipe
 
-
-class SparseFamily(Family):
+class SparseFamily(Family[SparseRecipe]):
     """A model that `sparsify` changed, with the settings of its selector."""
+
+    recipe_type = SparseRecipe
 
     @property
     def selector(self) -> SparseConfig:
@@ -94,35 +96,39 @@ class SparseFamily(Family):
                 set_beta(model, beta)
         return cls(model, tokenizer, name_or_path)
 
-    def save(self, folder: Path) -> None:
-        """Write the model with its selector, and its tokenizer, to a folder, all of it or nothing."""
-        with replacing_folder(folder) as new:
-            self.model.save_pretrained(new)
-            plain_tokenizer(self.tokenizer).save_pretrained(new)
-
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it."""
-        layout = SentenceLayout.from_documents(documents, encoding)
-        return {"layout": layout if self.selector.beta is None else layout.with_prior(documents)}
+        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it.
 
-    def summary_fields(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        An encoder whose blocks keep to borders gets these as well.
+        """
+        layout = SentenceLayout.from_documents(documents, encoding)
+        layout = layout if self.selector.beta is None else layout.with_prior(documents)
+        return {"layout": layout, **borders_of(self.model, documents, encoding)}
+
+    def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the selector, `r`, and how many sentences a document has and a step reads."""
         call = self.model.sparse.call
         settings = {"selector": self.selector.selector, "r": call.r}
         counts = map(len, inputs["layout"].spans)
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
+    def settings(self) -> dict[str, Any]:
+        """Return the selector, and `r` if there is one."""
+        selector = self.selector
+        return {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+
     @classmethod
     def for_training(
-        cls, recipe: AbstractiveRecipe, device: str, scratch: tuple[Any, Any] | None, report: Callable[[str], None]
+        cls, recipe: SparseRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> SparseFamily:
-        """Return the recipe's model, with its trained selector if that is the recipe's, or `scratch` made sparse."""
+        """Return the recipe's model, with its trained selector if that is the recipe's, or a new BART made sparse."""
         r = recipe.r if recipe.objective.selects else None
-        if scratch is not None:
-            model, tokenizer = scratch
+        if recipe.model is None:
+            tokenizer = make_tokenizer(texts(), recipe.scratch.vocabulary)
+            model = make_model(recipe.scratch, tokenizer)
             sparsify(model, selector=recipe.selector, r=r, beta=recipe.beta, **recipe.options)
             return cls(model.to(device), tokenizer, "scratch")
-        name = str(recipe.model)
+        name = recipe.model
         saved = _saved_of(recipe)
         if recipe.selector in sentence_encoders() and saved is None:
             if recipe.objective.integrated:
@@ -140,24 +146,44 @@ class SparseFamily(Family):
         return family
 
     @classmethod
-    def needs_tree(cls, recipe: AbstractiveRecipe) -> bool:
+    def needs_tree(cls, recipe: SparseRecipe) -> bool:
         """Return whether the selector has the discourse prior, by the recipe or from earlier training."""
         saved = _saved_of(recipe)
         return recipe.beta is not None or (saved is not None and saved.beta is not None)
 
-    def trained_parameters(self, recipe: AbstractiveRecipe) -> list[nn.Parameter]:
-        """Return the parameters that the recipe's mode trains, after freezing the others."""
-        return objective.trained_parameters(self.model, recipe.objective)
+    def parameter_groups(self, recipe: SparseRecipe) -> list[dict[str, Any]]:
+        """Return the parameters that the recipe's mode trains, after freezing the others.
+
+        Without decay AdamW is the Adam of Manakul and Gales 2021, appendix A.3.
+        """
+        return [{"params": objective.trained_parameters(self.model, recipe.objective), "lr": recipe.rate}]
 
     def loss(
-        self, recipe: AbstractiveRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
+        self, recipe: SparseRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
     ) -> dict[str, Tensor]:
         """Return the loss of the recipe's mode and its parts; mixed training reads ideal sentences by `chances`."""
         ideal = objective.reads_ideal(recipe.objective, done, chances)
-        return objective.step_loss(self.model, batch, inputs["layout"], recipe.objective, recipe.r, ideal)
+        # Borders of a compressed encoder, if it has some.
+        rest = {name: value for name, value in inputs.items() if name != "layout"}
+        return objective.step_loss(self.model, batch | rest, inputs["layout"], recipe.objective, recipe.r, ideal)
+
+    @classmethod
+    def card(cls, recipe: SparseRecipe) -> FamilyCard:
+        """Return which sentences the model reads, and its mode of training."""
+        tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
+        selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"
+        read = selected if recipe.objective.selects else "all sentences"
+        return FamilyCard(
+            "sparse-attention",
+            f"A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with\n"
+            "`discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all "
+            "sentences.",
+            "random weights and a tokenizer learned from the training texts",
+            f"{recipe.objective.mode}: {objective.MODES[recipe.objective.mode]}",
+        )
 
 
-def _saved_of(recipe: AbstractiveRecipe) -> SparseConfig | None:
+def _saved_of(recipe: SparseRecipe) -> SparseConfig | None:
     """Return the settings of the recipe's model, if it was saved with the recipe's selector."""
     saved = read_config(recipe.model) if recipe.model is not None else None
     return saved if saved is not None and saved.selector == recipe.selector else None

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
-from discsum.abstractive.folder import check_place, load_model
+from discsum.abstractive.compressed.folder import load_model
+from discsum.abstractive.folder import check_place, folder_of, load_added, without_report
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.conversion import is_selectors, sparsify
-from discsum.constants import HUB
 from discsum.errors import WeightsError
-from discsum.hub import hub_files
 from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG
 
@@ -41,19 +35,11 @@ def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
 
 def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") -> Any:
     """Return the model of a folder or the hub with its selector, of the settings `config` that `read_config` found."""
-    with _without_report():
+    with without_report():
         model = load_model(name_or_path, device)
     given = config.to_dict()
     sparsify(model, **given.pop("options"), **given)
-    wanted = {name: value.shape for name, value in model.state_dict().items() if is_selectors(name)}
-    found = dict(_selector_weights(name_or_path)) if wanted else {}
-    others = wanted.items() ^ {(name, value.shape) for name, value in found.items()}
-    if others:
-        raise WeightsError(
-            f"{name_or_path}: expected the weights of the selector {config.selector}, got others by name or size: "
-            f"{', '.join(sorted({name for name, _ in others}))}"
-        )
-    model.load_state_dict(found, strict=False)
+    load_added(model, name_or_path, is_selectors, f"the selector {config.selector}")
     return model
 
 
@@ -64,7 +50,7 @@ def read_config(name_or_path: str) -> SparseConfig | None:
         WeightsError: No such model, or a file that is damaged or of an earlier version.
     """
     check_place(name_or_path)
-    folder = _folder(name_or_path)
+    folder = folder_of(name_or_path)
     if folder is None:
         return None
     if (folder / FORMER).is_file():
@@ -72,36 +58,3 @@ def read_config(name_or_path: str) -> SparseConfig | None:
     path = folder / CONFIG
     content = read_object(path, WeightsError).get(SETTINGS) if path.is_file() else None
     return None if content is None else checked_fields(SparseConfig, content, path, WeightsError)
-
-
-def _folder(name_or_path: str) -> Path | None:
-    if not name_or_path.startswith(HUB):
-        return Path(name_or_path)
-    path = hub_files(name_or_path, CONFIG)[0]
-    return None if path is None else path.parent
-
-
-def _selector_weights(name_or_path: str) -> Iterator[tuple[str, Tensor]]:
-    """Yield the selector's weights from the safetensors files of a model, of which there are several for large ones."""
-    from safetensors import SafetensorError, safe_open
-
-    folder = _folder(name_or_path)
-    for path in sorted(folder.glob("model*.safetensors")) if folder is not None else []:
-        try:
-            with safe_open(path, framework="pt") as tensors:
-                for name in filter(is_selectors, tensors.keys()):
-                    yield name, tensors.get_tensor(name)
-        except (SafetensorError, OSError) as error:
-            raise WeightsError(f"{path}: expected safetensors, got {error}") from error
-
-
-@contextmanager
-def _without_report() -> Iterator[None]:
-    """Keep transformers from reporting a selector's weights as unexpected ones."""
-    logger = logging.getLogger("transformers.modeling_utils")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

@@ -90,11 +90,18 @@ class SentenceLayout:
         return cls(owner, tuple(map(tuple, sentences or map(range, counts))))
 
     @classmethod
-    def from_documents(cls, documents: Sequence[Document], encoding: BatchEncoding) -> SentenceLayout:
+    def from_documents(
+        cls, documents: Sequence[Document], encoding: BatchEncoding, unit: str = "sentences"
+    ) -> SentenceLayout:
         """Return the layout of encoded documents.
 
         A token belongs to the sentence of its first character; a special token before the text to the first sentence,
         any other special token to the sentence before it. Truncated text is in no sentence.
+
+        Args:
+            documents: What was encoded.
+            encoding: Its tokens.
+            unit: `sentences`, or `edus`, which then take the place of sentences.
 
         Raises:
             InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
@@ -108,7 +115,7 @@ class SentenceLayout:
             raise InputError(f"expected {len(documents)} encoded texts, got {len(encoding.encodings or ())}")
         rows, names = [], []
         for document, encoded in zip(documents, encoding.encodings or (), strict=True):
-            found = _owners(document, encoded)
+            found = _owners(document, encoded, unit)
             there, new = np.unique(found[found >= 0], return_inverse=True)
             found[found >= 0] = new
             rows.append(torch.from_numpy(found))
@@ -164,12 +171,13 @@ class SentenceLayout:
         return owner.view(self.documents, *[1] * (values.dim() - 2), -1).expand(*values.shape[:-1], -1)
 
 
-def _owners(document: Document, encoded: Any) -> NDArray[np.int64]:
-    """Return `(tokens,)` the sentence of each token of a document, -1 for padding."""
-    if not document.sentences:
-        got = "a text without sentences; parse it first" if document.text.strip() else "an empty one"
-        raise InputError(f"{document.id or 'document'}: expected a text with sentences, got {got}")
-    begins = np.array([span.start for span in document.sentences])
+def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
+    """Return `(tokens,)` the unit of each token of a document, -1 for padding."""
+    spans = document.edus if unit == "edus" else document.sentences
+    if not spans:
+        got = f"a text without {unit}; parse it first" if document.text.strip() else "an empty one"
+        raise InputError(f"{document.id or 'document'}: expected a text with {unit}, got {got}")
+    begins = np.array([span.start for span in spans])
     owners = np.full(len(encoded.ids), -1, dtype=np.int64)
     special = np.array(encoded.special_tokens_mask, dtype=bool)
     current = 0

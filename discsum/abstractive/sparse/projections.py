@@ -1,4 +1,4 @@
-"""Where the cross-attention of each family of transformers is, what its parts are called, and what it returns."""
+"""Where the attention of each family of transformers is, what its parts are called, and what it returns."""
 
 from __future__ import annotations
 
@@ -78,32 +78,38 @@ EXPECTED = (
     "PEGASUS-X, BigBird-Pegasus, LED, Marian, M2M100, Blenderbot, T5, mT5, UMT5 or LongT5"
 )
 
+EXPECTED_ENCODER = (
+    "expected a sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all, as "
+    "BART, mBART, PLBart, PEGASUS, Marian, M2M100 and Blenderbot have (T5's has a bias of positions; those of LongT5, "
+    "LED, BigBird-Pegasus and PEGASUS-X are local)"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """The parts of a cross-attention module, by the same names for every family."""
+    """The parts of an attention module, by the same names for every family."""
 
     module: Any
     names: Names
 
     @property
     def query(self) -> Any:
-        """From decoder states to queries."""
+        """From states to queries: the decoder's in cross-attention."""
         return getattr(self.module, self.names.query)
 
     @property
     def key(self) -> Any:
-        """From encoder states to keys."""
+        """From the encoder's states to keys."""
         return getattr(self.module, self.names.key)
 
     @property
     def value(self) -> Any:
-        """From encoder states to values."""
+        """From the encoder's states to values."""
         return getattr(self.module, self.names.value)
 
     @property
     def output(self) -> Any:
-        """From the heads' results to decoder states."""
+        """From the heads' results to states."""
         return getattr(self.module, self.names.output)
 
     @property
@@ -143,3 +149,25 @@ def decoder_layers(model: Any) -> list[Any]:
 
 def _of_layer(layer: Any) -> Any:
     return layer.encoder_attn if hasattr(layer, "encoder_attn") else layer.layer[1].EncDecAttention
+
+
+def encoder_attentions(model: Any) -> list[Projections]:
+    """Return the self-attention of each encoder layer of a model.
+
+    Raises:
+        InputError: A model of another family, or one whose encoder has another attention than that of all tokens to
+            all, without a bias of their positions.
+    """
+    try:
+        found = [layer.self_attn for layer in encoder_layers(model)]
+    except (AttributeError, IndexError) as error:
+        raise InputError(f"{EXPECTED_ENCODER}, got {type(model).__name__}") from error
+    names = [FAMILIES.get(type(module).__name__) for module in found]
+    if any(one is not BART for one in names):
+        raise InputError(f"{EXPECTED_ENCODER}, got {type(model).__name__}")
+    return [Projections(module, BART) for module in found]
+
+
+def encoder_layers(model: Any) -> list[Any]:
+    """Return the layers of a model's encoder."""
+    return list(model.get_encoder().layers)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import yaml
 
-from discsum.abstractive.sparse.objective import MODES
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.families import family_class
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.training.task import LogEntry
 
 
@@ -20,21 +20,17 @@ def abstractive_card(name: str, recipe: AbstractiveRecipe, log: Sequence[LogEntr
     )
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    initial = recipe.model or "random weights and a tokenizer learned from the training texts"
-    tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
-    selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"
-    read = selected if recipe.objective.selects else "all sentences"
+    family = family_class(recipe.family).card(recipe)
     license = f"license: {recipe.license}\n" if recipe.license else ""
     return f"""\
 ---
 {license}language: en
-tags: [summarization, abstractive, sparse-attention]
+tags: [summarization, abstractive, {family.tag}]
 ---
 # {name}
 
-A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with
-`discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all sentences.
-Initialised from {initial}. Weights are those after step {best.steps}.
+{family.model}
+Initialised from {recipe.model or family.initial}. Weights are those after step {best.steps}.
 
 ## Data
 
@@ -43,7 +39,7 @@ their own licences; no text of theirs is part of this model.
 
 ## Validation
 
-{recipe.objective.mode}: {MODES[recipe.objective.mode]}. Losses per token, in nats.
+{family.objective}. Losses per token, in nats.
 
 | step | training loss | {" | ".join(names)} |
 |---|---|{"---|" * len(names)}

@@ -37,7 +37,7 @@ class TextBatch:
 
 
 def encode(
-    family: Family, documents: Sequence[Document], targets: Sequence[str], source: int, target: int
+    family: Family[Any], documents: Sequence[Document], targets: Sequence[str], source: int, target: int
 ) -> TextBatch:
     """Return a batch of documents, cut after `source` tokens, and their summaries, cut after `target` tokens.
 
@@ -45,10 +45,11 @@ def encode(
         InputError: A slow tokenizer, a document without sentences, or without the tree that is needed.
     """
     settings: dict[str, Any] = {"return_tensors": "pt", "padding": True, "truncation": True}
-    encoding = family.tokenizer([document.text for document in documents], max_length=source, **settings)
+    encoding = family.tokenizer(family.texts(documents), max_length=source, **settings)
     written = family.tokenizer(text_target=list(targets), max_length=target, **settings)
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
-    inputs["labels"] = written["input_ids"].masked_fill(written["attention_mask"] == 0, IGNORED)
+    ids = family.target_ids(targets, written, documents, encoding)
+    inputs["labels"] = ids.masked_fill(written["attention_mask"] == 0, IGNORED)
     # Before labels are ignored: some models start from the token that ends a summary.
     inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.abstractive.families import family_class
 from discsum.abstractive.folder import load_tokenizer
-from discsum.abstractive.training.recipe import AbstractiveRecipe
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.batches import batches
 from discsum.data.dataset import load
 from discsum.data.examples import Collection
@@ -90,7 +91,7 @@ class PairData:
             WeightsError: The recipe's model does not exist.
         """
         tokenizer = load_tokenizer(recipe.model) if recipe.model is not None else None
-        tree = recipe.family.needs_tree(recipe)
+        tree = family_class(recipe.family).needs_tree(recipe)
         return cls(recipe.parser, tree, tokenizer, recipe.source_tokens, recipe.target_tokens)
 
     @property
@@ -111,9 +112,7 @@ class PairData:
                 f"{recipe['parser']} ({found[:8]}); add parser={recipe['parser']}, or preprocess as the recipe says"
             )
         if self.tree and not recipe.get("tree", True):
-            raise InputError(
-                f"{folder}: expected documents with trees for the recipe's beta, got none; preprocess again"
-            )
+            raise InputError(f"{folder}: expected documents with trees for this recipe, got none; preprocess again")
 
     def count(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Return `(texts,)`: the number of tokens of each text, including special tokens."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.abstractive.families import family_class
 from discsum.abstractive.family import IGNORED, Family
+from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.card import abstractive_card
 from discsum.abstractive.training.encoding import TextBatch, encode, noised
 from discsum.abstractive.training.pairs import PairExample
-from discsum.abstractive.training.recipe import AbstractiveRecipe
-from discsum.abstractive.training.scratch import make_model, make_tokenizer
 from discsum.data.examples import Collection
 from discsum.document import Document
 from discsum.errors import InputError
@@ -30,7 +30,7 @@ TOKENS_A_WORD = 1.6
 class ObjectiveStep(nn.Module):
     """A model whose forward pass returns the loss and its parts."""
 
-    def __init__(self, family: Family, recipe: AbstractiveRecipe) -> None:
+    def __init__(self, family: Family[Any], recipe: AbstractiveRecipe) -> None:
         """Keep the model and its settings."""
         super().__init__()
         self.model, self.family, self.recipe = family.model, family, recipe
@@ -75,34 +75,35 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
             InputError: Validation documents among the training documents, or a model that the recipe does not fit.
             WeightsError: The recipe's model does not exist.
         """
+        family_type = family_class(recipe.family)
+        self.unused_parameters = family_type.unused_parameters
         super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
         self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
-        scratch = None
-        if recipe.model is None:
-            texts = (self.train[index].document.text for index in range(len(self.train)))
-            tokenizer = make_tokenizer(texts, recipe.scratch.vocabulary)
-            scratch = make_model(recipe.scratch, tokenizer), tokenizer
         say = report if self.accelerator.is_main_process else lambda line: None
-        family = recipe.family.for_training(recipe, str(self.accelerator.device), scratch, say)
-        self.summarizer = AbstractiveSummarizer(family)
+        self.family: Family[Any] = family_type.for_training(recipe, str(self.accelerator.device), self._texts, say)
+        self.summarizer = AbstractiveSummarizer(self.family)
         limits = {"source_tokens": self.summarizer.positions, "target_tokens": self.summarizer.target_positions}
         for option, limit in limits.items():
             value = getattr(recipe, option)
             if limit is not None and value > limit:
                 raise InputError(f"{option}: expected at most {limit}, the positions of {recipe.model}, got {value}")
-        self._parameters = family.trained_parameters(recipe)
-        self.network = self.step = ObjectiveStep(family, recipe)
+        self._groups = self.family.parameter_groups(recipe)
+        self.network = self.step = ObjectiveStep(self.family, recipe)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the trained parameters.
+        """Return the parameters that the family trains."""
+        return self._groups
 
-        Without decay AdamW is the Adam of Manakul and Gales 2021, appendix A.3.
-        """
-        return [{"params": self._parameters, "lr": self.recipe.rate}]
+    def optimizer(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+        """Return the recipe's optimiser."""
+        if self.recipe.optimizer == "sgd":
+            return torch.optim.SGD(groups, weight_decay=self.recipe.decay)
+        return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.decay)
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the documents and summaries of each part, encoded."""
+        self.family.begin_step(self.recipe, step)
         encoded, chances = [], []
         for part in parts:
             # Seeded by document: independent of the number of processes and of resuming.
@@ -128,7 +129,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
     def validate(self) -> dict[str, float]:
         """Return the mean loss of a validation token and its parts, in nats; masks are the same in every validation.
 
-        Mixed training reads the selector's sentences here, as in use.
+        Choices of the model are made here as in use.
         """
         totals: dict[str, float] = {}
         tokens = 0
@@ -155,15 +156,31 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """Return the model card."""
         return abstractive_card(self.name, self.recipe, log, best, self.notes)
 
+    def state(self) -> dict[str, Any]:
+        """Return the state of the family."""
+        return self.family.state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore the state of the family."""
+        self.family.load_state(state)
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the text of every training document."""
+        return (self.train[index].document.text for index in range(len(self.train)))
+
     def _batch(self, examples: Sequence[PairExample], random: Sequence[np.random.Generator]) -> TextBatch:
         documents, targets = zip(*map(self._pair, examples, random), strict=True)
         limits = self.recipe.source_tokens, self.recipe.target_tokens
-        return encode(self.summarizer.family, documents, targets, *limits)
+        return encode(self.family, documents, targets, *limits)
 
     def _pair(self, example: PairExample, random: np.random.Generator) -> tuple[Document, str]:
         """Return the document that is read and the text that is learned."""
         if self.recipe.task == "summarize":
-            reference = example.references[random.integers(len(example.references))]
+            most = self.recipe.target_lines
+            if most is None:
+                reference = example.references[random.integers(len(example.references))]
+            else:
+                reference = "\n".join([line for line in example.references[0].splitlines() if line.strip()][:most])
             return example.document, " ".join(reference.split())
         words, shuffle = int(self.recipe.source_tokens / TOKENS_A_WORD), self.recipe.task == "denoise"
         return noised(example.document, words, self.summarizer.tokenizer.mask_token, random, shuffle=shuffle)

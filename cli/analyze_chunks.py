@@ -1,0 +1,34 @@
+"""`discsum analyze attention` of a coarse-to-fine model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from discsum.cli.analysis import write_numbers
+from discsum.cli.progress import loading
+
+if TYPE_CHECKING:
+    from discsum.data.inputs import Item
+
+
+def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: str, device: str) -> None:
+    """Write attention to chunks and to words as JSON, and draw both; words of the text outside the model are cut."""
+    with loading("the model"):
+        from discsum.abstractive.analysis.chunk_maps import chunk_maps
+        from discsum.abstractive.analysis.pictures import heatmap
+        from discsum.abstractive.summarizer import AbstractiveSummarizer
+        from discsum.parsers.loading import load_parser
+
+        summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
+    with loading("the parser"):
+        document = item.document or load_parser(parser).parse(item.text, id=item.id)
+    maps = chunk_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
+    path = write_numbers(output, "attention-chunks", maps.to_dict())
+    settings = ", ".join(f"{name} {value}" for name, value in summarizer.family.settings().items())
+    title = f"{summarizer.name}, {settings}; entropy {maps.entropies.mean():.2f}"
+    pictures = heatmap(maps.coarse.T, [text or "(padding)" for text in maps.chunks], maps.written, title, path)
+    words = path.with_name(f"{path.stem}-words.json")
+    pictures += heatmap(maps.words.T, maps.read, maps.written, title, words)
+    typer.echo("\n".join(map(str, pictures)))

@@ -1,0 +1,46 @@
+"""`discsum analyze time --lengths`: a compressed encoder beside its own attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+
+from discsum.cli.analysis import write_numbers
+from discsum.cli.progress import counting, loading
+from discsum.errors import InputError
+
+
+def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats: int, device: str) -> None:
+    """Print and draw how many times faster a compressed encoder is, by the tokens of a text, and its memory."""
+    lengths = sorted(set(lengths))
+    with loading("the model"):
+        from discsum.abstractive.analysis.encoding_time import encoder_times
+        from discsum.abstractive.analysis.pictures import curves
+        from discsum.abstractive.summarizer import AbstractiveSummarizer
+
+        summarizer = AbstractiveSummarizer.from_pretrained(model, device=device)
+    most = summarizer.positions
+    if most is not None and lengths[-1] > most:
+        raise InputError(f"--lengths: expected at most {most}, the positions of {model}, got {lengths[-1]}")
+    with counting("measured", len(lengths)) as counter:
+        samples = []
+        for sample in encoder_times(summarizer.model, lengths, repeats):
+            samples.append(sample)
+            counter(len(samples))
+    data = {"model": model, "samples": [asdict(one) | {"speed_up": one.speed_up} for one in samples]}
+    path = write_numbers(output, "encoder-time", data)
+    labels = ("tokens of the text", "times faster than its own attention")
+    pictures = curves({"encoder": [one.speed_up for one in samples]}, lengths, labels, summarizer.name, path)
+    if all(one.mebibytes is not None for one in samples):
+        both = {
+            "compressed": [one.mebibytes or 0.0 for one in samples],
+            "its own attention": [one.stock_mebibytes or 0.0 for one in samples],
+        }
+        named = path.with_name("encoder-memory.json")
+        pictures += curves(both, lengths, (labels[0], "MiB above the weights"), summarizer.name, named)
+    typer.echo("\n".join(map(str, pictures)))
+    for one in samples:
+        memory = "" if one.mebibytes is None else f"{one.mebibytes:10.1f} MiB {one.stock_mebibytes:10.1f} MiB"
+        typer.echo(f"{one.tokens:7} {one.seconds:9.3f} s {one.stock_seconds:9.3f} s {one.speed_up:6.2f}{memory}")

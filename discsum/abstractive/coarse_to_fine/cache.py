@@ -1,0 +1,49 @@
+"""The decoder's recurrent state during generation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass
+class RecurrentCache:
+    """State of the decoder behind the tokens that it has written, which beams reorder; of no tokens at first.
+
+    Attributes:
+        hidden: `(layers, rows, hidden)` states of the LSTM.
+        cell: `(layers, rows, hidden)` its cells.
+        feed: `(rows, hidden)` the last context vector, input of the next step.
+        length: Tokens behind it.
+    """
+
+    hidden: Tensor | None = None
+    cell: Tensor | None = None
+    feed: Tensor | None = None
+    length: int = 0
+    # As `generate` of transformers asks caches.
+    is_compileable = False
+    is_linear = (False,)
+
+    def get_seq_length(self, layer: int = 0) -> int:
+        """Return the number of tokens that it has read."""
+        return self.length
+
+    def reorder_cache(self, beam_idx: Tensor) -> None:
+        """Give each row the state of the row that `beam_idx` `(rows,)` names."""
+        self.batch_select_indices(beam_idx)
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        """Keep the rows `indices`."""
+        if self.hidden is None or self.cell is None or self.feed is None:
+            return
+        self.hidden, self.cell = (part.index_select(1, indices) for part in (self.hidden, self.cell))
+        self.feed = self.feed.index_select(0, indices)
+
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        """Repeat every row."""
+        if self.hidden is None or self.cell is None or self.feed is None:
+            return
+        self.hidden, self.cell = (part.repeat_interleave(repeats, dim=1) for part in (self.hidden, self.cell))
+        self.feed = self.feed.repeat_interleave(repeats, dim=0)

@@ -1,0 +1,246 @@
+"""The coarse-to-fine family: attention that chooses chunks of a text (Ling and Rush 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES
+from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, text_of
+from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
+from discsum.abstractive.coarse_to_fine.memory import Record
+from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
+from discsum.abstractive.coarse_to_fine.objective import MovingBaseline, policy_loss, returns_of, rewards_of
+from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe, Network
+from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer, read_vectors
+from discsum.abstractive.family import IGNORED, Family, FamilyCard
+from discsum.abstractive.folder import load_model, load_tokenizer
+from discsum.document import Document
+from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+    from discsum.training.task import Step
+
+
+class CoarseToFineFamily(Family[CoarseToFineRecipe]):
+    """A `CoarseToFineForConditionalGeneration` with its tokenizer of words."""
+
+    recipe_type = CoarseToFineRecipe
+
+    def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
+        """Wrap a loaded model."""
+        super().__init__(model, tokenizer, name)
+        self.config: CoarseToFineConfig = model.config
+        self._baseline: MovingBaseline | None = None
+        self._soft = False
+
+    @classmethod
+    def load(
+        cls,
+        name_or_path: str,
+        *,
+        device: str = "cpu",
+        variant: str | None = None,
+        samples: int | None = None,
+        **options: Any,
+    ) -> CoarseToFineFamily:
+        """Return a model, perhaps with another choice of chunks than in training.
+
+        Args:
+            name_or_path: Folder of a model with its tokenizer, or `hf:NAME` from the hub.
+            device: Where it runs.
+            variant: `hier` or `c2f`, which have the same parameters; by default as in training.
+            samples: Chunks that `c2f` reads at each step; by default as in training.
+            options: None.
+
+        Raises:
+            WeightsError: No such model, or one without safetensors weights.
+            InputError: Unknown options, another kind of model, or a variant with other parameters.
+        """
+        if options:
+            raise InputError(
+                f"{name_or_path}: expected options of a coarse-to-fine model, variant and samples, got "
+                f"{', '.join(sorted(options))}"
+            )
+        tokenizer = load_tokenizer(name_or_path)
+        model = load_model(name_or_path, device)
+        if not isinstance(model, CoarseToFineForConditionalGeneration):
+            raise InputError(f"{name_or_path}: expected a coarse-to-fine model, got a {type(model).__name__}")
+        given = {"variant": variant, "samples": samples}
+        changed = {name: value for name, value in given.items() if value not in (None, getattr(model.config, name))}
+        if "variant" in changed and {variant, model.config.variant} != {HIER, C2F}:
+            raise InputError(f"variant: expected {model.config.variant}, as the model was trained, got {variant!r}")
+        if samples is not None and samples < 1:
+            raise InputError(f"samples: expected at least 1 chunk, got {samples}")
+        for name, value in changed.items():
+            setattr(model.config, name, value)
+        return cls(model, tokenizer, name_or_path)
+
+    @property
+    def positions(self) -> int | None:
+        """Maximum number of words that are read."""
+        return self.config.max_words
+
+    @property
+    def target_positions(self) -> int | None:
+        """None: an LSTM writes any number of tokens."""
+        return None
+
+    @property
+    def _end(self) -> str:
+        return self.tokenizer.eos_token if self.config.sentence_ends else ""
+
+    def texts(self, documents: Sequence[Document]) -> list[str]:
+        """Return the sentences of each document, with an end token behind each if the model has them."""
+        return [text_of(document, self._end) for document in documents]
+
+    def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
+        """Return the chunk of each token, and a record of what is encoded."""
+        found = chunk_ids(documents, encoding, self.config, self._end)
+        return {"chunk_ids": found.to(self.model.device), "record": Record()}
+
+    def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the variant, how many chunks with words a document has, and how many of them were encoded."""
+        chunks = [len(set(row) - {-1}) for row in inputs["chunk_ids"].tolist()]
+        # Standard attention reads all of them as one.
+        encoded = chunks if self.config.variant == STANDARD else inputs["record"].memory.encoded.tolist()
+        counts = zip(chunks, encoded, strict=True)
+        return [{"variant": self.config.variant, "chunks": here, "encoded": read} for here, read in counts]
+
+    def settings(self) -> dict[str, Any]:
+        """Return variant, chunks, and samples if there are several."""
+        found: dict[str, Any] = {"variant": self.config.variant, "chunks": self.config.chunks}
+        return found | ({"samples": self.config.samples} if self.config.samples > 1 else {})
+
+    @classmethod
+    def for_training(
+        cls, recipe: CoarseToFineRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
+    ) -> CoarseToFineFamily:
+        """Return the recipe's model, with the recipe's choice of chunks, or a new one and a tokenizer of its words."""
+        if recipe.model is not None:
+            network = recipe.network
+            family = cls.load(recipe.model, device=device, variant=network.variant, samples=network.samples)
+            _check_network(network, family.config, recipe.model)
+            return family
+        tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase)
+        special = {
+            "pad_token_id": tokenizer.pad_token_id,
+            "bos_token_id": tokenizer.bos_token_id,
+            "eos_token_id": tokenizer.eos_token_id,
+            "decoder_start_token_id": tokenizer.bos_token_id,
+        }
+        model: Any = CoarseToFineForConditionalGeneration(
+            CoarseToFineConfig(vocab_size=len(tokenizer), **special, **recipe.network.settings)
+        )
+        # Instead of the default of 20 tokens.
+        model.generation_config.max_length = recipe.target_tokens
+        report(f"{len(tokenizer):,} words")
+        if recipe.vectors is not None:
+            path = Path(recipe.vectors)
+            indices, vectors = read_vectors(path, tokenizer.get_vocab(), recipe.network.embedding_size)
+            for embeddings in [*_word_embeddings(model), model.decoder.embeddings]:
+                embeddings.weight.data[indices] = vectors
+            report(f"{path}: vectors of {len(indices):,} words")
+        return cls(model.to(device), tokenizer, "scratch")
+
+    @classmethod
+    def needs_tree(cls, recipe: CoarseToFineRecipe) -> bool:
+        """Return whether chunks are subtrees."""
+        return recipe.network.chunks == SUBTREES
+
+    def parameter_groups(self, recipe: CoarseToFineRecipe) -> list[dict[str, Any]]:
+        """Return the coarse encoder's parameters and the rest, after freezing embeddings where the recipe says so."""
+        frozen = self.config.coarse == BOW if recipe.frozen_embeddings is None else recipe.frozen_embeddings
+        for embeddings in _word_embeddings(self.model):
+            embeddings.weight.requires_grad_(not frozen)
+        coarse: list[nn.Parameter] = []
+        rest: list[nn.Parameter] = []
+        for name, parameter in self.model.named_parameters():
+            if parameter.requires_grad:
+                (coarse if name.startswith("encoder.coarse.") else rest).append(parameter)
+        groups = [{"params": rest, "lr": recipe.rate}]
+        return groups + ([{"params": coarse, "lr": recipe.coarse_rate or recipe.rate}] if coarse else [])
+
+    def begin_step(self, recipe: CoarseToFineRecipe, step: Step) -> None:
+        """Decide whether all chunks are read in a step, and move the baseline by the rewards of the one before."""
+        # Seeded by the step: the same in all processes and in a resumed run.
+        chance = np.random.default_rng([recipe.seed, step.number]).random()
+        self._soft = step.passes < recipe.pretrain or chance < recipe.alternate
+        if self.config.variant == C2F:
+            self._moving(recipe).advance(recipe.reinforce.baseline_rate)
+
+    def loss(
+        self, recipe: CoarseToFineRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
+    ) -> dict[str, Tensor]:
+        """Return the cross-entropy; where chunks are sampled, its gradient has REINFORCE's added."""
+        learning = self.model.training
+        soft = self.config.variant != C2F or (learning and self._soft)
+        output = self.model(**batch, **inputs, soft=soft)
+        if soft or not learning:
+            return {"loss": output.loss}
+        steps = batch["labels"] != IGNORED
+        rewards, baseline = rewards_of(output.logits, batch["labels"]), self._moving(recipe)
+        returns = returns_of(rewards, baseline.values, steps, recipe.reinforce)
+        policy = policy_loss(output.log_choices, returns, steps)
+        baseline.record(rewards, steps)
+        # Of the policy only the gradient is of interest.
+        return {"loss": output.loss + policy - policy.detach()}
+
+    def state(self) -> dict[str, Any]:
+        """Return the moving baseline."""
+        return {} if self._baseline is None else self._baseline.state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore the moving baseline."""
+        if "baseline" in state:
+            self._baseline = MovingBaseline(len(state["baseline"]), self.model.device)
+            self._baseline.load_state(state)
+
+    def _moving(self, recipe: CoarseToFineRecipe) -> MovingBaseline:
+        if self._baseline is None:
+            self._baseline = MovingBaseline(recipe.target_tokens, self.model.device)
+        return self._baseline
+
+    @classmethod
+    def card(cls, recipe: CoarseToFineRecipe) -> FamilyCard:
+        """Return the kind of attention and what the paper leaves open."""
+        network = recipe.network
+        kinds = {
+            HIER: f"reads chunks ({network.chunks}) and their words",
+            C2F: f"chooses {network.samples} of the chunks ({network.chunks}) at each step and reads no others",
+        }
+        read = kinds.get(network.variant, "reads all words as one sequence")
+        return FamilyCard(
+            "coarse-to-fine-attention",
+            f"An LSTM encoder and decoder whose attention {read} (Ling and Rush 2017). Use it with\n"
+            "`discsum abstract --model FOLDER`. Where the paper is silent: the decoder begins with the state behind\n"
+            "the last word of the last chunk; the convolution has a ReLU and no padding; with `bow` the encoder's\n"
+            "embeddings stay as they begin; a step's baseline begins at 0; the probability of several sampled chunks\n"
+            "is the product of theirs, and at test time those of the highest attention are read, weighted by it.",
+            "random weights and a vocabulary of the training texts",
+            "Cross-entropy" + (" and, for the choice of chunks, REINFORCE" if network.variant == C2F else ""),
+        )
+
+
+def _check_network(network: Network, config: CoarseToFineConfig, name: str) -> None:
+    """Raise `InputError` for settings that are neither the defaults nor those that a model was trained with."""
+    default = Network().settings
+    wrong = [
+        f"network.{field}: expected {getattr(config, field)}, as {name} was trained, got {value}"
+        for field, value in network.settings.items()
+        if value not in (getattr(config, field), default[field])
+    ]
+    if wrong:
+        raise InputError("; ".join(wrong))
+
+
+def _word_embeddings(model: Any) -> list[Any]:
+    """Return the encoder's embeddings: of words, and of the bag of words."""
+    coarse = [model.encoder.coarse.words] if model.config.variant != STANDARD and model.config.coarse == BOW else []
+    return [model.encoder.embeddings, *coarse]

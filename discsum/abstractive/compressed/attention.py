@@ -1,0 +1,95 @@
+"""Self-attention of a compressed encoder (Yap et al., section 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from discsum.abstractive.compressed.blocks import BlockTables
+from discsum.abstractive.compressed.calls import CompressionSettings
+from discsum.abstractive.compressed.convolution import KeyValueConvolution
+from discsum.abstractive.compressed.flex import flex_strided, flex_takes
+from discsum.abstractive.sparse.projections import Projections
+from discsum.errors import InputError
+
+
+@dataclass(eq=False)
+class CompressedSelfAttention:
+    """The forward pass of an encoder's self-attention module of transformers; see `compress`.
+
+    It is called in place of the module's own and uses the module's projections, which keep their names. Only queries
+    that are kept are computed: all blocks of all documents in one call of attention, stacked in its batch dimension.
+    """
+
+    projections: Projections
+    settings: CompressionSettings
+
+    def __call__(self, hidden_states: Tensor, *arguments: Any, **given: Any) -> tuple[Any, ...]:
+        """Return what the module's own forward pass returns, without attention weights."""
+        module, tables = self.projections.module, self.settings.call.tables
+        if tables is None:
+            raise InputError("expected the self-attention of a compressed encoder to run within it, got it alone")
+        queries = self.projections.query(hidden_states)
+        convolution: KeyValueConvolution | None = getattr(module, "compression", None)
+        dropout = module.dropout if module.training else 0.0
+        if convolution is None and flex_takes(queries, self.projections.head_size, dropout):
+            key, value = self.projections.key(hidden_states), self.projections.value(hidden_states)
+            whole = self._heads(queries), self._heads(key), self._heads(value)
+            # (documents, heads, tokens, head_size) -> (documents, tokens, width)
+            result = flex_strided(*whole, tables, self.projections.scaling).transpose(1, 2).flatten(2)
+        else:
+            keys, values, inside = self._read(hidden_states, convolution, tables)
+            stacked = queries.view(*tables.queries.shape, -1) if tables.even else _stacked(queries, tables.queries)
+            mixed = scaled_dot_product_attention(
+                self._heads(stacked),
+                self._heads(keys),
+                self._heads(values),
+                attn_mask=_mask_of(inside),
+                dropout_p=dropout,
+                scale=self.projections.scaling,
+            )
+            # (documents * blocks, heads, queries, head_size) -> (documents, tokens, width)
+            result = _unstacked(mixed.transpose(1, 2).flatten(2), tables)
+        return self.projections.names.outputs(self.projections.output(result), None, given)
+
+    def _read(
+        self, states: Tensor, convolution: KeyValueConvolution | None, tables: BlockTables
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return keys and values `(documents * blocks, keys, width)`, and where there are some."""
+        key, value = self.projections.key, self.projections.value
+        if convolution is None:
+            return _stacked(key(states), tables.keys), _stacked(value(states), tables.keys), tables.inside
+        # Eq 3: convolved before the heads' projections.
+        for_keys, for_values, inside = convolution(_stacked(states, tables.keys), tables.inside)
+        return key(for_keys), value(for_values), inside
+
+    def _heads(self, states: Tensor) -> Tensor:
+        """Return `(rows, heads, tokens, head_size)` of `(rows, tokens, heads * head_size)`."""
+        return torch.unflatten(states, -1, (self.projections.heads, -1)).transpose(1, 2)
+
+
+def _stacked(states: Tensor, rows: Tensor) -> Tensor:
+    """Return `(documents * blocks, tokens of a block, width)` of `(documents, tokens, width)`."""
+    return states.flatten(0, 1).index_select(0, rows.flatten()).view(*rows.shape, -1)
+
+
+def _unstacked(mixed: Tensor, tables: BlockTables) -> Tensor:
+    """Return `(documents, tokens, width)` of `(documents * blocks, tokens of a block, width)`; 0 for padding."""
+    flat = mixed.flatten(0, 1)
+    if not tables.even:
+        flat = flat.index_select(0, tables.places)
+    if tables.padded:
+        flat = flat.masked_fill(~tables.mask.flatten()[:, None], 0.0)
+    return flat.view(*tables.mask.shape, -1)
+
+
+def _mask_of(inside: Tensor | None) -> Tensor | None:
+    """Return the mask `(documents * blocks, 1, 1, keys)` of keys; none if all are there."""
+    if inside is None:
+        return None
+    # A block without a key has no query that is kept either; reading anything keeps it finite.
+    return (inside | ~inside.any(dim=-1, keepdim=True))[:, None, None, :]

@@ -1,0 +1,140 @@
+"""Overlapping blocks of documents (Yap et al., section 3.3.2), and the index tables that stack them.
+
+The paper's stride `n / (c + 1)` covers a text of n tokens only for c = 3 blocks. Here blocks of `n / (c - 1)` tokens
+begin `(n - r) / (c - 1)` apart, r being their length, which covers any text with any number of blocks, and is the
+paper's for c = 3.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.sparse.layout import SentenceLayout
+
+
+@dataclass(frozen=True)
+class Block:
+    """The tokens of a document that a block's queries are, and those that they read: half-open, within each other."""
+
+    first_query: int
+    last_query: int
+    first_key: int
+    last_key: int
+
+
+def split(tokens: int, blocks: int, borders: Sequence[int] | None = None) -> list[Block]:
+    """Return the blocks of a document: every token is a query of one block, and a block reads its own queries.
+
+    Without borders, all blocks read `ceil(tokens / (blocks - 1))` tokens. A single block is the whole document.
+
+    Args:
+        tokens: Tokens of the document.
+        blocks: Number of blocks; those beyond the tokens have no queries.
+        borders: Ascending positions from 0 to `tokens` where units begin or end. Blocks then grow to the next border on
+            both sides, and queries are divided at the nearest one, so that every token reads all of its unit.
+    """
+    if blocks == 1:
+        return [Block(0, tokens, 0, tokens)]
+    length = -(-tokens // (blocks - 1))
+    cuts = [place * tokens // blocks for place in range(blocks + 1)]
+    starts = [place * (tokens - length) // (blocks - 1) for place in range(blocks)]
+    ends = [start + length for start in starts]
+    if borders is not None:
+        cuts = [_nearest(borders, cut) for cut in cuts]
+        starts = [borders[bisect_right(borders, start) - 1] for start in starts]
+        ends = [borders[bisect_left(borders, end)] for end in ends]
+    return [Block(*bounds) for bounds in zip(cuts, cuts[1:], starts, ends, strict=False)]
+
+
+def _nearest(borders: Sequence[int], place: int) -> int:
+    return min(borders, key=lambda border: abs(border - place))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTables:
+    """The blocks of a batch of documents.
+
+    Attributes:
+        mask: `(documents, tokens)`: true for tokens, false for padding.
+        bounds: `(documents, blocks, 4)`: the positions of each `Block`'s attributes in its row.
+    """
+
+    mask: Tensor
+    bounds: Tensor
+
+    @classmethod
+    def of(cls, mask: Tensor, blocks: int, borders: SentenceLayout | None = None) -> BlockTables:
+        """Return the blocks of documents with a `mask`, each divided by its own length, with `borders` of units."""
+        first = mask.long().argmax(dim=1)
+        last = mask.shape[1] - mask.flip(1).long().argmax(dim=1)
+        lengths = torch.where(mask.any(dim=1), last - first, 0)
+        rows = []
+        # Whatever stands beside a document in a batch, its blocks are the same.
+        for document, (offset, tokens) in enumerate(zip(first.tolist(), lengths.tolist(), strict=True)):
+            own = None
+            if borders is not None and tokens:
+                own = [start - offset for start, _ in borders.spans[document]] + [tokens]
+            found = split(tokens, blocks, own)
+            rows.append([[one.first_query, one.last_query, one.first_key, one.last_key] for one in found])
+            rows[-1] = [[bound + offset for bound in row] for row in rows[-1]]
+        return cls(mask, torch.tensor(rows, device=mask.device))
+
+    @cached_property
+    def keys(self) -> Tensor:
+        """`(documents * blocks, keys)`: the token in the flattened batch that each block reads; 0 for none."""
+        return self._rows(2)[0]
+
+    @cached_property
+    def inside(self) -> Tensor | None:
+        """`(documents * blocks, keys)`: true for keys that are there; none if all are."""
+        keys, inside = self._rows(2)
+        inside = inside & self.mask.flatten()[keys]
+        return None if bool(inside.all()) else inside
+
+    @cached_property
+    def queries(self) -> Tensor:
+        """`(documents * blocks, queries)`: the token in the flattened batch that each query is; 0 for none."""
+        return self._rows(0)[0]
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether `queries` are the tokens as they stand: without padding, in blocks of one length."""
+        return self.queries.numel() == self.mask.numel() and not self.padded
+
+    @cached_property
+    def places(self) -> Tensor:
+        """`(documents * tokens,)`: the place of each token in the flattened `queries`; 0 for padding."""
+        queries, inside = self._rows(0)
+        places = torch.zeros(self.mask.numel(), dtype=torch.long, device=self.mask.device)
+        places[queries[inside]] = inside.flatten().nonzero().squeeze(1)
+        return places
+
+    @cached_property
+    def owners(self) -> Tensor:
+        """`(documents, tokens)`: the block whose query each token is; padding may have any."""
+        positions = torch.arange(self.mask.shape[1], device=self.mask.device)
+        # (documents, tokens, blocks)
+        ended = positions[None, :, None] >= self.bounds[:, None, :, 1]
+        return ended.sum(dim=-1).clamp(max=self.bounds.shape[1] - 1)
+
+    @cached_property
+    def padded(self) -> bool:
+        """Whether there is padding."""
+        return not bool(self.mask.all())
+
+    def _rows(self, side: int) -> tuple[Tensor, Tensor]:
+        """Return flat places, and where there are some, of the bounds at `side` and after it."""
+        starts, ends = self.bounds[..., side, None], self.bounds[..., side + 1, None]
+        # A table has at least one column, for batches without any token.
+        columns = max(1, int((ends - starts).max()))
+        # (documents, blocks, columns)
+        positions = starts + torch.arange(columns, device=starts.device)
+        inside = positions < ends
+        offsets = torch.arange(len(self.mask), device=starts.device)[:, None, None] * self.mask.shape[1]
+        return ((positions + offsets) * inside).flatten(0, 1), inside.flatten(0, 1)

@@ -1,0 +1,150 @@
+"""What the self-attentions of a compressed encoder share: its settings, and the data of one call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.compressed.blocks import BlockTables
+from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
+from discsum.abstractive.entry_points import Conversion
+from discsum.abstractive.sparse.calls import check_fit
+from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.sparse.projections import encoder_layers
+from discsum.document import Document
+from discsum.errors import InputError, InputWarning
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """The data of one call.
+
+    Attributes:
+        borders: Units of the documents, if blocks keep to their borders.
+        tables: The blocks of the pass that the encoder is in.
+    """
+
+    borders: SentenceLayout | None = None
+    tables: BlockTables | None = None
+
+
+@dataclass(eq=False)
+class CompressionSettings(Conversion):
+    """Settings of a compressed encoder, the model's attribute `compressed`."""
+
+    name = "compressed"
+    argument = "borders"
+    key = SETTINGS
+
+    config: CompressionConfig
+
+    @property
+    def call(self) -> Call:
+        """The call that this thread or task is in."""
+        return self.running or Call()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return self.config.to_dict()
+
+    def layers(self, model: Any) -> list[Any]:
+        """Return the encoder's layers."""
+        return encoder_layers(model)
+
+    def forwarding(self, model: Any, given: SentenceLayout | None) -> AbstractContextManager[None]:
+        """Return the context of a forward pass: of the call that it is part of, with its own borders if it has some."""
+        return self.within(self.call if given is None else Call(given.to(model.device)))
+
+    def generating(
+        self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> AbstractContextManager[None]:
+        """Return the context of `generate`."""
+        if given is not None:
+            check_fit(given, arguments, options)
+        return self.forwarding(model, given)
+
+    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+        """Return what makes the context of each run of a layer."""
+        return partial(self.within, self.call)
+
+    def tables(self, mask: Tensor) -> BlockTables:
+        """Return the blocks of documents with a `mask` `(documents, tokens)`.
+
+        Raises:
+            InputError: Borders that are missing, or that are not of these documents.
+        """
+        borders, unit = self.call.borders, self.config.borders
+        if unit is None:
+            borders = None
+        elif borders is None:
+            raise InputError(
+                f"expected the {unit} of the inputs, at whose borders this encoder's blocks begin, got none; pass "
+                f"borders=SentenceLayout.from_documents(documents, encoding, unit={unit!r})"
+            )
+        elif borders.owner.shape != mask.shape or not torch.equal(borders.owner >= 0, mask):
+            raise InputError(
+                f"expected borders of the encoder's inputs {tuple(mask.shape)}, with units for the tokens that "
+                f"attention_mask lets through alone, got those of {tuple(borders.owner.shape)}"
+            )
+        return BlockTables.of(mask, self.config.blocks if self.config.strides else 1, borders)
+
+
+def borders_of(model: Any, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
+    """Return the argument `borders` for encoded documents, if it is one that a model's encoder needs.
+
+    Raises:
+        InputError: A document without the units.
+    """
+    settings = getattr(model, CompressionSettings.name, None)
+    unit = None if settings is None else settings.config.borders
+    return {} if unit is None else {"borders": SentenceLayout.from_documents(documents, encoding, unit=unit)}
+
+
+@dataclass(eq=False)
+class EncoderForward:
+    """The forward pass of a compressed encoder: its own, within a call that knows the blocks of its inputs.
+
+    Layers are given no mask, which for the stock attention is as large as `(documents, tokens, tokens)`.
+    """
+
+    encoder: Any
+    settings: CompressionSettings
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Run the encoder's own forward pass."""
+        named = dict(self.__signature__.bind(*arguments, **options).arguments)
+        named |= named.pop("kwargs", {})
+        if named.get("output_attentions"):
+            warn(
+                "attention weights of a compressed encoder are left out: it never has those of all pairs of tokens",
+                InputWarning,
+                stacklevel=2,
+            )
+        ids = named.get("input_ids")
+        inputs = ids if ids is not None else named.get("inputs_embeds")
+        if inputs is None:
+            raise InputError("expected input_ids or inputs_embeds for the encoder, got neither")
+        mask = named.pop("attention_mask", None)
+        if mask is None:
+            mask = torch.ones(inputs.shape[:2], dtype=torch.bool, device=inputs.device)
+        elif mask.dim() != 2:
+            raise InputError(f"attention_mask: expected one of 2 dimensions, documents and tokens, got {mask.dim()}")
+        call = replace(self.settings.call, tables=self.settings.tables(mask.bool()))
+        with self.settings.within(call):
+            return type(self.encoder).forward(self.encoder, **named)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The encoder's own, which `generate` looks at."""
+        return inspect.signature(partial(type(self.encoder).forward, self.encoder))

@@ -1,0 +1,81 @@
+"""Conversion of a Hugging Face model to a compressed encoder, in place, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discsum.abstractive.compressed.attention import CompressedSelfAttention
+from discsum.abstractive.compressed.calls import CompressionSettings, EncoderForward
+from discsum.abstractive.compressed.config import CompressionConfig
+from discsum.abstractive.compressed.convolution import KeyValueConvolution
+from discsum.abstractive.entry_points import attach, detach
+from discsum.abstractive.sparse.projections import encoder_attentions
+from discsum.errors import InputError
+
+# A module within each self-attention of the encoder.
+ADDED = "compression"
+
+
+def compress(
+    model: Any, variant: str, *, blocks: int = 3, kernel: int = 3, groups: int = 1, borders: str | None = None
+) -> Any:
+    """Make the self-attention of a model's encoder read less; return the model, which is changed in place.
+
+    Parameters and their names stay; convolutions add theirs, which begin as the mean of a window. With `borders`,
+    `forward` and `generate` take `borders`, the `SentenceLayout` of the inputs' sentences or EDUs. Calls on one model
+    may run in several threads at once. `save_pretrained` keeps settings and convolutions; `from_pretrained` of this
+    package reads them. A model may be sparse as well (`discsum.abstractive.sparse`), before or after.
+
+    Args:
+        model: A sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all:
+            BART, mBART, PLBart, PEGASUS, Marian, M2M100, Blenderbot.
+        variant: `conv`, `conv_pool`, `strided` or `strided_conv`; see `CompressionConfig`.
+        blocks: Blocks of a document (`strided`, `strided_conv`).
+        kernel: Tokens that a convolution makes one key and value of (`conv`, `conv_pool`, `strided_conv`).
+        groups: Groups of channels that are convolved separately.
+        borders: `sentences` or `edus`, at whose borders blocks begin and end (`strided`, `strided_conv`).
+
+    Raises:
+        InputError: Another kind of model, a model whose encoder is compressed already, or settings that do not fit.
+    """
+    config = CompressionConfig(variant, blocks, kernel, groups, borders)
+    if hasattr(model, CompressionSettings.name):
+        raise InputError("expected a model with its own encoder, got a compressed one; decompress it first")
+    attentions = encoder_attentions(model)
+    settings = CompressionSettings(config)
+    for projections in attentions:
+        module, width = projections.module, projections.key.in_features
+        if config.convolves:
+            if width % groups:
+                raise InputError(f"groups: expected a divisor of the model's width {width}, got {groups}")
+            setattr(module, ADDED, KeyValueConvolution(width, config).to(projections.key.weight))
+        module.forward = CompressedSelfAttention(projections, settings)
+    encoder = model.get_encoder()
+    encoder.forward = EncoderForward(encoder, settings)
+    # New modules are in training mode.
+    model.train(model.training)
+    attach(model, settings)
+    return model
+
+
+def decompress(model: Any) -> Any:
+    """Undo `compress`; return the model.
+
+    Raises:
+        InputError: A model whose encoder is not compressed.
+    """
+    if not hasattr(model, CompressionSettings.name):
+        raise InputError("expected a model with a compressed encoder, got one with its own")
+    for projections in encoder_attentions(model):
+        module = projections.module
+        del module.forward
+        if hasattr(module, ADDED):
+            delattr(module, ADDED)
+    del model.get_encoder().forward
+    detach(model, model.compressed)
+    return model
+
+
+def is_convolution(name: str) -> bool:
+    """Return whether a parameter of a compressed model belongs to its convolutions, by its name."""
+    return f".{ADDED}." in name

@@ -1,0 +1,190 @@
+"""The family of compressed encoders, with copy attention (Yap et al.)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
+from discsum.abstractive.compressed.calls import borders_of
+from discsum.abstractive.compressed.config import CompressionConfig
+from discsum.abstractive.compressed.conversion import compress
+from discsum.abstractive.compressed.copying import decoded, extended_ids, unknown_id, unknown_words
+from discsum.abstractive.compressed.folder import load_model
+from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
+from discsum.abstractive.compressed.objective import smoothed_loss
+from discsum.abstractive.compressed.recipe import CompressedRecipe
+from discsum.abstractive.family import Family, FamilyCard
+from discsum.abstractive.folder import load_tokenizer
+from discsum.document import Document
+from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+SPECIAL = ("pad", "bos", "eos")
+# For a model card.
+READ = {
+    "conv": "reads convolved keys and values, one for {kernel} tokens",
+    "conv_pool": "reads convolved keys and values, the highest of {kernel} tokens",
+    "strided": "reads overlapping blocks, {blocks} a text",
+    "strided_conv": "reads overlapping blocks, {blocks} a text, of convolved keys and values, one for {kernel} tokens",
+}
+
+
+class CompressedFamily(Family[CompressedRecipe]):
+    """A `CopyPegasusForConditionalGeneration` whose encoder may be compressed, with its tokenizer of words."""
+
+    recipe_type = CompressedRecipe
+
+    @classmethod
+    def load(cls, name_or_path: str, *, device: str = "cpu", **options: Any) -> CompressedFamily:
+        """Return a model that was trained in this family.
+
+        Raises:
+            WeightsError: No such model, or one without safetensors weights.
+            InputError: A model of another kind, or options, of which there are none.
+        """
+        given = {name: value for name, value in options.items() if value is not None and value is not True}
+        if given:
+            raise InputError(
+                f"{name_or_path}: expected no options of a selector for a model of the family compressed, which reads "
+                f"as it was trained to, got {', '.join(given)}"
+            )
+        model = load_model(name_or_path, device)
+        if not isinstance(model, CopyPegasusForConditionalGeneration):
+            raise InputError(
+                f"{name_or_path}: expected a model that faster-encoders/... trained, got {type(model).__name__}"
+            )
+        return cls(model, load_tokenizer(name_or_path), name_or_path)
+
+    @property
+    def encoder(self) -> CompressionConfig | None:
+        """How the encoder is compressed; none for attention of all tokens to all."""
+        return self.model.compressed.config if hasattr(self.model, "compressed") else None
+
+    def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
+        """Return the tokens with ids of their own for unknown words, and borders of blocks that keep to them."""
+        ids = extended_ids(self.tokenizer, self.texts(documents), encoding, self._words(documents, encoding))
+        return {"source_ids": ids.to(self.model.device), **borders_of(self.model, documents, encoding)}
+
+    def target_ids(
+        self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
+    ) -> Tensor:
+        """Return ids `(documents, steps)` whose unknown words are those of the documents, where they have them."""
+        return extended_ids(self.tokenizer, targets, written, self._words(documents, encoding))
+
+    def decode(self, generated: Tensor, documents: Sequence[Document], encoding: BatchEncoding) -> list[str]:
+        """Return texts with the words that were copied."""
+        return decoded(self.tokenizer, generated, self._words(documents, encoding))
+
+    def _words(self, documents: Sequence[Document], encoding: BatchEncoding) -> list[dict[str, int]]:
+        return unknown_words(self.tokenizer, self.texts(documents), encoding)
+
+    def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the encoder's variant for each document."""
+        return [{"encoder": self._variant} for _ in inputs["source_ids"]]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the encoder's variant and what it depends on."""
+        config = self.encoder
+        found: dict[str, Any] = {"encoder": self._variant}
+        if config is not None and config.strides:
+            found |= {"blocks": config.blocks} | ({"borders": config.borders} if config.borders else {})
+        return found | ({"kernel": config.kernel} if config is not None and config.convolves else {})
+
+    @property
+    def _variant(self) -> str:
+        return "full" if self.encoder is None else self.encoder.variant
+
+    @classmethod
+    def for_training(
+        cls, recipe: CompressedRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
+    ) -> CompressedFamily:
+        """Return the recipe's model, or a new one and a tokenizer of its words; its encoder is the recipe's.
+
+        Raises:
+            InputError: A model whose encoder is compressed otherwise than the recipe's.
+        """
+        if recipe.model is not None:
+            family = cls.load(recipe.model, device=device)
+            if family.encoder is None and recipe.encoder is not None:
+                _compress(family.model, recipe.encoder)
+            elif family.encoder != recipe.encoder:
+                raise InputError(f"encoder: expected that of {recipe.model}, {family.encoder}, got {recipe.encoder}")
+            return family
+        tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase, merge_numbers=False)
+        report(f"{len(tokenizer):,} words")
+        model = _make_model(recipe, tokenizer)
+        if recipe.encoder is not None:
+            _compress(model, recipe.encoder)
+        return cls(model.to(device), tokenizer, "scratch")
+
+    @classmethod
+    def needs_tree(cls, recipe: CompressedRecipe) -> bool:
+        """Return that no run does; borders are of sentences and EDUs, which all documents have."""
+        return False
+
+    def parameter_groups(self, recipe: CompressedRecipe) -> list[dict[str, Any]]:
+        """Return all parameters but those of positions, which are no learned ones."""
+        return [{"params": [one for one in self.model.parameters() if one.requires_grad], "lr": recipe.rate}]
+
+    def loss(
+        self, recipe: CompressedRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
+    ) -> dict[str, Tensor]:
+        """Return cross-entropy with label smoothing, without it, and the share of words that are right."""
+        given = {name: value for name, value in batch.items() if name != "labels"}
+        log_probabilities = self.model(**given, **inputs, use_cache=False).logits
+        return smoothed_loss(log_probabilities, batch["labels"], self.model.config.vocab_size, recipe.smoothing)
+
+    @classmethod
+    def card(cls, recipe: CompressedRecipe) -> FamilyCard:
+        """Return how the encoder reads, and what the paper leaves open."""
+        config = recipe.encoder
+        read = "reads all tokens" if config is None else READ[config.variant].format_map(config.to_dict())
+        if config is not None and config.borders:
+            read += f", which begin and end at borders of {config.borders}"
+        return FamilyCard(
+            "compressed-encoder",
+            f"A transformer whose encoder {read} (Yap et al., Faster Transformers for Document Summarization) and\n"
+            "whose decoder may copy words of the text. Use it with `discsum abstract --model FOLDER`. Where the paper\n"
+            "is silent or says two things: keys and values are convolved, each by a convolution of its own that\n"
+            "begins as a mean; pooling takes the highest; blocks cover texts of any length; copy attention is one of\n"
+            "its own.",
+            "random weights and a vocabulary of the training texts",
+            f"Cross-entropy with label smoothing {recipe.smoothing}",
+        )
+
+
+def _compress(model: Any, config: CompressionConfig) -> None:
+    settings = config.to_dict()
+    compress(model, settings.pop("variant"), **settings)
+
+
+def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:
+    """Return a model of the recipe's sizes with random weights."""
+    sizes = recipe.network
+    each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
+    sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
+    special: dict[str, Any] = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in SPECIAL}
+    special |= {"decoder_start_token_id": tokenizer.bos_token_id, "forced_eos_token_id": tokenizer.eos_token_id}
+    special["unk_token_id"] = unknown_id(tokenizer)
+    config = CopyPegasusConfig(
+        vocab_size=len(tokenizer),
+        d_model=sizes.width,
+        **sides,
+        max_position_embeddings=sizes.positions,
+        position_base=sizes.position_base,
+        dropout=sizes.dropout,
+        activation_function="relu",
+        # Embeddings are scaled up to the size of positions (Vaswani et al. 2017, section 3.4).
+        scale_embedding=True,
+        init_std=sizes.width**-0.5,
+        **special,
+    )
+    model: Any = CopyPegasusForConditionalGeneration(config)
+    # Instead of the default of 20 tokens.
+    model.generation_config.max_length = recipe.target_tokens
+    return model

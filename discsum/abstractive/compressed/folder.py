@@ -1,0 +1,71 @@
+"""Models with a compressed encoder in folders: settings in `config.json`, convolutions beside the model's weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discsum.abstractive import folder as stock
+from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
+from discsum.abstractive.compressed.conversion import compress, is_convolution
+from discsum.errors import WeightsError
+from discsum.json_objects import checked_fields, read_object
+from discsum.persistence import CONFIG
+
+
+def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
+    """Return the model that its `save_pretrained` wrote to a folder, or `hf:NAME` of the hub, with its encoder.
+
+    If it was sparse as well, it is again.
+
+    Raises:
+        WeightsError: No such model, one whose encoder was not compressed, or damaged files.
+        InputError: A device that is not here.
+    """
+    if read_config(str(name_or_path)) is None:
+        raise WeightsError(
+            f"{name_or_path}: expected a model whose encoder was compressed when it was saved, got one with its own; "
+            "load it with transformers, then compress it"
+        )
+    # Its package needs this one.
+    from discsum.abstractive.sparse import folder as sparse
+
+    if sparse.read_config(str(name_or_path)) is not None:
+        return sparse.from_pretrained(name_or_path, device=device)
+    return load_model(str(name_or_path), device)
+
+
+def load_model(name_or_path: str, device: str = "cpu") -> Any:
+    """Return the model of a folder or the hub, with a compressed encoder if it was saved with one.
+
+    Raises:
+        WeightsError: No such model, or damaged files.
+        InputError: A device that is not here.
+    """
+    # Registers the family's own model.
+    import discsum.abstractive.compressed.model  # noqa: F401
+
+    config = read_config(name_or_path)
+    if config is None:
+        return stock.load_model(name_or_path, device)
+    with stock.without_report():
+        model = stock.load_model(name_or_path, device)
+    given = config.to_dict()
+    compress(model, given.pop("variant"), **given)
+    stock.load_added(model, name_or_path, is_convolution, f"the encoder's variant {config.variant}")
+    return model
+
+
+def read_config(name_or_path: str) -> CompressionConfig | None:
+    """Return the settings that an encoder was saved with, from its folder or the hub; none if it is its own.
+
+    Raises:
+        WeightsError: No such model, or a damaged file.
+    """
+    stock.check_place(name_or_path)
+    folder = stock.folder_of(name_or_path)
+    if folder is None or not (folder / CONFIG).is_file():
+        return None
+    path = folder / CONFIG
+    content = read_object(path, WeightsError).get(SETTINGS)
+    return None if content is None else checked_fields(CompressionConfig, content, path, WeightsError)

@@ -1,0 +1,72 @@
+"""Recipes of summarizers with a compressed encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Meta
+
+from discsum.abstractive.compressed.config import CompressionConfig
+from discsum.abstractive.recipe import SHORTEST, AbstractiveRecipe
+from discsum.recipes.fields import Checked, Count, Dropout, Positive, Share, about
+
+
+@dataclass(frozen=True)
+class Network(Checked):
+    """Sizes of a new PEGASUS that copies; the defaults are those of Yap et al., section 4.2."""
+
+    width: Annotated[Count, about("Size of a state.")] = 512
+    layers: Annotated[Count, about("Layers of the encoder, and of the decoder.")] = 4
+    heads: Annotated[Count, about("Heads of each attention.")] = 8
+    inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 2048
+    positions: Annotated[Count, about("Maximum number of input tokens, and of output tokens.")] = 1024
+    position_base: Annotated[Positive, about("Base of the wavelengths of positions; the paper's text has 1,000.")] = (
+        10_000.0
+    )
+    dropout: Annotated[Dropout, about("Dropout of the network.")] = 0.2
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with sizes that do not fit together."""
+        if self.width % self.heads == 0 and self.width % 2 == 0:
+            return []
+        return [f"width: expected an even multiple of {self.heads} heads, got {self.width}"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompressedRecipe(AbstractiveRecipe):
+    """Settings of a training run of a model whose encoder may be compressed (Yap et al.)."""
+
+    family: str = "compressed"
+    source_tokens: int = 400
+    target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
+    network: Annotated[Network, about("Sizes of a new model.")] = field(default_factory=Network)
+    vocabulary: Annotated[Count, about("Most frequent words of the training texts; the rest can only be copied.")] = (
+        50_000
+    )
+    lowercase: Annotated[bool, about("Whether words are lowercased.")] = True
+    encoder: Annotated[
+        CompressionConfig | None, about("How the encoder is compressed; none for attention of all tokens to all.")
+    ] = None
+    smoothing: Annotated[
+        Share, about("Share of a label's probability that the whole vocabulary gets (Szegedy et al. 2016).")
+    ] = 0.1
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the fields."""
+        found = super().problems()
+        if self.task != "summarize":
+            found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
+        if self.model is None:
+            most = self.network.positions
+            found += [
+                f"{name}: expected at most network.positions {most}, got {getattr(self, name)}"
+                for name in ("source_tokens", "target_tokens")
+                if getattr(self, name) > most
+            ]
+            if self.encoder is not None and self.network.width % self.encoder.groups:
+                found.append(
+                    f"encoder.groups: expected a divisor of network.width {self.network.width}, "
+                    f"got {self.encoder.groups}"
+                )
+        return found

@@ -1,0 +1,179 @@
+"""`forward`, `generate` and `save_pretrained` of a converted model: its own, with what each conversion adds.
+
+A conversion, as `sparsify` and `compress` make one in place, leaves its settings on the model. What belongs to one call
+lives in a `ContextVar`, so that threads and nested calls on one model never see each other's documents.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+_CALLS: ContextVar[Mapping[Conversion, Any]] = ContextVar("calls of converted models", default=MappingProxyType({}))
+
+
+class Conversion(ABC):
+    """The settings of a conversion, an attribute of the model, and its part in every call.
+
+    Attributes:
+        name: The model's attribute.
+        argument: What it adds to `forward` and `generate`.
+        key: Field of `config.json` with the settings.
+    """
+
+    name: ClassVar[str]
+    argument: ClassVar[str]
+    key: ClassVar[str]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+
+    @abstractmethod
+    def layers(self, model: Any) -> list[Any]:
+        """Return the layers that it changed, which gradient checkpointing may repeat after the call."""
+
+    @abstractmethod
+    def forwarding(self, model: Any, given: Any) -> AbstractContextManager[None]:
+        """Return the context of a forward pass, with the argument that was `given`."""
+
+    @abstractmethod
+    def generating(
+        self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> AbstractContextManager[None]:
+        """Return the context of `generate`, with the argument that was `given` and the others."""
+
+    @abstractmethod
+    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+        """Return what makes the context of each run of a layer with gradient checkpointing, within this call."""
+
+    @property
+    def running(self) -> Any:
+        """The call that this thread or task is in; none outside of one."""
+        return _CALLS.get().get(self)
+
+    @contextmanager
+    def within(self, call: Any) -> Iterator[None]:
+        """Run a block within a call."""
+        token = _CALLS.set({**_CALLS.get(), self: call})
+        try:
+            yield
+        finally:
+            _CALLS.reset(token)
+
+
+def conversions(model: Any) -> list[Conversion]:
+    """Return the conversions of a model."""
+    return [one for one in vars(model).values() if isinstance(one, Conversion)]
+
+
+def attach(model: Any, conversion: Conversion) -> None:
+    """Give a model a conversion, and methods that know it."""
+    setattr(model, conversion.name, conversion)
+    model.forward, model.generate, model.save_pretrained = Forward(model), Generate(model), SavePretrained(model)
+
+
+def detach(model: Any, conversion: Conversion) -> None:
+    """Take a conversion from a model, and with the last one the methods."""
+    for layer in conversion.layers(model):
+        function = getattr(layer, "_gradient_checkpointing_func", None)
+        if isinstance(function, KeepingCall):
+            layer._gradient_checkpointing_func = function.checkpoint
+    delattr(model, conversion.name)
+    if not conversions(model):
+        del model.forward, model.generate, model.save_pretrained
+
+
+@dataclass(eq=False)
+class Forward:
+    """The forward pass of a converted model: its own, with the arguments of its conversions."""
+
+    model: Any
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Run the model's own forward pass within a call of each conversion."""
+        with ExitStack() as calls:
+            for one in conversions(self.model):
+                _keep_calls(one, self.model)
+                calls.enter_context(one.forwarding(self.model, options.pop(one.argument, None)))
+            return type(self.model).forward(self.model, *arguments, **options)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The model's own with the arguments: `Trainer` keeps the columns that it names."""
+        own = inspect.signature(partial(type(self.model).forward, self.model))
+        kind = inspect.Parameter.KEYWORD_ONLY
+        added = [inspect.Parameter(one.argument, kind, default=None) for one in conversions(self.model)]
+        named = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        rest = [one for one in own.parameters.values() if one.kind is inspect.Parameter.VAR_KEYWORD]
+        return own.replace(parameters=[*named, *added, *rest])
+
+
+@dataclass(eq=False)
+class Generate:
+    """`generate` of a converted model: its own, with the arguments of its conversions."""
+
+    model: Any
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Generate as `transformers` does, within a call of each conversion."""
+        with ExitStack() as calls:
+            given = [(one, options.pop(one.argument, None)) for one in conversions(self.model)]
+            for one, value in given:
+                calls.enter_context(one.generating(self.model, value, arguments, options))
+            return type(self.model).generate(self.model, *arguments, **options)
+
+
+@dataclass(eq=False)
+class SavePretrained:
+    """`save_pretrained` of a converted model: its own, with the settings in `config.json`."""
+
+    model: Any
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Save the model with what conversions added and their settings, which `from_pretrained` of theirs reads."""
+        config, found = self.model.config, conversions(self.model)
+        for one in found:
+            setattr(config, one.key, one.to_dict())
+        try:
+            return type(self.model).save_pretrained(self.model, *arguments, **options)
+        finally:
+            for one in found:
+                delattr(config, one.key)
+
+
+@dataclass(eq=False)
+class KeepingCall:
+    """A checkpointing function that repeats a forward pass within the call of its first run."""
+
+    checkpoint: Callable[..., Any]
+    conversion: Conversion
+
+    def __call__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Checkpoint a function."""
+        return self.checkpoint(partial(self._run, self.conversion.repeating(), function), *arguments, **options)
+
+    @staticmethod
+    def _run(
+        context: Callable[[], AbstractContextManager[None]],
+        function: Callable[..., Any],
+        *arguments: Any,
+        **options: Any,
+    ) -> Any:
+        with context():
+            return function(*arguments, **options)
+
+
+def _keep_calls(conversion: Conversion, model: Any) -> None:
+    """Make layers with gradient checkpointing keep their calls; they are given the function when it is turned on."""
+    for layer in conversion.layers(model):
+        function = getattr(layer, "_gradient_checkpointing_func", None)
+        if function is not None and not isinstance(function, KeepingCall):
+            layer._gradient_checkpointing_func = KeepingCall(function, conversion)

@@ -1,0 +1,55 @@
+"""The families of abstractive models by name, each imported on first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discsum.constants import HUB
+from discsum.errors import InputError, WeightsError
+from discsum.hub import hub_files
+from discsum.json_objects import read_object
+from discsum.persistence import CONFIG
+from discsum.registry import suggestion
+
+if TYPE_CHECKING:
+    from discsum.abstractive.family import Family
+
+# Any sequence-to-sequence model of transformers is of this family, unless its configuration says another.
+DEFAULT = "sparse"
+# Class of each family, in the module `family` of its folder.
+FAMILIES = {DEFAULT: "SparseFamily", "coarse_to_fine": "CoarseToFineFamily", "compressed": "CompressedFamily"}
+# Field of `config.json` with the name of the model's family.
+FIELD = "discsum_family"
+
+
+def family_class(name: object) -> type[Family[Any]]:
+    """Return the class of a family.
+
+    Raises:
+        InputError: An unknown name; the message lists the families.
+    """
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise InputError(f"family: expected one of {', '.join(FAMILIES)}, got {name!r}{suggestion(name, [*FAMILIES])}")
+    found: type[Family[Any]] = getattr(import_module(f"discsum.abstractive.{name}.family"), FAMILIES[name])
+    return found
+
+
+def family_of(name_or_path: str) -> str:
+    """Return the name of the family of a model in a folder, or of `hf:NAME` on the hub, by its `config.json`.
+
+    A folder without one, which loading will refuse, is of the default family.
+
+    Raises:
+        WeightsError: A configuration that is no JSON, or names a family that is none.
+    """
+    path: Path | None = Path(name_or_path) / CONFIG
+    if name_or_path.startswith(HUB):
+        path = hub_files(name_or_path, CONFIG)[0]
+    if path is None or not path.is_file():
+        return DEFAULT
+    found = read_object(path, WeightsError).get(FIELD, DEFAULT)
+    if found not in FAMILIES:
+        raise WeightsError(f"{path}: {FIELD}: expected one of {', '.join(FAMILIES)}, got {found!r}")
+    return str(found)

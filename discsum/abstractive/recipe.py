@@ -1,0 +1,70 @@
+"""Recipe fields of abstractive summarizers of every family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from msgspec import Meta
+
+from discsum.abstractive.families import DEFAULT, FAMILIES, family_class
+from discsum.recipes.fields import Count, Share, about, one_of
+from discsum.training.recipe import RunRecipe
+
+# The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
+TASKS = ("summarize", "infill", "denoise")
+OPTIMIZERS = ("adamw", "sgd")
+# Start and end tokens, and some words.
+SHORTEST = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractiveRecipe(RunRecipe):
+    """Settings of a training run of an abstractive summarizer; each family has a subclass with its own fields."""
+
+    family: Annotated[str, one_of(FAMILIES, "Family of the model.")] = DEFAULT
+    epochs: int = 1
+    batch: int = 2
+    rate: float = 1.41e-5
+    schedule: str = "noam"
+    decay: float = 0.0
+    average: float = 0.0
+    optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` is without momentum.")] = "adamw"
+    betas: Annotated[tuple[Share, Share], about("Decay of AdamW's means of gradients and of their squares.")] = (
+        0.9,
+        0.999,
+    )
+    model: Annotated[
+        str | None,
+        about("Folder of the model to start from, or `hf:NAME` from the hub; none to start from random weights."),
+    ] = None
+    task: Annotated[
+        str,
+        one_of(
+            TASKS,
+            "`summarize`; or `infill` or `denoise`, the pretraining of BART (Lewis et al. 2020): restoring a text from "
+            "one with masked spans, or with masked spans and shuffled sentences.",
+        ),
+    ] = "summarize"
+    source_tokens: Annotated[Count, about("Tokens of a document that are read, at most.")] = 1024
+    target_tokens: Annotated[
+        Annotated[int, Meta(ge=SHORTEST)],
+        about("Tokens of a summary that are learned, at most, or of a text that is restored: its beginning."),
+    ] = 200
+    target_lines: Annotated[
+        Count | None,
+        about("Lines of the first reference that are learned, as highlights; by default all of a random reference."),
+    ] = None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the recipe of the family that `family` names, with the content of a YAML or JSON file.
+
+        Raises:
+            InputError: An unknown family, or fields as in `discsum.recipes.fields.convert`.
+        """
+        if cls is not AbstractiveRecipe:
+            return super().from_dict(data)
+        made: Any = family_class(data.get("family", DEFAULT)).recipe_type.from_dict(data)
+        return made  # type: ignore[no-any-return]

@@ -1,0 +1,78 @@
+"""Baselines that select a rooted subtree of the dependency tree within the budget, all units at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.dependency import edu_heads, sentence_heads
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.scoring import Scores, UnitScorer
+from discsum.selection import Policy
+
+
+@dataclass(frozen=True)
+class Subtrees:
+    """The rooted subtrees to choose from; a clause of several units is one node.
+
+    Attributes:
+        heads: `(nodes,)` node that each depends on, the root on itself.
+        costs: `(nodes,)` with the speaker's label of its turn, so that the label always fits.
+        capacity: In the unit of `costs`.
+        nodes: `(units,)` node of each unit.
+        counted: `(units,)` whether a unit is more than layout, which has neither weight nor cost.
+    """
+
+    heads: NDArray[np.int64]
+    costs: NDArray[np.int64]
+    capacity: int
+    nodes: NDArray[np.int64]
+    counted: NDArray[np.bool_]
+
+
+class RootedSubtree(UnitScorer):
+    """A scorer whose subclasses choose nodes of `Subtrees`."""
+
+    needs_tree = True
+    own_selection = True
+
+    @abstractmethod
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
+        """Return the nodes of the best subtree that fits, each with its head."""
+
+    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
+        """Return the units of the best rooted subtree; if nothing fits or all of it is layout, the best unit.
+
+        Every ancestor of a selected unit is selected by construction, so `policy.dependencies` holds.
+
+        Raises:
+            InputError: Trigram blocking, which this problem does not include.
+        """
+        if policy.block_trigrams:
+            raise InputError(
+                f"block_trigrams: expected none with {self.name}, which selects all units at once; leave it out"
+            )
+        candidates = policy.candidates(document)
+        costs, capacity = policy.budget.costs(document, policy.unit, candidates)
+        first, nodes = np.unique(candidates.groups, return_inverse=True)
+        heads = nodes[self.heads(document, policy.unit)[first]]
+        labels = candidates.labels
+        paid = costs + np.where(labels >= 0, costs[labels], 0)
+        prices = np.bincount(nodes, np.where(candidates.companions, paid, 0)).astype(np.int64)
+        subtrees = Subtrees(heads, prices, capacity, nodes, candidates.companions)
+        chosen = self.best(document, scores, policy.unit, subtrees)
+        selected = np.flatnonzero(np.isin(nodes, chosen) & candidates.companions)
+        if candidates.allowed[selected].any():
+            return sorted({*selected.tolist(), *labels[selected][labels[selected] >= 0].tolist()})
+        return candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
+
+    def heads(self, document: Document, unit: str) -> NDArray[np.int64]:
+        """Return the head of every unit `(units,)`, the root's entry is itself."""
+        heads = edu_heads(document.require_tree(self.name))
+        if unit == "edu":
+            return heads
+        return sentence_heads(heads, document.edu_to_sentence, len(document.sentences))

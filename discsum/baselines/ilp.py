@@ -1,0 +1,93 @@
+"""ILP: an integer program that covers the document's words with a rooted subtree of the discourse tree."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from warnings import warn
+
+import numpy as np
+
+from discsum.baselines import BASELINES
+from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
+from discsum.baselines.tree_knapsack import content_words, term_weights
+from discsum.document import Document
+from discsum.errors import InputWarning
+from discsum.scoring import Scores
+from discsum.selection import unit_texts
+
+# Seconds for a document, after which the best subtree found so far is taken.
+LONGEST = 20.0
+
+
+@BASELINES.register("ilp")
+class ILP(RootedSubtree):
+    """Cover as many of the document's content words as fit, each once.
+
+    An extraction program in the place of that of Durrett et al. 2016, *Learning-Based Single-Document Summarization
+    with Compression and Anaphoricity Constraints*, without its trained weights and without coreference; words are
+    covered as in Gillick and Favre 2009, *A Scalable Global Model for Summarization*, section 3:
+
+        maximise sum_w z_w log(1 + tf(w))   subject to   z_w <= sum_{u contains w} x_u,   x_u <= x_head(u),
+        sum_u x_u cost(u) <= budget,   x and z 0 or 1
+
+    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once.
+    """
+
+    name = "ilp"
+
+    def score(self, document: Document, unit: str) -> Scores:
+        """Return for every unit `(units,)` the weight of its content words."""
+        return term_weights(unit_texts(document, unit))
+
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
+        """Return the subtree that covers most; warns where the solver does not prove that it is the best."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
+
+        found = content_words(unit_texts(document, unit))
+        frequency = Counter(word for own in found for word in own)
+        covered: dict[str, set[int]] = {}
+        for place, own in enumerate(found):
+            for word in own if subtrees.counted[place] else ():
+                covered.setdefault(word, set()).add(int(subtrees.nodes[place]))
+        nodes, words = len(subtrees.heads), sorted(covered)
+        # Columns are nodes, then words; each row is (columns, coefficients), below a limit.
+        rows = [(list(range(nodes)), subtrees.costs.tolist(), float(subtrees.capacity))]
+        rows += [([node, head], [1, -1], 0.0) for node, head in enumerate(subtrees.heads.tolist()) if node != head]
+        for place, word in enumerate(words):
+            holders = sorted(covered[word])
+            rows.append(([nodes + place, *holders], [1, *[-1] * len(holders)], 0.0))
+        columns = np.concatenate([np.array(row[0], dtype=np.int64) for row in rows])
+        values = np.concatenate([np.array(row[1], dtype=np.float64) for row in rows])
+        places = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
+        matrix = csr_array((values, (places, columns)), shape=(len(rows), nodes + len(words)))
+        gains = np.concatenate([np.zeros(nodes), [np.log1p(frequency[word]) for word in words]])
+        with _standard_output_to_error():
+            result = milp(
+                -gains,
+                # Where x is whole, the best z is.
+                integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
+                bounds=Bounds(0, 1),
+                constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
+                options={"mip_rel_gap": 0, "time_limit": LONGEST},
+            )
+        if result.status != 0:
+            warn(f"{document.id or 'document'}: the integer program: {result.message}", InputWarning, stacklevel=2)
+        return [] if result.x is None else np.flatnonzero(result.x[:nodes] > 0.5).tolist()
+
+
+@contextmanager
+def _standard_output_to_error() -> Iterator[None]:
+    """Send what the process prints to standard error for a block: HiGHS sometimes prints, past Python."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

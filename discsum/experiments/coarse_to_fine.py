@@ -1,0 +1,161 @@
+"""Tables 1 and 2 of Ling and Rush 2017: perplexity, ROUGE by the best highlight, attention to chunks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from discsum.abstractive.analysis.chunk_maps import chunk_maps
+from discsum.abstractive.families import family_of
+from discsum.abstractive.family import IGNORED
+from discsum.abstractive.folder import is_sequence_to_sequence
+from discsum.abstractive.generation import Generation
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
+from discsum.data.pairs import Pair
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.experiments.report import HEADINGS, aligned
+from discsum.metrics.rouge import METRICS, rouge
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import ensure_parsed, split_lines
+from discsum.scoring import extract
+from discsum.selection import usual_policy
+from discsum.summarizer.loading import load_scorer
+
+if TYPE_CHECKING:
+    from discsum.signature import Signature
+
+FAMILY = "coarse_to_fine"
+
+
+@dataclass(frozen=True)
+class ChunkRow:
+    """Figures of a system, means over documents.
+
+    Attributes:
+        model: Its name.
+        perplexity: Of the first highlight; none for an extractive system, as what follows the ROUGE.
+        rouge1: ROUGE-1, and the others, of the best highlight, in percent.
+        entropy: Of attention to chunks, in nats, over all written tokens.
+        encoded: Chunks encoded for a summary, and `chunks` with words.
+        words: Words of a summary.
+    """
+
+    model: str
+    perplexity: float | None
+    rouge1: float
+    rouge2: float
+    rougeLsum: float  # noqa: N815 (as rouge-score calls it)
+    entropy: float | None
+    encoded: float | None
+    chunks: float | None
+    words: float
+
+
+@dataclass(frozen=True)
+class ChunkTable:
+    """The rows of several systems on the same documents, with the signature of their ROUGE."""
+
+    documents: int
+    rows: Sequence[ChunkRow]
+    signature: Signature
+
+    def report(self, style: str) -> str:
+        """Return the table as `table`, `markdown` or `json`."""
+        if style == "json":
+            rows = [asdict(row) for row in self.rows]
+            return json.dumps({"documents": self.documents, "signature": str(self.signature), "rows": rows}, indent=1)
+        forms = {"perplexity": ".1f", **dict.fromkeys(METRICS, ".2f"), "entropy": ".2f", "encoded": ".1f"}
+        forms |= {"chunks": ".1f", "words": ".1f"}
+        cells = [["model", "PPL", *HEADINGS.values(), "entropy", "encoded", "chunks", "words"]]
+        for row in self.rows:
+            figures = ((getattr(row, name), form) for name, form in forms.items())
+            cells.append([row.model, *("" if value is None else format(value, form) for value, form in figures)])
+        return f"{self.documents} documents\n{aligned(cells, style)}\nsignature: {self.signature}"
+
+
+def highlights(pair: Pair) -> list[str]:
+    """Return every line of a pair's references, each of which is a reference of its own."""
+    return [line.strip() for reference in pair.references for line in reference.splitlines() if line.strip()]
+
+
+def measure_chunks(
+    models: Sequence[str],
+    pairs: Sequence[Pair],
+    parser: Callable[[], Parser],
+    generation: Generation,
+    report: Callable[[int], None] = lambda done: None,
+) -> ChunkTable:
+    """Return the table of coarse-to-fine models and extractive systems, as `lead` (the paper's FIRST) and `ilp`.
+
+    Args:
+        models: Folders of coarse-to-fine models, names of baselines or extractive models.
+        pairs: Texts with references.
+        parser: Returns the parser of the texts, and of the summaries' sentences.
+        generation: Settings of the search.
+        report: Receives the number of summaries done.
+
+    Raises:
+        InputError: No documents, or one without a highlight; another family of sequence-to-sequence models.
+    """
+    if not pairs:
+        raise InputError("expected texts with reference summaries, got none")
+    targets = [highlights(pair) for pair in pairs]
+    for pair, own in zip(pairs, targets, strict=True):
+        if not own:
+            raise InputError(f"{pair.id}: expected a reference with a line of text, got none")
+    documents = [item.document for item in ensure_parsed(pairs, parser)]
+    rows: list[ChunkRow] = []
+    for name in models:
+        figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
+        if is_sequence_to_sequence(name):
+            if family_of(name) != FAMILY:
+                raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
+            summarizer = AbstractiveSummarizer.from_pretrained(name)
+            figures["perplexity"] = perplexity(summarizer, documents, [own[0] for own in targets])
+            maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
+            figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
+            figures["encoded"] = float(np.mean([one.encoded for one in maps]))
+            figures["chunks"] = float(np.mean([one.filled for one in maps]))
+            written = [one.summary for one in maps]
+            lines = split_lines(written, parser())
+        else:
+            lines = extracted(name, documents)
+            written = lines
+        report(len(documents) * (len(rows) + 1))
+        scores = rouge(lines, targets)
+        means = {metric: 100.0 * value for metric, value in scores.mean.items()}
+        words = float(np.mean([len(text.split()) for text in written]))
+        rows.append(ChunkRow(name, **figures, **means, words=words))
+    return ChunkTable(len(pairs), rows, scores.signature.with_(reference="highlight"))
+
+
+@torch.inference_mode()
+def perplexity(summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]) -> float:
+    """Return the perplexity of a token of the targets; chunks are chosen as at test time, long documents cut."""
+    total, tokens = 0.0, 0
+    for document, target in zip(documents, targets, strict=True):
+        limits = summarizer.positions or sum(map(len, summarizer.family.texts([document]))), len(target) + 1
+        batch = encode(summarizer.family, [document], [target], *limits).to(summarizer.model.device)
+        count = int((batch.inputs["labels"] != IGNORED).sum())
+        total += count * float(summarizer.model(**batch.inputs, **batch.extra).loss)
+        tokens += count
+    return math.exp(total / tokens)
+
+
+def extracted(name: str, documents: Sequence[Document]) -> list[str]:
+    """Return what an extractive system selects of each document, a sentence per line.
+
+    It is one sentence, as the models write one; six EDUs of a system that selects all units together, as `ilp`, whose
+    summaries in the paper have several sentences too.
+    """
+    scorer = load_scorer(name, "sentence")
+    policy = usual_policy("edu") if scorer.own_selection else usual_policy("sentence", 1)
+    return ["\n".join(extract(document, scorer, policy).lines) for document in documents]

@@ -1,0 +1,158 @@
+"""Tables 2 and 3 of Yap et al.: accuracy, perplexity, speed in training and writing, ROUGE recall, precision and F1."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from discsum.abstractive.compressed.objective import smoothed_loss
+from discsum.abstractive.family import IGNORED
+from discsum.abstractive.folder import is_sequence_to_sequence
+from discsum.abstractive.generation import Generation
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
+from discsum.data.pairs import Pair
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.experiments.report import HEADINGS, aligned
+from discsum.metrics.rouge import METRICS, rouge
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import ensure_parsed, split_lines
+
+if TYPE_CHECKING:
+    from discsum.signature import Signature
+
+# Recall, precision and F1, as the paper's table has them.
+MEASURES = ("r", "p", "f")
+
+
+@dataclass(frozen=True)
+class EncoderRow:
+    """Figures of a model, over the same documents.
+
+    Attributes:
+        model: Its name.
+        accuracy: Share of the reference's tokens that are the most probable ones, given those before, in percent.
+        perplexity: Of a token of the reference.
+        training: Tokens of references a second, in passes with gradients over one document at a time.
+        writing: Tokens of summaries a second, one document at a time.
+        rouge: Percentages by metric and by `MEASURES`.
+    """
+
+    model: str
+    accuracy: float
+    perplexity: float
+    training: float
+    writing: float
+    rouge: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class EncoderTable:
+    """The rows of several models, with the signature of their F1."""
+
+    documents: int
+    rows: Sequence[EncoderRow]
+    signature: Signature
+
+    def report(self, style: str) -> str:
+        """Return the table as `table`, `markdown` or `json`."""
+        if style == "json":
+            rows = [asdict(row) for row in self.rows]
+            return json.dumps({"documents": self.documents, "signature": str(self.signature), "rows": rows}, indent=1)
+        names = [f"{HEADINGS[metric]} {measure.upper()}" for metric in METRICS for measure in MEASURES]
+        cells = [["model", "accuracy", "PPL", "train tok/s", "write tok/s", *names]]
+        for row in self.rows:
+            scores = [f"{row.rouge[metric][measure]:.2f}" for metric in METRICS for measure in MEASURES]
+            speeds = (f"{row.training:.1f}", f"{row.writing:.1f}")
+            cells.append([row.model, f"{row.accuracy:.2f}", f"{row.perplexity:.2f}", *speeds, *scores])
+        return f"{self.documents} documents\n{aligned(cells, style)}\nsignature: {self.signature}"
+
+
+def measure_encoders(
+    models: Sequence[str],
+    pairs: Sequence[Pair],
+    parser: Callable[[], Parser],
+    generation: Generation,
+    report: Callable[[int], None] = lambda done: None,
+) -> EncoderTable:
+    """Return the table of abstractive models; documents are cut where a model's positions end.
+
+    Args:
+        models: Folders of sequence-to-sequence models.
+        pairs: Texts with references, the first of which is the one for accuracy and perplexity.
+        parser: Returns the parser of the texts, and of the summaries' sentences.
+        generation: Settings of the search.
+        report: Receives the number of summaries done.
+
+    Raises:
+        InputError: No documents, one without a reference, or a model that writes no summaries.
+    """
+    if not pairs:
+        raise InputError("expected texts with reference summaries, got none")
+    for pair in pairs:
+        if not pair.references or not pair.references[0].split():
+            raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
+    documents = [item.document for item in ensure_parsed(pairs, parser)]
+    rows: list[EncoderRow] = []
+    for name in models:
+        if not is_sequence_to_sequence(name):
+            raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
+        summarizer = AbstractiveSummarizer.from_pretrained(name)
+        targets = [" ".join(pair.references[0].split()) for pair in pairs]
+        accuracy, perplexity, training = _learned(summarizer, documents, targets)
+        started, written, tokens = time.perf_counter(), [], 0
+        for place, document in enumerate(documents):
+            (summary,) = summarizer.summarize([document], **(generation.options | {"truncate": True}))
+            written.append(summary.text)
+            # Without the start token.
+            tokens += len(summary.ids) - 1
+            report(len(rows) * len(documents) + place + 1)
+        writing = tokens / (time.perf_counter() - started)
+        lines = split_lines(written, parser())
+        scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
+        by_metric = {
+            metric: {measure: 100.0 * found.mean[metric] for measure, found in scores.items()} for metric in METRICS
+        }
+        rows.append(EncoderRow(name, accuracy, perplexity, training, writing, by_metric))
+    return EncoderTable(len(pairs), rows, scores["f"].signature)
+
+
+def _learned(
+    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
+) -> tuple[float, float, float]:
+    """Return accuracy in percent, perplexity, and tokens a second of passes with gradients."""
+    model = summarizer.model
+    right, entropy, tokens, seconds = 0.0, 0.0, 0, 0.0
+    for document, target in zip(documents, targets, strict=True):
+        # Limits of the model, or more than there is.
+        source = summarizer.positions or sum(map(len, summarizer.family.texts([document]))) + 2
+        batch = encode(summarizer.family, [document], [target], source, summarizer.target_positions or len(target) + 2)
+        inputs = batch.to(model.device)
+        count = int((inputs.inputs["labels"] != IGNORED).sum())
+
+        def losses(inputs: dict[str, Tensor] = inputs.inputs | inputs.extra) -> dict[str, Tensor]:
+            scores = torch.log_softmax(model(**inputs).logits.float(), dim=-1)
+            return smoothed_loss(scores, inputs["labels"], scores.shape[-1], 0.0)
+
+        with torch.inference_mode():
+            found = losses()
+        right += count * float(found["accuracy"])
+        entropy += count * float(found["cross_entropy"])
+        tokens += count
+        model.train()
+        started = time.perf_counter()
+        torch.autograd.backward(losses()["loss"])
+        if model.device.type == "cuda":
+            torch.cuda.synchronize()
+        seconds += time.perf_counter() - started
+        model.zero_grad()
+        model.eval()
+    return 100.0 * right / tokens, math.exp(entropy / tokens), tokens / seconds

@@ -1,0 +1,187 @@
+"""Training runs of compressed encoders on a few small texts, and their use from the command line."""
+
+import json
+
+import pytest
+import torch
+from small_news import write_table
+from typer.testing import CliRunner
+
+from discsum.abstractive.compressed.family import CompressedFamily
+from discsum.abstractive.recipe import AbstractiveRecipe
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.pairs import PairData, pair_collection
+from discsum.abstractive.training.task import AbstractiveTask
+from discsum.cli.app import app
+from discsum.errors import InputError
+from discsum.persistence import CARD, CONFIG, WEIGHTS
+from discsum.training.loop import TrainingLoop
+
+NETWORK = {"width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 96, "dropout": 0.0}
+
+
+def content(parser_folder, **changes):
+    settings = {
+        "family": "compressed",
+        "train": [{"path": "train.jsonl"}],
+        "validation": [{"path": "validation.jsonl"}],
+        "parser": str(parser_folder),
+        "network": NETWORK,
+        # Fewer than there are words: the rest is copied.
+        "vocabulary": 30,
+        "source_tokens": 80,
+        "target_tokens": 16,
+        "epochs": 3,
+        "batch": 8,
+        "rate": 1e-2,
+    }
+    return {**settings, **changes}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("news")
+    write_table(folder / "train.jsonl", 0, 24)
+    write_table(folder / "validation.jsonl", 100, 106)
+    return folder
+
+
+def silent(line):
+    pass
+
+
+def trainer(data, parser_folder, folder, **changes):
+    recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
+    needs = PairData.of(recipe)
+    both = (recipe.train, recipe.validation)
+    train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
+    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
+
+
+@pytest.fixture(scope="module")
+def begun(data, parser_folder, tmp_path_factory):
+    """A model that learned to copy, a little, with blocks of sentences."""
+    encoder = {"variant": "strided_conv", "blocks": 3, "kernel": 2, "borders": "sentences"}
+    run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "run", encoder=encoder, epochs=6)
+    run.run(silent)
+    return run
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [None, {"variant": "conv"}, {"variant": "conv_pool"}, {"variant": "strided", "blocks": 4, "borders": "edus"}],
+    ids=str,
+)
+def test_every_encoder_learns_and_comes_back(encoder, data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", encoder=encoder)
+    run.run(silent)
+    losses = [entry.validation["loss"] for entry in run.log]
+    assert losses[-1] < losses[0]
+    assert set(run.log[-1].validation) == {"loss", "cross_entropy", "accuracy"}
+    loaded = CompressedFamily.load(str(tmp_path / "run" / "best"))
+    assert loaded.encoder == run.task.recipe.encoder
+    documents = [run.task.validation[0].document]
+    found, expected = (AbstractiveSummarizer(one).summarize(documents) for one in (loaded, run.task.family))
+    assert found[0].ids == expected[0].ids
+
+
+def test_a_model_writes_words_that_it_can_only_copy(begun):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    torch.nn.init.constant_(summarizer.model.copying.gate.bias, 1e4)
+    documents = [begun.task.validation[index].document for index in range(3)]
+    known = set(summarizer.tokenizer.get_vocab())
+    unknown = set()
+    for document, summary in zip(documents, summarizer.summarize(documents, num_beams=4), strict=True):
+        words = set(document.text.lower().replace(".", " .").replace(",", " ,").split())
+        written = summary.text.replace(".", " .").replace(",", " ,").split()
+        assert set(written) <= words
+        unknown |= set(written) - known
+        assert summary.details == {"encoder": "strided_conv"}
+    assert unknown
+
+
+def test_a_document_alone_and_beside_others(begun):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    documents = [begun.task.validation[index].document for index in range(3)]
+    options = {"num_beams": 3, "max_new_tokens": 8}
+    together = [one.text for one in summarizer.summarize(documents, **options)]
+    assert [summarizer.summarize([one], **options)[0].text for one in documents] == together
+
+
+def test_the_folder_says_what_the_model_is(begun, tmp_path):
+    folder = begun.folder / "best"
+    config = json.loads((folder / CONFIG).read_text())
+    assert (config["discsum_family"], config["model_type"]) == ("compressed", "copy_pegasus")
+    assert config["compressed_encoder"]["borders"] == "sentences"
+    card = (folder / CARD).read_text()
+    assert "overlapping blocks, 3 a text, of convolved keys and values, one for 2 tokens" in card
+    assert "tags: [summarization, abstractive, compressed-encoder]" in card
+    assert "Cross-entropy with label smoothing 0.1" in card
+
+
+class KilledError(Exception):
+    """Ends a run."""
+
+
+def killed(line):
+    if "step 3" in line:
+        raise KilledError
+
+
+def test_a_killed_run_goes_on(data, parser_folder, tmp_path):
+    settings = {"encoder": {"variant": "conv"}, "validate_every": 3}
+    with pytest.raises(KilledError):
+        trainer(data, parser_folder, tmp_path / "killed", **settings).run(killed)
+    for name in ("killed", "whole"):
+        trainer(data, parser_folder, tmp_path / name, **settings).run(silent)
+    for file in (f"best/{WEIGHTS}", f"best/{CONFIG}", "log.json"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes(), file
+
+
+def test_training_goes_on_from_a_model(begun, data, parser_folder, tmp_path):
+    model = str(begun.folder / "best")
+    encoder = begun.task.recipe.encoder.to_dict()
+    run = trainer(data, parser_folder, tmp_path / "run", model=model, encoder=encoder, rate=1e-3, epochs=1)
+    before = begun.best.validation["loss"]
+    run.run(silent)
+    assert run.log[-1].validation["loss"] < before + 0.1
+    with pytest.raises(InputError, match="encoder: expected that of"):
+        trainer(data, parser_folder, tmp_path / "other", model=model, encoder={"variant": "conv"})
+
+
+def test_options_that_it_has_not(begun):
+    with pytest.raises(InputError, match=r"expected no options of a selector .* got r, share_beams"):
+        AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), selector=None, r=2, share_beams=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"source_tokens": 97}, "source_tokens: expected at most network.positions 96, got 97"),
+        ({"network": NETWORK | {"heads": 3}}, "width: expected an even multiple of 3 heads, got 16"),
+        ({"task": "infill"}, "task: expected summarize for the family compressed, got 'infill'"),
+        (
+            {"encoder": {"variant": "conv", "groups": 3}},
+            "encoder.groups: expected a divisor of network.width",
+        ),
+        ({"encoder": {"variant": "blocks"}}, "encoder.variant: expected one of conv, conv_pool, strided, strided_conv"),
+        ({"encoder": {"variant": "conv", "borders": "edus"}}, "encoder.borders: expected none for the variant conv"),
+    ],
+)
+def test_recipes_that_do_not_fit(changes, said, parser_folder):
+    with pytest.raises(InputError, match=said):
+        AbstractiveRecipe.from_dict(content(parser_folder, **changes))
+
+
+def test_the_command_line(begun, parser_folder, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The river rose in winter. Nobody thought of the old bridge.")
+    given = ["abstract", str(text), "--model", str(begun.folder / "best"), "--parser", str(parser_folder), "--json"]
+    penalties = ["--beams", "3", "--length-penalty", "0.9", "--coverage-penalty", "5", "--block-trigrams"]
+    result = CliRunner().invoke(app, [*given, *penalties])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["encoder"] == "strided_conv"
+    timed = ["analyze", "time", "--model", str(begun.folder / "best"), "--lengths", "20", "--repeats", "1"]
+    result = CliRunner().invoke(app, [*timed, "-o", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "encoder-time.json").read_text())["samples"][0]["tokens"] == 20

@@ -1,0 +1,49 @@
+"""Recipes of abstractive summarizers: the family that each names, and what all families share."""
+
+import json
+
+import pytest
+
+from discsum.abstractive.families import FAMILIES, FIELD, family_class, family_of
+from discsum.abstractive.recipe import AbstractiveRecipe
+from discsum.errors import InputError, WeightsError
+from discsum.training.schedule import rate_factor
+
+SOURCES = {"train": [{"path": "a"}], "validation": [{"path": "b"}]}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_recipe_is_of_the_family_that_it_names(name):
+    recipe = AbstractiveRecipe.from_dict(SOURCES | {"family": name})
+    assert type(recipe) is family_class(name).recipe_type
+    assert type(recipe).from_dict(recipe.to_dict()) == recipe
+
+
+def test_without_a_name_a_recipe_is_sparse():
+    assert AbstractiveRecipe.from_dict(SOURCES).family == "sparse"
+
+
+@pytest.mark.parametrize("name", ["sprase", 3, None])
+def test_a_family_that_is_none(name):
+    with pytest.raises(InputError, match=r"family: expected one of sparse.*got"):
+        AbstractiveRecipe.from_dict(SOURCES | {"family": name})
+
+
+def test_a_folder_says_its_family(tmp_path):
+    assert family_of(str(tmp_path)) == "sparse"
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "bart"}))
+    assert family_of(str(tmp_path)) == "sparse"
+    path.write_text(json.dumps({FIELD: "coarse_to_fine"}))
+    assert family_of(str(tmp_path)) == "coarse_to_fine"
+    path.write_text(json.dumps({FIELD: "other"}))
+    with pytest.raises(WeightsError, match=r"config\.json: discsum_family: expected one of sparse.*got 'other'"):
+        family_of(str(tmp_path))
+    path.write_text("[")
+    with pytest.raises(WeightsError, match="expected JSON"):
+        family_of(str(tmp_path))
+
+
+def test_a_constant_rate_stays_where_it_rose_to():
+    factors = [rate_factor(step / 10, 0.2, 10, "constant") for step in range(10)]
+    assert factors == [0.5, 1.0, *[1.0] * 8]

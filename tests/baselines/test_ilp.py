@@ -1,0 +1,84 @@
+"""The integer program against all rooted subtrees."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_trees import document_of, random_tree
+
+from discsum.baselines import baseline
+from discsum.baselines.ilp import ILP
+from discsum.dependency import edu_heads
+from discsum.errors import InputError, InputWarning
+from discsum.scoring import extract
+from discsum.selection import Budget, Policy
+
+WORDS = ["mill", "river", "wheel", "stone", "bridge", "flour", "bread", "storm", "harbour", "ferry"]
+
+
+def text_of(edus, seed):
+    """Return a document of units of one to four of ten words, each several times, and each unit's words."""
+    generator = np.random.default_rng(seed)
+    units = [generator.choice(WORDS, generator.integers(1, 5)).tolist() for _ in range(edus)]
+    return document_of([[" ".join(unit) + "."] for unit in units], random_tree(edus, seed)), units
+
+
+def coverage(units, chosen):
+    counts = {word: sum(unit.count(word) for unit in units) for word in WORDS}
+    return sum(np.log1p(counts[word]) for word in sorted({word for place in chosen for word in units[place]}))
+
+
+def best(units, heads, capacity):
+    """Return the greatest coverage of any rooted subtree that fits, by trying all."""
+    found = 0.0
+    for taken in product((False, True), repeat=len(units)):
+        chosen = [place for place, here in enumerate(taken) if here]
+        fits = sum(len(units[place]) for place in chosen) <= capacity
+        if fits and all(taken[heads[place]] for place in chosen):
+            found = max(found, coverage(units, chosen))
+    return found
+
+
+@settings(max_examples=25)
+@given(edus=st.integers(1, 9), seed=st.integers(0, 10**4), capacity=st.integers(1, 20))
+def test_it_covers_most_of_what_fits(edus, seed, capacity):
+    document, units = text_of(edus, seed)
+    heads = edu_heads(document.tree)
+    scorer = baseline("ilp")
+    chosen = scorer.select(document, scorer.score(document, "edu"), Policy(Budget(words=capacity), "edu"))
+    expected = best(units, heads, capacity)
+    if expected == 0.0:
+        # Not even the root fits: the best unit, as a text never has an empty summary.
+        assert len(chosen) == 1
+    else:
+        assert all(heads[place] in chosen for place in chosen)
+        assert sum(len(units[place]) for place in chosen) <= capacity
+        assert coverage(units, chosen) == pytest.approx(expected)
+
+
+def test_words_count_once():
+    """Two units of the same words are no better than one of them."""
+    document = document_of([["mill river wheel."], ["mill river wheel."], ["storm harbour."]], random_tree(3, 0))
+    summary = extract(document, baseline("ilp"), Policy(Budget(units=2), "sentence"))
+    assert "storm" in summary.text
+
+
+def test_rules_that_it_cannot_keep():
+    document, _ = text_of(4, 1)
+    with pytest.raises(InputError, match="block_trigrams: expected none with ilp"):
+        extract(document, baseline("ilp"), Policy(Budget(units=2), block_trigrams=True))
+
+
+def test_a_program_that_takes_too_long_says_so(monkeypatch):
+    document, _ = text_of(40, 1)
+    monkeypatch.setattr("discsum.baselines.ilp.LONGEST", 0.0)
+    with pytest.warns(InputWarning, match="toy: the integer program: "):
+        assert extract(document, ILP(), Policy(Budget(words=40), "edu")).selected
+
+
+def test_nothing_is_printed(capfd):
+    document, _ = text_of(30, 2)
+    extract(document, baseline("ilp"), Policy(Budget(words=30), "edu"))
+    assert capfd.readouterr().out == ""

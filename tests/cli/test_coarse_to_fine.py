@@ -1,0 +1,129 @@
+"""Coarse-to-fine models on the command line: abstract, evaluate, analyze, train --fields."""
+
+import json
+
+import pytest
+import tiny
+import torch
+from small_news import pairs, write_table
+
+from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
+from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
+from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
+
+SIZES = {"embedding_size": 8, "hidden_size": 12, "filters": 8, "filter_width": 3, "init_range": 1.0}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Folders of models with random weights by variant, all with one tokenizer."""
+    tokenizer = make_word_tokenizer([tiny.ARTICLE, *(pair.text for pair in pairs(0, 8))], 200, lowercase=True)
+    made = {}
+    for variant in ("standard", "hier", "c2f"):
+        torch.manual_seed(5)
+        special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+        config = CoarseToFineConfig(variant=variant, chunks="6x20", vocab_size=len(tokenizer), **special, **SIZES)
+        made[variant] = tmp_path_factory.mktemp("models") / variant
+        model = CoarseToFineForConditionalGeneration(config)
+        CoarseToFineFamily(model, tokenizer, variant).save(made[variant])
+    return made
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = write_table(tmp_path / "news.jsonl", 0, 4)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        row["summary"] += "\nThe old bridge."
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_text_to_its_summary(discsum, folders, parser_folder, article):
+    options = ("--parser", parser_folder, "--max-tokens", 8, "--truncate", "--json")
+    result = discsum("abstract", article, "--model", folders["c2f"], *options)
+    assert (result.code, result.err) == (0, "")
+    data = json.loads(result.out)
+    assert list(data) == ["id", "summary", "model", "variant", "chunks", "encoded", "tokens", "cut"]
+    assert 1 <= data["encoded"] <= data["chunks"] == -(-data["tokens"] // 20)
+    soft = json.loads(discsum("abstract", article, "--model", folders["c2f"], *options, "--option", "variant=hier").out)
+    assert (soft["variant"], soft["encoded"]) == ("hier", soft["chunks"])
+
+
+def test_what_it_cannot_do(discsum, folders, parser_folder, article, tmp_path):
+    def err(*arguments):
+        result = discsum("abstract", *arguments, "--model", folders["c2f"], "--parser", parser_folder)
+        assert result.code in (1, 3)
+        return result.err
+
+    assert "expected options of a coarse-to-fine model, variant and samples, got selector" in err(
+        article, "--selector", "mean_key"
+    )
+    text = tmp_path / "long.txt"
+    text.write_text("The mill broke. " * 60)
+    assert "long: expected at most 120 tokens" in err(text)
+
+
+def test_the_table(discsum, folders, parser_folder, table):
+    models = ("lead", *folders.values())
+    command = ("evaluate", *models, table, "--table", "coarse-to-fine", "--parser", parser_folder, "--max-tokens", 6)
+    result = discsum(*command, "--format", "json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    lead, standard, hier, c2f = found["rows"]
+    assert found["documents"] == 4 and "|reference:highlight" in found["signature"]
+    assert (lead["perplexity"], lead["entropy"], lead["encoded"]) == (None, None, None)
+    for row in (standard, hier, c2f):
+        assert row["perplexity"] > 1 and 0 <= row["entropy"] <= 1.80
+        assert row["encoded"] <= row["chunks"]
+    assert standard["encoded"] == hier["encoded"] == hier["chunks"]
+    shown = discsum(*command).out.splitlines()
+    assert shown[1].split() == ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "encoded", "chunks", "words"]
+    assert len(shown) == 7
+
+
+def test_tables_that_are_none(discsum, folders, table, bart_folder, parser_folder):
+    result = discsum("evaluate", table, "--table", "coarse-to-fine")
+    assert (result.code, "expected models before DATA" in " ".join(result.err.split())) == (2, True)
+    result = discsum("evaluate", "lead", table, "--table", "coarse-to-fine", "--setting", "default")
+    assert (result.code, "expected no --setting with --table coarse-to-fine" in result.err) == (2, True)
+    result = discsum("evaluate", table, "--table", "4")
+    assert result.code == 2
+    result = discsum("evaluate", bart_folder, table, "--table", "coarse-to-fine", "--parser", parser_folder)
+    assert (result.code, "expected a coarse-to-fine model, got one of the family sparse" in result.err) == (1, True)
+
+
+def test_the_usual_comparison_takes_them_too(discsum, folders, parser_folder, table):
+    command = ("evaluate", folders["c2f"], table, "--parser", parser_folder, "--max-tokens", 6, "--format", "json")
+    result = discsum(*command)
+    assert result.code == 0, result.err
+    assert "|variant:c2f|chunks:6x20" in json.loads(result.out)["signature"]
+
+
+@pytest.mark.parametrize("variant", ["standard", "c2f"])
+def test_heat_maps_of_chunks(discsum, folders, parser_folder, article, tmp_path, variant):
+    pytest.importorskip("matplotlib")
+    command = ("analyze", "attention", article, "--model", folders[variant], "--parser", parser_folder)
+    result = discsum(*command, "-o", tmp_path / "maps", "--max-tokens", 6)
+    assert result.code == 0, result.err
+    data = json.loads((tmp_path / "maps" / "attention-chunks.json").read_text())
+    assert len(data["coarse"]) == len(data["written"]) and len(data["coarse"][0]) == len(data["chunks"]) == 6
+    assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in data["coarse"])
+    assert " ".join(data["chunks"]).split() == data["read"]
+    for name in ("attention-chunks.png", "attention-chunks.svg", "attention-chunks-words.png"):
+        assert (tmp_path / "maps" / name).stat().st_size > 1000
+    result = discsum(*command, "--layer", 2)
+    assert (result.code, "expected none of them with a coarse-to-fine model" in result.err) == (1, True)
+
+
+def test_analyses_of_sentences_do_not_take_them(discsum, folders, table):
+    for command in (("sparsity", table), ("time",)):
+        result = discsum("analyze", *command, "--model", folders["c2f"])
+        assert result.code == 1
+        assert "expected a model with cross-attention to sentences, got one of the family coarse_to_fine" in result.err
+
+
+def test_fields_of_a_recipe(discsum):
+    out = discsum("train", "coarse-to-fine/c2f-multi2", "--fields").out
+    assert "family=coarse_to_fine\n    one of sparse, coarse_to_fine" in out
+    assert "network.samples=2" in out and "reinforce.discount=0.5" in out and "coarse_rate=0.1" in out

@@ -1,0 +1,67 @@
+"""A folder with a compressed encoder on the command line."""
+
+import json
+import shutil
+
+import pytest
+from small_news import write_table
+from transformers import AutoModelForSeq2SeqLM
+
+from discsum.abstractive.compressed import compress
+
+
+@pytest.fixture(scope="module")
+def compressed_folder(bart_folder, tmp_path_factory):
+    """The folder of the tiny BART, with blocks of EDUs."""
+    folder = tmp_path_factory.mktemp("models") / "compressed"
+    shutil.copytree(bart_folder, folder)
+    model = AutoModelForSeq2SeqLM.from_pretrained(bart_folder)
+    compress(model, "strided", blocks=4, borders="edus").save_pretrained(folder)
+    return folder
+
+
+def test_it_writes_summaries_and_may_select_sentences(discsum, compressed_folder, parser_folder, article):
+    def written(model, *options):
+        lengths = ("--min-tokens", 5, "--max-tokens", 12, "--json")
+        result = discsum("abstract", article, "--model", model, "--parser", parser_folder, *lengths, *options)
+        assert result.code == 0, result.err
+        return json.loads(result.out)
+
+    assert written(compressed_folder)["summary"]
+    assert written(compressed_folder, "--selector", "mean_key", "--r", 2)["r"] == 2
+
+
+def test_its_time_beside_its_own_attention(discsum, compressed_folder, bart_folder, tmp_path):
+    lengths = ("--lengths", 20, "--lengths", 40, "--repeats", 1, "-o", tmp_path)
+    result = discsum("analyze", "time", "--model", compressed_folder, *lengths)
+    assert result.code == 0, result.err
+    data = json.loads((tmp_path / "encoder-time.json").read_text())
+    assert [one["tokens"] for one in data["samples"]] == [20, 40]
+    assert (tmp_path / "encoder-time.png").is_file()
+    result = discsum("analyze", "time", "--model", bart_folder, *lengths)
+    assert result.code == 1
+    assert "expected a model whose encoder is compressed" in result.err
+    result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 10_000, "-o", tmp_path)
+    assert "--lengths: expected at most" in result.err
+
+
+def test_penalties(discsum, bart_folder, parser_folder, article):
+    given = ("abstract", article, "--model", bart_folder, "--parser", parser_folder, "--max-tokens", 12)
+    assert discsum(*given, "--length-penalty", 0.9, "--block-trigrams").code == 0
+    result = discsum(*given, "--length-penalty", 0.9, "--beams", 1)
+    assert result.code != 0
+    assert "expected a search of at least 2 beams" in result.err
+    result = discsum(*given, "--coverage-penalty", 5)
+    assert "expected a model with copy attention" in result.err
+    assert discsum(*given, "--length-penalty", -1).code == 2
+
+
+def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_path):
+    table = write_table(tmp_path / "news.jsonl", 0, 2)
+    given = ("--table", "faster-encoders", "--parser", parser_folder, "--max-tokens", 6, "--format", "json")
+    result = discsum("evaluate", bart_folder, compressed_folder, table, *given)
+    assert result.code == 0, result.err
+    stock, compressed = json.loads(result.out)["rows"]
+    assert stock["perplexity"] != compressed["perplexity"]
+    assert list(compressed["rouge"]["rouge1"]) == ["r", "p", "f"]
+    assert discsum("evaluate", table, *given).code == 2

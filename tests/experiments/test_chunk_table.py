@@ -1,0 +1,97 @@
+"""Figures of coarse-to-fine models: the best highlight, perplexity, entropy of attention to chunks."""
+
+import numpy as np
+import pytest
+import torch
+from small_trees import document_of, random_tree
+
+from discsum.abstractive.analysis.chunk_maps import ChunkMaps, chunk_maps
+from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
+from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
+from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
+from discsum.abstractive.generation import Generation
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.data.pairs import Pair
+from discsum.errors import InputError
+from discsum.experiments.coarse_to_fine import highlights, measure_chunks, perplexity
+from discsum.metrics.rouge import rouge
+
+SENTENCES = [["The old bridge broke."], ["Rain came for a week."], ["Nobody sold bread."]]
+REFERENCES = ("Bread was sold.\n\nThe old bridge broke.", "Rain.")
+
+
+def no_parser():
+    raise AssertionError("documents are parsed already")
+
+
+@pytest.fixture
+def pair():
+    document = document_of(SENTENCES, random_tree(3, 1), id="a")
+    return Pair("a", document.text, REFERENCES, document)
+
+
+@pytest.fixture
+def summarizer(pair):
+    tokenizer = make_word_tokenizer([pair.text], 60, lowercase=True)
+    torch.manual_seed(2)
+    sizes = {"embedding_size": 6, "hidden_size": 8, "filters": 8, "filter_width": 2, "init_range": 1.0}
+    special = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+    config = CoarseToFineConfig(variant="c2f", chunks="sentences", vocab_size=len(tokenizer), **special, **sizes)
+    return AbstractiveSummarizer(CoarseToFineFamily(CoarseToFineForConditionalGeneration(config), tokenizer, "tiny"))
+
+
+def test_the_best_highlight_counts(pair):
+    """FIRST is the first sentence; it is the second highlight."""
+    assert highlights(pair) == ["Bread was sold.", "The old bridge broke.", "Rain."]
+    found = measure_chunks(["lead"], [pair], no_parser, Generation())
+    [row] = found.rows
+    assert (row.rouge1, row.rouge2, row.rougeLsum, row.words) == (100.0, 100.0, 100.0, 4.0)
+    # All highlights as one reference would give less.
+    assert rouge(["The old bridge broke."], [REFERENCES[0]]).mean["rouge1"] < 0.8
+    assert (row.perplexity, row.entropy, row.encoded) == (None, None, None)
+
+
+def test_the_program_selects_units_of_several_sentences(pair):
+    found = measure_chunks(["lead", "ilp"], [pair], no_parser, Generation())
+    assert found.rows[1].words > found.rows[0].words
+    assert [line.split()[0] for line in found.report("table").splitlines()[2:4]] == ["lead", "ilp"]
+    assert "| lead |  | 100.00 |" in found.report("markdown")
+
+
+def test_rows_that_cannot_be_measured(pair):
+    with pytest.raises(InputError, match="expected texts with reference summaries, got none"):
+        measure_chunks(["lead"], [], no_parser, Generation())
+    with pytest.raises(InputError, match="a: expected a reference with a line of text, got none"):
+        measure_chunks(["lead"], [Pair("a", pair.text, ("\n",), pair.document)], no_parser, Generation())
+
+
+def test_perplexity_by_the_definition(summarizer, pair):
+    target = "the bridge broke"
+    found = perplexity(summarizer, [pair.document] * 2, [target, "rain"])
+    logs = []
+    for text in (target, "rain"):
+        encoding = summarizer.tokenizer(summarizer.family.texts([pair.document]), return_tensors="pt")
+        inputs = summarizer.family.inputs([pair.document], encoding)
+        labels = summarizer.tokenizer([text], return_tensors="pt")["input_ids"]
+        start = torch.tensor([[1, *labels[0, :-1].tolist()]])
+        output = summarizer.model(encoding["input_ids"], decoder_input_ids=start, **inputs)
+        logs += output.logits[0].log_softmax(1).gather(1, labels[0][:, None])[:, 0].tolist()
+    assert found == pytest.approx(np.exp(-np.mean(logs)))
+
+
+def test_maps_are_those_of_the_summary(summarizer, pair):
+    maps = chunk_maps(summarizer, pair.document, num_beams=1, max_new_tokens=6)
+    assert maps.coarse.shape == (len(maps.written), 3) and maps.words.shape == (len(maps.written), len(maps.read))
+    assert maps.chunks == ["the old bridge broke . </s>", "rain came for a week . </s>", "nobody sold bread . </s>"]
+    # The chunk of the most attention is the one whose words are read.
+    owners = np.repeat([0, 1, 2], [6, 7, 5])
+    for coarse, words in zip(maps.coarse, maps.words, strict=True):
+        assert set(owners[words > 0]) == {int(coarse.argmax())}
+    assert 1 <= maps.encoded <= maps.filled == 3
+
+
+def test_entropies_are_natural():
+    coarse = np.array([[0.1] * 10, [1.0] + [0.0] * 9], dtype=np.float32)
+    maps = ChunkMaps("", ["a", "b"], [""] * 10, [], coarse, np.zeros((2, 0), dtype=np.float32), 10, 1)
+    # Uniform over the paper's ten chunks: 2.30.
+    assert maps.entropies == pytest.approx([np.log(10), 0.0], abs=1e-6)
