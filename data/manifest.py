@@ -17,6 +17,8 @@ from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
+# Seconds in which a lock that is only looked at is free again.
+MOMENT = 5.0
 # Prefix of shard names, and suffix of their checksum files.
 SHARD, SUM = "shard-", ".sha256"
 REMEDY = "delete the folder and preprocess again"
@@ -217,12 +219,23 @@ def _tidy(folder: Path) -> None:
 
 
 @contextmanager
-def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
+def alone(folder: Path, *, wait: bool = False, part: str = "") -> Iterator[None]:
     """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
+
+    Args:
+        folder: Folder of a dataset.
+        wait: Whether to wait for another run.
+        part: Name of the part of the dataset that this run makes, beside which other parts may be made; by default it
+            is all of it.
 
     Raises:
         InputError: Another run has locked it, and `wait` is false.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / LOCK, folder, wait=wait):
+    own = folder / (f"{LOCK}-{part}" if part else LOCK)
+    with locked(own, folder, wait=wait):
+        for other in [folder / LOCK] if part else sorted(folder.glob(f"{LOCK}-*")):
+            # Parts that begin together look at it together.
+            with locked(other, folder, wait=wait, seconds=MOMENT):
+                pass
         yield
