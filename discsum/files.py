@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from discsum.errors import InputError
@@ -29,13 +30,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.
 
-    The file is synced to disk before the rename, so a crash leaves no empty file.
+    The file is synced to disk before the rename, so a crash leaves no empty file. Whoever else replaces the same path
+    writes to another temporary one.
 
     Raises:
         OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{HOST}-{os.getpid()}{WRITING}")
+    partial = path.with_name(f".{path.name}.{token_hex(4)}.{HOST}-{os.getpid()}{WRITING}")
     try:
         try:
             yield partial

@@ -24,10 +24,10 @@ class Loading:
 
 
 def halfway(task, step):
-    """Take a second, and tell the steps of the first half before the second."""
+    """Take more than a second, and tell the steps of the first half before the second."""
     for _ in range(2):
         step(3)
-        time.sleep(0.5)
+        time.sleep(0.7)
     return task
 
 

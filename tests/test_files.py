@@ -101,8 +101,9 @@ def test_what_other_machines_write_stays_for_an_hour(tmp_path):
     assert list(tmp_path.iterdir()) == [fresh]
 
 
-def test_half_written_files_are_named_after_machine_and_process(tmp_path):
-    with replacing(tmp_path / "out.txt") as partial:
-        partial.write_text("whole")
-        assert partial.name == f".out.txt.{HOST}-{os.getpid()}{WRITING}"
-    assert (tmp_path / "out.txt").read_text() == "whole"
+def test_two_writers_of_a_file_do_not_share_a_temporary_one(tmp_path):
+    with replacing(tmp_path / "out.txt") as first, replacing(tmp_path / "out.txt") as second:
+        first.write_text("first")
+        second.write_text("second")
+        assert first.name.endswith(f".{HOST}-{os.getpid()}{WRITING}")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["first"]
