@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import uuid
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def failing(task, step):
     if task == "own":
         raise OwnError("wind", "rain")
     if task == "result":
-        return lambda: None
+        return threading.Lock()
     raise ValueError(task)
 
 
@@ -84,6 +85,37 @@ class Waiting:
     def __call__(self, task, step):
         (self.folder / f"{task}.begun").write_text(str(os.getpid()))
         time.sleep(3600)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Work that counts how often it is done in a folder, and returns the node that its worker is on: its parent."""
+
+    folder: Path
+
+    def __call__(self, task, step):
+        (self.folder / f"{task}.{uuid.uuid4().hex}").touch()
+        time.sleep(0.1)
+        return task, os.getppid()
+
+
+@dataclass(frozen=True)
+class KilledOnce:
+    """Work that ends its worker in the middle of the first task that tells a step."""
+
+    work: object
+    mark: Path
+
+    def __call__(self, task, step):
+        def told(steps):
+            step(steps)
+            try:
+                self.mark.touch(exist_ok=False)
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        return self.work(task, told)
 
 
 class Unreadable:
