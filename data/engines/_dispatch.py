@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, Steps
 from discsum.data.engines.base import Step
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputWarning
 
 # Tasks that a worker has, at most: the one it does, and one that it finds when it is done.
 AHEAD = 2
@@ -140,6 +141,9 @@ class Dispatcher(Generic[Worker]):
                     f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died of it; the last: {reason}; "
                     "start again to go on, with fewer workers if memory was short"
                 )
+            warnings.warn(
+                f"a worker died of {_shown(jobs[0].task)}: {reason}; another does it again", InputWarning, stacklevel=2
+            )
         self._waiting.extendleft(reversed(jobs))
         self._starting[self._crew.hire()] = failed_starts
 

@@ -55,7 +55,8 @@ class TrainingLoop:
         self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
         replaced(folder / BEST)
-        clear_unfinished(folder)
+        for place in (folder, folder / BEST):
+            clear_unfinished(place)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
         optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
         state = earlier_state(folder, recipe.to_dict())

@@ -12,7 +12,7 @@ from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.shard_maker import ShardMaker, ShardTask
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
     source, recipe, wanted = whole
     done = []
     killing = Killing(engine, tmp_path / "killed")
-    preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, engine=killing, report=done.append)
+    with pytest.warns(InputWarning, match=r"^a worker died of shard-0000\d.parquet: "):
+        preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, engine=killing, report=done.append)
     assert (tmp_path / "killed").exists()
     assert contents(tmp_path / "set") == wanted
     assert done == sorted(set(done))

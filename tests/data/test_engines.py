@@ -9,7 +9,7 @@ import engine_work
 import pytest
 from engine_work import Dying, Loading, Unreadable, Waiting, begun, running
 
-from discsum.errors import DiscsumError, FormatError
+from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
 def test_each_worker_loads_once(engine):
@@ -47,7 +47,9 @@ def test_tasks_are_drawn_as_they_are_needed(engine):
 
 def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
     steps = []
-    done = list(engine.results_of(Dying(tmp_path, 2), range(6), steps.append))
+    with pytest.warns(InputWarning, match=r"^a worker died of 1: .+; another does it again$") as told:
+        done = list(engine.results_of(Dying(tmp_path, 2), range(6), steps.append))
+    assert len(told) == 2
     assert sorted(done) == list(range(6))
     # Of the killed worker's tasks only the first was begun, and its first step counts once.
     assert begun(tmp_path) == sorted([*range(6), 1, 1])
@@ -56,7 +58,8 @@ def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
 
 
 def test_a_task_that_kills_three_workers_is_named(engine, tmp_path):
-    with pytest.raises(DiscsumError, match=r"^expected 1 to be done, 3 workers died of it; the last: .*; start again"):
+    told = r"^expected 1 to be done, 3 workers died of it; the last: .*; start again"
+    with pytest.warns(InputWarning), pytest.raises(DiscsumError, match=told):
         list(engine.results_of(Dying(tmp_path, 9), range(2)))
     assert begun(tmp_path).count(1) == 3
 

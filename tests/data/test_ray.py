@@ -40,13 +40,14 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
             yield number
             number += 1
 
-    for task, node in engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), tasks()):
-        done.append(task)
-        nodes.add(node)
-        if doomed and len(nodes) == 3:
-            cluster.remove_node(doomed, allow_graceful=False)
-            doomed = None
-            joined = add_node(cluster)
+    with pytest.warns(InputWarning, match=r"^a worker died of \d+: .*; another does it again$"):
+        for task, node in engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), tasks()):
+            done.append(task)
+            nodes.add(node)
+            if doomed and len(nodes) == 3:
+                cluster.remove_node(doomed, allow_graceful=False)
+                doomed = None
+                joined = add_node(cluster)
     cluster.remove_node(joined)
     assert sorted(done) == list(range(len(done)))
     # Of the lost worker: the task that it did, and maybe another before it heard that its node was gone.
