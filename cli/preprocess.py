@@ -93,6 +93,9 @@ def preprocess(
     finishing: Annotated[
         bool, typer.Option("--finish", help="Parse nothing: complete the folder when all parts are made.")
     ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
+    ] = False,
     device: Annotated[str, typer.Option(help="Device of the parser and the encoder: cpu, cuda, cuda:1, ...")] = "cpu",
     shard: Annotated[int, typer.Option(min=1, help="Documents per file.")] = 256,
     text_column: TextColumn = None,
@@ -125,13 +128,14 @@ def preprocess(
     with counting("done", source.count() if sys.stderr.isatty() and not part else None) as counter:
         documents = (source.pairs(), source.identity(), Path(folder), recipe)
         if finishing:
-            manifest = finish(*documents, report=counter)
+            manifest = finish(*documents, verify=verify, report=counter)
         else:
             run = partial(preprocess_part, part=Part.of(part)) if part else make
             made = run(
                 *documents,
                 engine=place,
                 device=device,
+                verify=verify,
                 report=counter,
                 skip=counter.skip,
                 warn=lambda line: say(f"discsum: {line}"),

@@ -18,14 +18,13 @@ from discsum.data.manifest import (
     alone,
     begin,
     digest_of,
-    recorded_fault,
-    sum_file,
 )
 from discsum.data.pairs import Pair
 from discsum.data.parts import WHOLE, Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
+from discsum.data.records import Listing, ShardRecord
 from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
-from discsum.data.shards import read_contents
+from discsum.data.shards import read_failures
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing, to_line
@@ -46,6 +45,7 @@ def preprocess(
     engine: str | Engine = "local",
     device: str = "cpu",
     wait: bool = False,
+    verify: bool = False,
     report: Callable[[int], None] = lambda done: None,
     skip: Callable[[int], None] = lambda found: None,
     warn: Callable[[str], None] = lambda line: None,
@@ -64,6 +64,7 @@ def preprocess(
         engine: Name in `ENGINES`, or an engine from `engine_of`, which has its own number of workers.
         device: Device of parser and encoder; the last digits of vectors depend on it.
         wait: Whether to wait for another run on the folder instead of failing.
+        verify: Whether shards of earlier runs are compared with their checksums, not only with their sizes.
         report: Takes the number of documents done, including those of earlier runs.
         skip: Takes the number of documents done by earlier runs.
         warn: Takes a line for each damaged shard, which is written again.
@@ -73,7 +74,7 @@ def preprocess(
             device.
         WeightsError: No such parser or encoder.
     """
-    run = _Run(pairs, folder, recipe, source, WHOLE, report, skip, warn)
+    run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, skip, warn)
     if (folder / MANIFEST).is_file():
         return _finished(folder, run.whole)
     with alone(folder, wait=wait):
@@ -94,6 +95,7 @@ def preprocess_part(
     engine: str | Engine = "local",
     device: str = "cpu",
     wait: bool = False,
+    verify: bool = False,
     report: Callable[[int], None] = lambda done: None,
     skip: Callable[[int], None] = lambda found: None,
     warn: Callable[[str], None] = lambda line: None,
@@ -102,7 +104,7 @@ def preprocess_part(
 
     `finish` writes the manifest when the shards of all parts are there. Arguments and errors as of `preprocess`.
     """
-    run = _Run(pairs, folder, recipe, source, part, report, skip, warn)
+    run = _Run(pairs, folder, recipe, source, part, verify, report, skip, warn)
     with alone(folder, wait=wait, part=f"{part.number}-of-{part.count}"):
         if begin(folder, run.whole):
             run.make(engine_of(engine, workers) if isinstance(engine, str) else engine, device)
@@ -116,6 +118,7 @@ def finish(
     folder: Path,
     recipe: PreprocessRecipe,
     *,
+    verify: bool = False,
     report: Callable[[int], None] = lambda done: None,
 ) -> Manifest:
     """Write the manifest of a dataset folder whose shards were made in parts, and return it; nothing is parsed.
@@ -126,7 +129,7 @@ def finish(
         InputError: Shards that are missing or damaged; the message names them. Others as of `preprocess`.
     """
     faults: list[str] = []
-    run = _Run(pairs, folder, recipe, source, WHOLE, report, lambda found: None, faults.append)
+    run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, lambda found: None, faults.append)
     if (folder / MANIFEST).is_file():
         return _finished(folder, run.whole)
     with alone(folder):
@@ -164,6 +167,7 @@ class _Run:
         recipe: PreprocessRecipe,
         source: dict[str, Any],
         part: Part,
+        verify: bool,
         report: Callable[[int], None],
         skip: Callable[[int], None],
         warn: Callable[[str], None],
@@ -171,7 +175,7 @@ class _Run:
         self.whole = recipe.to_dict() | {"documents": source, "made_by": makers(recipe)}
         self.count = self.own = 0
         self._digest = digest_of(self.whole)
-        self._pairs, self._folder, self._recipe, self._part = pairs, folder, recipe, part
+        self._pairs, self._folder, self._recipe, self._part, self._verify = pairs, folder, recipe, part, verify
         self._report, self._skip, self._warn = report, skip, warn
         self._done = self._found = 0
 
@@ -185,14 +189,16 @@ class _Run:
 
     def pending(self) -> Iterator[ShardTask]:
         """Yield the shards of the part that are not there or damaged."""
+        listing = Listing.of(self._folder)
         for number, entries in enumerate(batches(self._pairs, self._recipe.shard)):
             self.count = number + 1
             if not self._part.has(number):
                 continue
             self.own += 1
-            path = self._folder / shard_name(number)
-            fault = recorded_fault(path) or _other_recipe(path, self._digest)
-            if path.is_file() and not fault:
+            name = shard_name(number)
+            there = name in listing
+            fault = listing.fault(name, self._digest, verify=self._verify) if there else ""
+            if there and not fault:
                 self._found += len(entries)
                 self._skip(self._found)
                 self._step(len(entries))
@@ -219,23 +225,20 @@ def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
     return manifest
 
 
-def _other_recipe(shard: Path, digest: str) -> str:
-    """Return what is wrong with a shard that another recipe made; empty if none did, or there is no shard yet."""
-    if not shard.is_file() or read_contents(shard).recipe == digest:
-        return ""
-    return f"{shard}: expected a shard of this recipe, found another's"
-
-
 def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
+    """Write the manifest of the shards that are there, from their records."""
+    listing, digest = Listing.of(folder), digest_of(recipe)
     shards, lines, width = [], [], 0
-    for number in range(count):
-        path = folder / shard_name(number)
-        contents = read_contents(path)
-        lines += [to_line(asdict(failure)) for failure in contents.failures]
-        width = max(width, contents.width)
+    for name in map(shard_name, range(count)):
+        fault = listing.fault(name, digest) if name in listing else f"{folder / name}: expected a shard, found none"
+        if fault:
+            raise InputError(f"{fault}; start again")
+        record = ShardRecord.read(folder / name)
+        if record.failed:
+            lines += [to_line(asdict(failure)) for failure in read_failures(folder / name)]
+        width = max(width, record.width)
         # The checksum from the time of writing, so that later damage is found.
-        checksum = sum_file(path).read_text(encoding="utf-8")
-        shards.append(Shard(path.name, contents.documents, len(contents.failures), checksum))
+        shards.append(Shard(name, record.documents, record.failed, record.sha256))
     with replacing(folder / FAILURES) as partial:
         partial.write_text("".join(lines), encoding="utf-8")
     manifest = Manifest(recipe, shards, width)

@@ -98,23 +98,26 @@ def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_fo
     assert result.stderr == f"{tmp_path / 'encoded'}: 10 documents in 1 files\n"
 
 
-def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path):
-    preprocess("--shard", 4)
-    folder = tmp_path / "data"
-    manifest, shard = json.loads((folder / "manifest.json").read_text()), folder / "shard-00001.parquet"
-    # As a run that was killed before its end leaves it.
-    (folder / "manifest.json").unlink()
-    (folder / "recipe.json").write_text(json.dumps(manifest["recipe"]))
-    for entry in manifest["shards"]:
-        (folder / f".{entry['file'].removesuffix('.parquet')}.sha256").write_text(entry["sha256"])
+@pytest.mark.parametrize(
+    ("damage", "options", "told"),
+    [
+        (lambda content: content[:-9], (), "expected a shard of "),
+        (lambda content: content[:99] + b"?" + content[100:], ("--verify",), "expected a shard with sha256 "),
+    ],
+    ids=["cut", "altered"],
+)
+def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path, damage, options, told):
+    # All of it, but unfinished.
+    preprocess("--shard", 4, "--part", "1/1")
+    shard = tmp_path / "data" / "shard-00001.parquet"
     whole = shard.read_bytes()
-    shard.write_bytes(whole[:-9])
-    result = preprocess("--shard", 4)
+    shard.write_bytes(damage(whole))
+    result = preprocess("--shard", 4, *options)
     assert result.code == 0
-    assert result.err.startswith(f"discsum: {shard}: expected a shard with sha256 ")
+    assert result.err.startswith(f"discsum: {shard}: {told}")
     assert "; made anew\n" in result.err
     assert shard.read_bytes() == whole
-    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    assert sorted(path.name for path in shard.parent.glob(".*")) == []
 
 
 def test_what_an_earlier_run_has_done_is_not_in_the_rate():

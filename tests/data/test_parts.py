@@ -72,7 +72,7 @@ def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):
     damaged = folder / "shard-00004.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-1])
     with pytest.raises(
-        InputError, match=r"shard-00004.parquet, .*; .*shard-00004.parquet: expected a shard with sha256"
+        InputError, match=r"shard-00004.parquet, .*; .*shard-00004.parquet: expected a shard of [\d,]+ bytes"
     ):
         finish(*of(folder))
     intact = (folder / "shard-00001.parquet").stat().st_mtime_ns
