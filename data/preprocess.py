@@ -10,15 +10,7 @@ from typing import Any
 from discsum.batches import batches
 from discsum.data.engines import engine_of
 from discsum.data.engines.base import Engine
-from discsum.data.manifest import (
-    FAILURES,
-    MANIFEST,
-    Manifest,
-    Shard,
-    alone,
-    begin,
-    digest_of,
-)
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, alone, begin, digest_of
 from discsum.data.pairs import Pair
 from discsum.data.parts import WHOLE, Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
