@@ -15,7 +15,7 @@ from discsum.errors import DiscsumError, InputWarning
 
 # Tasks that a worker has, at most: the one it does, and one that it finds when it is done.
 AHEAD = 2
-# Workers that may die of one task, or in a row before they can do any.
+# Workers that may die over one task, or in a row before they can do any.
 TRIES = 3
 # Characters of a task that an error shows.
 SHOWN = 80
@@ -49,7 +49,7 @@ class Crew(Protocol[Worker]):
 
 @dataclass
 class _Job:
-    """A task, the number of workers that died of it, and its steps that were reported."""
+    """A task, the number of workers that died over it, and its steps that were reported."""
 
     task: Any
     deaths: int = 0
@@ -138,11 +138,13 @@ class Dispatcher(Generic[Worker]):
             jobs[0].deaths += 1
             if jobs[0].deaths == TRIES:
                 raise DiscsumError(
-                    f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died of it; the last: {reason}; "
+                    f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died over it; the last: {reason}; "
                     "start again to go on, with fewer workers if memory was short"
                 )
             warnings.warn(
-                f"a worker died of {_shown(jobs[0].task)}: {reason}; another does it again", InputWarning, stacklevel=2
+                f"a worker died over {_shown(jobs[0].task)}: {reason}; another does it again",
+                InputWarning,
+                stacklevel=2,
             )
         self._waiting.extendleft(reversed(jobs))
         self._starting[self._crew.hire()] = failed_starts

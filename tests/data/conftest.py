@@ -8,7 +8,7 @@ from small_cluster import small_cluster
 from discsum.data.engines import engine_of
 
 # Seconds for one test with an engine.
-LIMIT = 90
+LIMIT = 180
 
 
 @pytest.fixture(scope="session")

@@ -107,7 +107,7 @@ class DyingOfTheFirst(RandomCrew):
 def test_only_the_task_that_was_begun_is_blamed(seed, workers):
     crew = DyingOfTheFirst(seed, 0)
     with pytest.raises(
-        DiscsumError, match=f"^expected 0 to be done, {TRIES} workers died of it; the last: it was killed"
+        DiscsumError, match=f"^expected 0 to be done, {TRIES} workers died over it; the last: it was killed"
     ):
         run(crew, workers, range(9), lambda steps: None)
     assert crew.hired <= workers + TRIES - 1

@@ -44,7 +44,7 @@ def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
     source, recipe, wanted = whole
     done = []
     killing = Killing(engine, tmp_path / "killed")
-    with pytest.warns(InputWarning, match=r"^a worker died of shard-0000\d.parquet: "):
+    with pytest.warns(InputWarning, match=r"^a worker died over shard-0000\d.parquet: "):
         preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, engine=killing, report=done.append)
     assert (tmp_path / "killed").exists()
     assert contents(tmp_path / "set") == wanted

@@ -40,7 +40,7 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
             yield number
             number += 1
 
-    with pytest.warns(InputWarning, match=r"^a worker died of \d+: .*; another does it again$"):
+    with pytest.warns(InputWarning, match=r"^a worker died over \d+: .*; another does it again$"):
         for task, node in engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), tasks()):
             done.append(task)
             nodes.add(node)
@@ -78,7 +78,7 @@ def test_a_ray_of_its_own_leaves_nothing(cluster, parser_folder, tmp_path):
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(tmp_path), "TEST_RUN": mark},
-        timeout=80,
+        timeout=160,
     )
     assert (result.returncode, result.stdout) == (0, "")
     assert result.stderr == f"{tmp_path / 'set'}: 6 documents in 2 files\n"
