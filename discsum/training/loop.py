@@ -55,8 +55,7 @@ class TrainingLoop:
         self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
         replaced(folder / BEST)
-        for place in (folder, folder / BEST):
-            clear_unfinished(place)
+        clear_unfinished(folder)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
         optimizer = torch.optim.AdamW(groups, weight_decay=recipe.decay)
         state = earlier_state(folder, recipe.to_dict())
