@@ -17,8 +17,10 @@ from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
-# Prefix of shard names, and suffix of their checksum files.
-SHARD, SUM = "shard-", ".sha256"
+# Seconds in which a lock that is only looked at is free again.
+MOMENT = 5.0
+# Prefix of shard names, and suffix of their records; earlier versions had checksums there.
+SHARD, RECORD, SUM = "shard-", ".json", ".sha256"
 REMEDY = "delete the folder and preprocess again"
 
 
@@ -134,25 +136,10 @@ class Manifest:
                 raise InputError(f"{fault}; {REMEDY}")
 
 
-def sum_file(shard: Path) -> Path:
-    """Return the file that holds a shard's checksum until the manifest is written."""
-    return shard.with_name(f".{shard.stem}{SUM}")
-
-
 def fault_of(shard: Path, expected: str) -> str:
     """Return what is wrong with a shard, given its checksum; empty if intact."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
-
-
-def recorded_fault(shard: Path) -> str:
-    """Return what is wrong with a shard of an unfinished folder; empty if intact or not written yet."""
-    if not shard.is_file():
-        return ""
-    expected = sum_file(shard)
-    if not expected.is_file():
-        return f"{shard}: expected its checksum in {expected.name}, found no such file"
-    return fault_of(shard, expected.read_text(encoding="utf-8", errors="replace"))
 
 
 def digest_of(recipe: dict[str, Any]) -> str:
@@ -210,19 +197,30 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 def _tidy(folder: Path) -> None:
     """Remove files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    for path in (folder / RECIPE, *folder.glob(f".{SHARD}*{SUM}")):
+    for path in (folder / RECIPE, *folder.glob(f".{SHARD}*{RECORD}"), *folder.glob(f".{SHARD}*{SUM}")):
         # On a read-only disk, unlinking fails even for files that do not exist.
         if path.is_file():
             path.unlink(missing_ok=True)
 
 
 @contextmanager
-def alone(folder: Path, *, wait: bool = False) -> Iterator[None]:
+def alone(folder: Path, *, wait: bool = False, part: str = "") -> Iterator[None]:
     """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
+
+    Args:
+        folder: Folder of a dataset.
+        wait: Whether to wait for another run.
+        part: Name of the part of the dataset that this run makes, beside which other parts may be made; by default it
+            is all of it.
 
     Raises:
         InputError: Another run has locked it, and `wait` is false.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / LOCK, folder, wait=wait):
+    own = folder / (f"{LOCK}-{part}" if part else LOCK)
+    with locked(own, folder, wait=wait):
+        for other in [folder / LOCK] if part else sorted(folder.glob(f"{LOCK}-*")):
+            # Parts that begin together look at it together.
+            with locked(other, folder, wait=wait, seconds=MOMENT):
+                pass
         yield

@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 from discsum.constants import HUB
 from discsum.data.manifest import MANIFEST, RECIPE, Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, makers, preprocess
+from discsum.data.preprocess import preprocess
+from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.errors import InputError
 from discsum.files import sha256
 from discsum.recipes.sources import Source

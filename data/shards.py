@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.data.manifest import sum_file
 from discsum.data.pairs import Pair
+from discsum.data.records import ShardRecord
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.errors import InputError
@@ -73,16 +73,6 @@ def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Sch
     return pa.schema(columns)
 
 
-@dataclass(frozen=True)
-class Contents:
-    """Summary of a shard: number of documents, failures, width of vectors (0 without any), digest of the recipe."""
-
-    documents: int
-    failures: list[Failure]
-    width: int
-    recipe: str
-
-
 def unwritable(pair: Pair) -> Failure | None:
     """Return a failure if a pair is not valid Unicode, which Parquet requires."""
     parts = {"the id": pair.id, "the text": pair.text, "a reference": "\n".join(pair.references)}
@@ -103,7 +93,7 @@ def write_shard(
 ) -> None:
     """Write a shard atomically, with failures, the width of vectors and the digest of the recipe as metadata.
 
-    Its checksum is written first, so that a resumed run finds damage.
+    Its record is written last, so that a shard with a record is complete.
     """
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
@@ -112,24 +102,20 @@ def write_shard(
     metadata = {"failures": failed, "width": str(width), "recipe": recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
     whole = content.getvalue()
-    with replacing(sum_file(path)) as partial:
-        partial.write_text(hashlib.sha256(whole).hexdigest(), encoding="utf-8")
     with replacing(path) as partial:
         partial.write_bytes(whole)
+    checksum = hashlib.sha256(whole).hexdigest()
+    ShardRecord(checksum, len(whole), len(records), len(failures), width, recipe).write(path)
 
 
-def read_contents(path: Path) -> Contents:
-    """Return the summary of a shard.
+def read_failures(path: Path) -> list[Failure]:
+    """Return the failed documents of a shard.
 
     Raises:
         InputError: Not a shard.
     """
     try:
-        metadata = pq.read_metadata(path)
-        own = metadata.metadata
-        failures = [Failure(**item) for item in json.loads(own[b"failures"])]
-        # Shards of earlier versions carry none.
-        return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
+        return [Failure(**item) for item in json.loads(pq.read_metadata(path).metadata[b"failures"])]
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from discsum.errors import InputError
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
+# This machine, as names of files that are being written have it: other machines may write to the same disk.
+HOST = re.sub(r"[^\w-]", "-", platform.node())
+# Seconds after which a file that another machine left half-written counts as abandoned.
+ABANDONED = 3600
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -23,13 +30,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.
 
-    The file is synced to disk before the rename, so a crash leaves no empty file.
+    The file is synced to disk before the rename, so a crash leaves no empty file. Whoever else replaces the same path
+    writes to another temporary one.
 
     Raises:
         OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
+    partial = path.with_name(f".{path.name}.{token_hex(4)}.{HOST}-{os.getpid()}{WRITING}")
     try:
         try:
             yield partial
@@ -45,12 +53,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what `replacing` left in a folder when its process was killed; files of living processes stay."""
+    """Remove what `replacing` left in a folder when its process was killed; files of living processes stay.
+
+    Whether a process of another machine lives is not known; its files go when nobody has written to them for an hour.
+    """
     for path in folder.glob(f".*{WRITING}"):
-        number = path.stem.rpartition(".")[2]
-        if number.isdigit() and not _alive(int(number)):
+        host, _, number = path.stem.rpartition(".")[2].rpartition("-")
+        # Names of earlier versions have no host.
+        if number.isdigit() and (_abandoned(path) if host not in ("", HOST) else not _alive(int(number))):
             # Another process may do the same.
             path.unlink(missing_ok=True)
+
+
+def _abandoned(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > ABANDONED
+    except FileNotFoundError:
+        return True
 
 
 def _alive(process: int) -> bool:
@@ -103,18 +122,18 @@ def replaced(folder: Path) -> None:
 
 
 @contextmanager
-def locked(lock: Path, what: Path, *, wait: bool = False) -> Iterator[None]:
+def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) -> Iterator[None]:
     """Hold the file `lock` against other processes while the block runs; it is removed at the end.
 
     The operating system releases the lock if the process is killed.
 
     Raises:
-        InputError: Another run holds it, and `wait` is false; the error names `what` it protects.
+        InputError: Another run holds it for `seconds`, and `wait` is false; the error names `what` it protects.
     """
     # Most processes lock nothing.
     from filelock import FileLock, Timeout
 
-    file = FileLock(lock, timeout=-1 if wait else 0)
+    file = FileLock(lock, timeout=-1 if wait else seconds)
     try:
         file.acquire()
     except Timeout as error:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
         ("datasets", "data"),
         ("accelerate", "train"),
         ("tensorboard", "train"),
+        ("ray", "ray"),
         ("matplotlib", "analyze"),
         ("trafilatura", "web"),
         ("lxml", "web"),

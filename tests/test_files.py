@@ -4,11 +4,12 @@ import errno
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from discsum.errors import InputError
-from discsum.files import WRITING, clear_unfinished, locked, replacing
+from discsum.files import ABANDONED, HOST, WRITING, clear_unfinished, locked, replacing
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -85,3 +86,24 @@ def test_what_dead_processes_left_is_removed(tmp_path):
         (tmp_path / name).write_text("half")
     clear_unfinished(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:] + others)
+
+
+def test_what_other_machines_write_stays_for_an_hour(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    names = [HOST, "second-machine", "third"]
+    here, fresh, old = (tmp_path / f".a.txt.{name}-{process.pid}{WRITING}" for name in names)
+    for path in (here, fresh, old):
+        path.write_text("half")
+    hour_ago = time.time() - ABANDONED - 1
+    os.utime(old, (hour_ago, hour_ago))
+    clear_unfinished(tmp_path)
+    assert list(tmp_path.iterdir()) == [fresh]
+
+
+def test_two_writers_of_a_file_do_not_share_a_temporary_one(tmp_path):
+    with replacing(tmp_path / "out.txt") as first, replacing(tmp_path / "out.txt") as second:
+        first.write_text("first")
+        second.write_text("second")
+        assert first.name.endswith(f".{HOST}-{os.getpid()}{WRITING}")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["first"]

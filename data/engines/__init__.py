@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from discsum.errors import InputError
 from discsum.registry import Registry
 
 if TYPE_CHECKING:
     from discsum.data.engines.base import Engine
 
-# Made with the number of processes.
-ENGINES: Registry[Callable[[int], Engine]] = Registry("engine", "discsum.data.engines", "discsum.engines")
+# Made with the number of workers and, if there is a class of options, an instance of it.
+ENGINES: Registry[Callable[..., Engine]] = Registry("engine", "discsum.data.engines", "discsum.engines")
 register, register_file = ENGINES.register, ENGINES.register_file
 
-__all__ = ["ENGINES", "register", "register_file"]
+__all__ = ["ENGINES", "engine_of", "register", "register_file"]
+
+
+def engine_of(name: str, workers: int = 1, **options: Any) -> Engine:
+    """Return an engine with a number of workers.
+
+    Args:
+        name: Its name in `ENGINES`, or `NAME:ADDRESS` for one with the option `address`.
+        workers: Number of workers.
+        options: Other options of the engine; those that are `None` have its defaults.
+
+    Raises:
+        InputError: No such engine, or an option that it does not have or cannot have.
+    """
+    name, _, address = name.partition(":")
+    entry = ENGINES.entry(name)
+    given = {key: value for key, value in (options | {"address": address or None}).items() if value is not None}
+    if entry.options is not None:
+        # Late: it is not needed without options.
+        from discsum.recipes.fields import convert
+
+        return entry.value(workers, convert(entry.options, given, f"engine {name}"))
+    if given:
+        raise InputError(
+            f"engine {name}: expected no options, got {', '.join(given)}; leave them out or choose another"
+        )
+    return entry.value(workers)

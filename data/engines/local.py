@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle  # nosec B403 (between a process and its own workers)
+import signal
+import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from itertools import islice
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
 from typing import Any
 
 from discsum.data.engines import ENGINES
+from discsum.data.engines._dispatch import Dispatcher
+from discsum.data.engines._messages import Lost, Message, Ready
+from discsum.data.engines._worker import attempt, failed, limit_threads
 from discsum.data.engines.base import Result, Step, Task, no_step
-from discsum.errors import DiscsumError
 
-# Seconds between progress reports of the workers.
-LOOK = 0.5
+# Seconds that workers have to end before they are killed.
+PATIENCE = 5.0
 
 
 @ENGINES.register("local")
@@ -31,62 +38,109 @@ class LocalEngine:
         self, work: Callable[[Task, Step], Result], tasks: Iterable[Task], step: Step = no_step
     ) -> Iterator[Result]:
         """Yield the result of each task as it is done; see `Engine.results_of`."""
-        workers = self.workers
-        if workers == 1:
-            for task in tasks:
-                yield work(task, step)
-            return
+        if self.workers == 1:
+            return (work(task, step) for task in tasks)
+        crew = _Processes(bytes(ForkingPickler.dumps(work)))
+        return Dispatcher(crew, self.workers, tasks, step).results()
+
+
+@dataclass(frozen=True, eq=False)
+class _Worker:
+    """A process, and the connection to it."""
+
+    process: SpawnProcess
+    connection: Connection[Any, Any]
+
+
+@dataclass(frozen=True)
+class _Processes:
+    """A crew of processes; `work` is pickled."""
+
+    work: bytes
+    workers: list[_Worker] = field(default_factory=list)
+
+    def hire(self) -> _Worker:
+        """Start a process."""
         # Not forked: a copy of a process that has run torch may hang.
         context = multiprocessing.get_context("spawn")
-        steps, reported = context.Value("q", 0), 0
-        waiting = iter(tasks)
-        with ProcessPoolExecutor(workers, context, _begin_worker, (work, steps)) as pool:
-            # For each worker, one task running and one queued.
-            running: set[Future[Result]] = {pool.submit(_done, task) for task in islice(waiting, 2 * workers)}
-            try:
-                while running:
-                    done, running = wait(running, LOOK, FIRST_COMPLETED)
-                    # Read without its lock, which a killed worker would never release.
-                    found = steps.get_obj().value
-                    if found > reported:
-                        step(found - reported)
-                        reported = found
-                    for future in done:
-                        yield future.result()
-                    running |= {pool.submit(_done, task) for task in islice(waiting, len(done))}
-            except BrokenProcessPool as error:
-                raise DiscsumError(
-                    f"expected {workers} workers to live, one was killed; start again to go on, with fewer of them "
-                    "if memory was short"
-                ) from error
-            finally:
-                for future in running:
-                    future.cancel()
+        here, there = context.Pipe()
+        process = context.Process(target=_serve, args=(there, self.work), daemon=True)
+        process.start()
+        # Only the worker has its end, so that its death closes the connection.
+        there.close()
+        worker = _Worker(process, here)
+        self.workers.append(worker)
+        return worker
+
+    def give(self, worker: _Worker, task: Any) -> None:
+        """Send a task to a process."""
+        try:
+            worker.connection.send(task)
+        except (BrokenPipeError, ConnectionResetError):
+            # The next message says why.
+            return
+
+    def messages(self) -> Sequence[tuple[_Worker, Message]]:
+        """Wait for messages and return one of each process that has any."""
+        ready = wait([worker.connection for worker in self.workers])
+        return [(worker, self._message(worker)) for worker in [*self.workers] if worker.connection in ready]
+
+    def dismiss(self) -> None:
+        """End all processes, by force where they do not end by themselves."""
+        for worker in self.workers:
+            worker.process.terminate()
+        deadline = time.monotonic() + PATIENCE
+        for worker in self.workers:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            self._end(worker)
+        self.workers.clear()
+
+    def _message(self, worker: _Worker) -> Message:
+        try:
+            message: Message = worker.connection.recv()
+            return message
+        except (EOFError, OSError):
+            self.workers.remove(worker)
+            worker.process.join(PATIENCE)
+            self._end(worker)
+            code = worker.process.exitcode or 0
+            return Lost(f"it was killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}")
+
+    def _end(self, worker: _Worker) -> None:
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join()
+        worker.connection.close()
 
 
-# The work of this process.
-_WORK: list[Callable[[Any], Any]] = []
+def _serve(connection: Connection[Any, Any], content: bytes) -> None:
+    """Do the tasks of a connection with the pickled work, until the process is ended."""
+    # Control-C reaches all processes of a terminal; the one that started this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ended by an exception, so that no half-written file stays.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    limit_threads(1)
+    tasks: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
+    try:
+        work = pickle.loads(content)  # nosec B301 (from its own parent)
+    except Exception as error:
+        connection.send(failed(error))
+        return
+    connection.send(Ready())
+    while True:
+        try:
+            answer = ForkingPickler.dumps(attempt(work, pickle.loads(tasks.get()), connection.send))  # nosec B301
+        except Exception as error:
+            # A task or a result that cannot be pickled.
+            answer = ForkingPickler.dumps(failed(error))
+        connection.send_bytes(answer)
 
 
-def _begin_worker(work: Callable[[Any, Step], Any], steps: Any) -> None:
-    import torch
-
-    def step(count: int) -> None:
-        with steps:
-            steps.value += count
-
-    _WORK.append(lambda task: work(task, step))
-    torch.set_num_threads(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _done(task: Any) -> Any:
-    return _WORK[0](task)
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has ended, even if killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+def _receive(connection: Connection[Any, Any], tasks: SimpleQueue[bytes]) -> None:
+    """Read tasks at once, so that who sends them never waits; end the process when its parent has ended."""
+    try:
+        while True:
+            tasks.put(connection.recv_bytes())
+    except (EOFError, OSError):
         os._exit(1)

@@ -98,23 +98,26 @@ def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_fo
     assert result.stderr == f"{tmp_path / 'encoded'}: 10 documents in 1 files\n"
 
 
-def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path):
-    preprocess("--shard", 4)
-    folder = tmp_path / "data"
-    manifest, shard = json.loads((folder / "manifest.json").read_text()), folder / "shard-00001.parquet"
-    # As a run that was killed before its end leaves it.
-    (folder / "manifest.json").unlink()
-    (folder / "recipe.json").write_text(json.dumps(manifest["recipe"]))
-    for entry in manifest["shards"]:
-        (folder / f".{entry['file'].removesuffix('.parquet')}.sha256").write_text(entry["sha256"])
+@pytest.mark.parametrize(
+    ("damage", "options", "told"),
+    [
+        (lambda content: content[:-9], (), "expected a shard of "),
+        (lambda content: content[:99] + b"?" + content[100:], ("--verify",), "expected a shard with sha256 "),
+    ],
+    ids=["cut", "altered"],
+)
+def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path, damage, options, told):
+    # All of it, but unfinished.
+    preprocess("--shard", 4, "--part", "1/1")
+    shard = tmp_path / "data" / "shard-00001.parquet"
     whole = shard.read_bytes()
-    shard.write_bytes(whole[:-9])
-    result = preprocess("--shard", 4)
+    shard.write_bytes(damage(whole))
+    result = preprocess("--shard", 4, *options)
     assert result.code == 0
-    assert result.err.startswith(f"discsum: {shard}: expected a shard with sha256 ")
+    assert result.err.startswith(f"discsum: {shard}: {told}")
     assert "; made anew\n" in result.err
     assert shard.read_bytes() == whole
-    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    assert sorted(path.name for path in shard.parent.glob(".*")) == []
 
 
 def test_what_an_earlier_run_has_done_is_not_in_the_rate():
@@ -141,3 +144,37 @@ def test_documents_are_reported_by_the_batch(parser_folder, tmp_path):
     recipe = PreprocessRecipe(str(parser_folder))
     preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, report=done.append)
     assert done == [8, 16, 20]
+
+
+def test_parts_of_a_dataset(preprocess, tmp_path):
+    whole = preprocess("--shard", 4)
+    manifest = tmp_path / "data" / "manifest.json"
+    kept = manifest.read_text()
+    for path in (tmp_path / "data").iterdir():
+        path.unlink()
+    for part, files in ((1, 2), (2, 1)):
+        result = preprocess("--shard", 4, "--part", f"{part}/2")
+        assert (result.code, result.out) == (0, "")
+        said = f"{tmp_path / 'data'}: part {part}/2 is done, {files} files; when all are, run this with --finish\n"
+        assert result.err == said
+        assert not manifest.exists()
+    assert preprocess("--shard", 4, "--finish") == whole
+    assert manifest.read_text() == kept
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
+        (["--part", "1/2", "--finish"], 2, "expected one of --part and --finish, got both"),
+        (["--finish"], 1, "expected 1 shards, 1 are missing: shard-00000.parquet; run their parts again"),
+        (["--engine", "rey"], 1, "expected an engine among local, ray, got 'rey' (did you mean ray?)"),
+        (["--cpus-per-worker", 2], 1, "engine local: expected no options, got cpus_per_worker; leave them out"),
+        (["--engine", "local:here"], 1, "engine local: expected no options, got address; leave them out"),
+        (["--engine", "ray", "--gpus-per-worker", "1.5"], 1, "engine ray: gpus_per_worker: expected a whole number"),
+    ],
+)
+def test_parts_and_engines_that_cannot_be(preprocess, options, code, message):
+    result = preprocess(*options)
+    assert result.code == code
+    assert message in result.err

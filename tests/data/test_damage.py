@@ -64,21 +64,35 @@ def flip(path):
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [flip, lambda path: path.write_bytes(path.read_bytes()[:-100]), lambda path: path.write_bytes(b"")],
+    ("damage", "verify"),
+    [
+        (flip, True),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), False),
+        (lambda path: path.write_bytes(b""), False),
+    ],
     ids=["altered", "cut", "empty"],
 )
-def test_a_damaged_shard_of_an_unfinished_folder_is_made_anew(whole, table, parser_folder, begun, damage):
+def test_a_damaged_shard_of_an_unfinished_folder_is_made_anew(whole, table, parser_folder, begun, damage, verify):
     damage(begun / "shard-00001.parquet")
     lines = []
-    make(table, begun, parser_folder, warn=lines.append)
+    make(table, begun, parser_folder, warn=lines.append, verify=verify)
     assert [line.split(": ")[0] for line in lines] == [str(begun / "shard-00001.parquet")]
     assert lines[0].endswith("; made anew")
     assert contents(begun) == whole
 
 
-def test_a_shard_without_a_checksum_is_made_anew(whole, table, parser_folder, begun):
-    (begun / ".shard-00000.sha256").unlink()
+def test_an_altered_shard_that_nobody_verified_is_named_when_it_is_read(table, parser_folder, begun):
+    flip(begun / "shard-00001.parquet")
+    make(table, begun, parser_folder)
+    with pytest.raises(InputError, match=r"shard-00001\.parquet: expected a shard with sha256"):
+        discsum.data.load(begun)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.unlink(), lambda path: path.write_text("{")], ids=["none", "half"]
+)
+def test_a_shard_without_a_record_is_made_anew(whole, table, parser_folder, begun, damage):
+    damage(begun / ".shard-00000.json")
     lines = []
     make(table, begun, parser_folder, warn=lines.append)
     assert len(lines) == 1
@@ -99,6 +113,8 @@ def test_a_damaged_recipe_is_named(table, parser_folder, begun):
 
 
 def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, finished):
+    (finished / ".shard-00000.json").write_text("{}")
+    # Of an earlier version.
     (finished / ".shard-00000.sha256").write_text("0")
     (finished / "recipe.json").write_text("{}")
     make(table, finished, parser_folder)

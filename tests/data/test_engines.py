@@ -1,26 +1,20 @@
+"""What every engine promises."""
+
 import os
+import signal
+import threading
 import time
-import uuid
-from functools import cached_property
 
-from discsum.data.engines import ENGINES, local
+import engine_work
+import pytest
+from engine_work import Dying, Loading, Unreadable, Waiting, begun, running
 
-
-class Loading:
-    """Work that loads something the first time it is asked."""
-
-    @cached_property
-    def loaded(self):
-        return uuid.uuid4().hex
-
-    def __call__(self, task, step):
-        step(2)
-        return task, os.getpid(), self.loaded
+from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
-def test_each_worker_loads_once():
+def test_each_worker_loads_once(engine):
     steps = []
-    done = list(ENGINES["local"](2).results_of(Loading(), iter(range(12)), steps.append))
+    done = list(engine.results_of(Loading(), iter(range(12)), steps.append))
     assert sorted(task for task, _, _ in done) == list(range(12))
     assert len({loaded for _, _, loaded in done}) == len({process for _, process, _ in done}) <= 2
     assert os.getpid() not in {process for _, process, _ in done}
@@ -28,16 +22,88 @@ def test_each_worker_loads_once():
     assert sum(steps) == 24
 
 
-def slowly(task, step):
-    for _ in range(4):
-        step(1)
-        time.sleep(0.2)
-
-
-def test_steps_are_told_before_their_task_is_done(monkeypatch):
-    monkeypatch.setattr(local, "LOOK", 0.05)
+def test_steps_are_told_before_their_task_is_done(engine):
     steps = []
-    for _ in ENGINES["local"](2).results_of(slowly, [0, 1], steps.append):
+    for _ in engine.results_of(engine_work.halfway, [0, 1], steps.append):
         steps.append(None)
-    assert sum(step or 0 for step in steps) == 8
-    assert len(steps[: steps.index(None)]) > 2
+    assert sum(step or 0 for step in steps) == 12
+    assert steps.index(None) >= 2
+
+
+def test_tasks_are_drawn_as_they_are_needed(engine):
+    drawn, ahead = 0, []
+
+    def tasks():
+        nonlocal drawn
+        for task in range(20):
+            drawn += 1
+            yield task
+
+    for number, _ in enumerate(engine.results_of(Loading(), tasks())):
+        ahead.append(drawn - number - 1)
+    assert drawn == 20
+    assert max(ahead) <= 2 * engine.workers
+
+
+def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
+    steps = []
+    with pytest.warns(InputWarning, match=r"^a worker died over 1: .+; another does it again$") as told:
+        done = list(engine.results_of(Dying(tmp_path, 2), range(6), steps.append))
+    assert len(told) == 2
+    assert sorted(done) == list(range(6))
+    # Of the killed worker's tasks only the first was begun, and its first step counts once.
+    assert begun(tmp_path) == sorted([*range(6), 1, 1])
+    assert sum(steps) == 12
+    assert min(steps) > 0
+
+
+def test_a_task_that_kills_three_workers_is_named(engine, tmp_path):
+    told = r"^expected 1 to be done, 3 workers died over it; the last: .*; start again"
+    with pytest.warns(InputWarning), pytest.raises(DiscsumError, match=told):
+        list(engine.results_of(Dying(tmp_path, 9), range(2)))
+    assert begun(tmp_path).count(1) == 3
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "message"),
+    [
+        ("format", FormatError, "^mill.rs3:3: expected a tree, got rain$"),
+        ("own", DiscsumError, "^OwnError: wind and rain$"),
+        ("value", ValueError, "^value$"),
+    ],
+)
+def test_errors_pass_as_they_are(engine, task, kind, message):
+    with pytest.raises(kind, match=message) as raised:
+        list(engine.results_of(engine_work.failing, [task, task]))
+    assert type(raised.value) is kind
+
+
+def test_errors_of_pickles_pass_as_well(engine):
+    with pytest.raises(TypeError, match=r"^cannot pickle '_thread.lock' object"):
+        list(engine.results_of(engine_work.failing, ["result"]))
+    with pytest.raises(DiscsumError, match=r"^expected weights here, found none$"):
+        list(engine.results_of(Unreadable(), [0, 1]))
+
+
+def test_closing_ends_the_workers(engine, tmp_path):
+    results = engine.results_of(Waiting(tmp_path), range(4), lambda steps: None)
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt(results, tmp_path)
+    workers = [int(path.read_text()) for path in tmp_path.glob("*.begun")]
+    assert len(workers) == 2
+    deadline = time.monotonic() + 30
+    while any(running(worker) for worker in workers):
+        assert time.monotonic() < deadline, "a worker lives on"
+        time.sleep(0.05)
+
+
+def _interrupt(results, folder):
+    """Press control-C as soon as both workers are at work."""
+
+    def press():
+        while len(list(folder.glob("*.begun"))) < 2:
+            time.sleep(0.05)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    threading.Thread(target=press, daemon=True).start()
+    next(results)

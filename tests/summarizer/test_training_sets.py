@@ -75,7 +75,7 @@ def test_a_table_is_parsed_once(data, parser_folder):
     assert len(list((data / "cache").rglob("*.parquet"))) > len(made)
 
 
-def test_a_shard_without_its_checksum_is_made_anew_and_told(data, parser_folder, tmp_path):
+def test_a_shard_without_its_record_is_made_anew_and_told(data, parser_folder, tmp_path):
     def read(lines):
         settings = recipe(parser_folder)
         return collection([Source("news.jsonl", 0, 3)], data, settings, tmp_path, lines.append).digest
@@ -86,7 +86,7 @@ def test_a_shard_without_its_checksum_is_made_anew_and_told(data, parser_folder,
     (manifest,) = tmp_path.rglob(MANIFEST)
     manifest.unlink()
     assert read(lines) == whole
-    assert any("expected its checksum" in line and line.endswith("; made anew") for line in lines)
+    assert any("expected its record" in line and line.endswith("; made anew") for line in lines)
 
 
 def test_a_sample_is_drawn_once(data, parser_folder):

@@ -19,7 +19,7 @@ from discsum.data.dataset import load
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import Report, read_sources
-from discsum.data.preprocess import UNLABELLED, PreprocessRecipe
+from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.persistence import fingerprint

@@ -9,7 +9,7 @@ from typing import Any
 
 from discsum.constants import UNITS
 from discsum.data.prepared import MEMORY, Report, read_sources
-from discsum.data.preprocess import PreprocessRecipe
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
 from discsum.persistence import fingerprint

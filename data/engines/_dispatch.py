@@ -1,0 +1,156 @@
+"""Gives tasks to workers, and those of a worker that dies to others."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, Protocol, TypeVar
+
+from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, Steps
+from discsum.data.engines.base import Step
+from discsum.errors import DiscsumError, InputWarning
+
+# Tasks that a worker has, at most: the one it does, and one that it finds when it is done.
+AHEAD = 2
+# Workers that may die over one task, or in a row before they can do any.
+TRIES = 3
+# Characters of a task that an error shows.
+SHOWN = 80
+
+Worker = TypeVar("Worker", bound=Hashable)
+
+
+class InWorker(Exception):  # noqa: N818 (no error of its own)
+    """The cause of an error in a worker: its traceback there."""
+
+    def __str__(self) -> str:
+        """Return the traceback, under a line of its own."""
+        return f"\n{self.args[0]}"
+
+
+class Crew(Protocol[Worker]):
+    """The workers of an engine; each does the tasks that it is given in their order."""
+
+    def hire(self) -> Worker:
+        """Start a worker; it says `Ready` before it is given a task."""
+
+    def give(self, worker: Worker, task: Any) -> None:
+        """Give a task to a worker; one that has died meanwhile is `Lost` later."""
+
+    def messages(self) -> Sequence[tuple[Worker, Message]]:
+        """Wait for messages of workers and return them, each worker's in order; after a while, none."""
+
+    def dismiss(self) -> None:
+        """End all workers and wait for their end."""
+
+
+@dataclass
+class _Job:
+    """A task, the number of workers that died over it, and its steps that were reported."""
+
+    task: Any
+    deaths: int = 0
+    reported: int = 0
+
+
+class Dispatcher(Generic[Worker]):
+    """Tasks on their way through the workers of a crew."""
+
+    def __init__(self, crew: Crew[Worker], workers: int, tasks: Iterable[Any], step: Step) -> None:
+        """Take at most as many workers as there are tasks; nothing starts yet."""
+        self._crew, self._workers, self._tasks, self._step = crew, workers, iter(tasks), step
+        # Tasks that nobody has: those of lost workers, then what was drawn for workers that are not ready.
+        self._waiting: deque[_Job] = deque()
+        # The jobs of each worker that is ready, and the failed starts of each that is not.
+        self._held: dict[Worker, deque[_Job]] = {}
+        self._starting: dict[Worker, int] = {}
+
+    def results(self) -> Iterator[Any]:
+        """Yield the results; see `Engine.results_of`."""
+        try:
+            self._draw(self._workers)
+            for _ in range(len(self._waiting)):
+                self._starting[self._crew.hire()] = 0
+            while self._waiting or any(self._held.values()):
+                for worker, message in self._crew.messages():
+                    match message:
+                        case Ready():
+                            del self._starting[worker]
+                            self._held[worker] = deque()
+                            self._fill(*self._held)
+                        case Steps(count):
+                            self._report(self._held[worker][0], count)
+                        case Done(result, count):
+                            self._report(self._held[worker].popleft(), count)
+                            self._fill(worker)
+                            yield result
+                        case Failed(error, traceback):
+                            raise error from InWorker(traceback)
+                        case Lost(reason):
+                            self._replace(worker, reason)
+                            self._fill(*self._held)
+        finally:
+            self._crew.dismiss()
+
+    def _draw(self, count: int) -> None:
+        """Draw tasks until as many wait, or there are no more."""
+        self._waiting.extend(_Job(task) for task in islice(self._tasks, max(0, count - len(self._waiting))))
+
+    def _fill(self, *workers: Worker) -> None:
+        """Give the workers tasks: first one to each that has none, then a second."""
+        for size in range(AHEAD):
+            for worker in workers:
+                if len(self._held[worker]) != size:
+                    continue
+                # Before anybody has two, there is one left for each that has none.
+                left = len(self._starting) + sum(not jobs for jobs in self._held.values()) if size else 0
+                self._draw(left + 1)
+                if len(self._waiting) > left:
+                    job = self._waiting.popleft()
+                    self._held[worker].append(job)
+                    self._crew.give(worker, job.task)
+
+    def _report(self, job: _Job, count: int) -> None:
+        """Report the steps of a task that an earlier worker has not done already."""
+        if count > job.reported:
+            self._step(count - job.reported)
+            job.reported = count
+
+    def _replace(self, worker: Worker, reason: str) -> None:
+        """Take back the tasks of a lost worker and start another.
+
+        Raises:
+            DiscsumError: It is not the first to die in this way.
+        """
+        failed_starts = 0
+        if worker in self._starting:
+            failed_starts = self._starting.pop(worker) + 1
+            if failed_starts == TRIES:
+                raise DiscsumError(
+                    f"expected a worker to start, {TRIES} in a row ended before that; the last: {reason}"
+                )
+        jobs = self._held.pop(worker, deque())
+        if jobs:
+            # Whether the others are to blame is not known: it had not begun them.
+            jobs[0].deaths += 1
+            if jobs[0].deaths == TRIES:
+                raise DiscsumError(
+                    f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died over it; the last: {reason}; "
+                    "start again to go on, with fewer workers if memory was short"
+                )
+            warnings.warn(
+                f"a worker died over {_shown(jobs[0].task)}: {reason}; another does it again",
+                InputWarning,
+                stacklevel=2,
+            )
+        self._waiting.extendleft(reversed(jobs))
+        self._starting[self._crew.hire()] = failed_starts
+
+
+def _shown(task: Any) -> str:
+    """Return a task in a few words."""
+    text = " ".join(str(task).split())
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

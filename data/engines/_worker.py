@@ -1,0 +1,48 @@
+"""What is done in workers, whatever the engine."""
+
+from __future__ import annotations
+
+import os
+import pickle  # nosec B403 (between a process and its own workers)
+import sys
+import traceback
+from collections.abc import Callable
+
+from discsum.data.engines._messages import Done, Failed, Steps
+from discsum.data.engines.base import Result, Step, Task
+from discsum.errors import DiscsumError
+
+
+def attempt(work: Callable[[Task, Step], Result], task: Task, tell: Callable[[Steps], None]) -> Done | Failed:
+    """Do a task, telling its steps, and return what became of it."""
+    count = 0
+
+    def step(steps: int) -> None:
+        nonlocal count
+        count += steps
+        tell(Steps(count))
+
+    try:
+        result = work(task, step)
+    except Exception as error:
+        return failed(error)
+    return Done(result, count)
+
+
+def failed(error: Exception) -> Failed:
+    """Return an error as a message that another process can read."""
+    trace = "".join(traceback.format_exception(error))
+    try:
+        pickle.loads(pickle.dumps(error))  # nosec B301 (its own error)
+    except Exception:
+        # Errors with arguments of their own often cannot be pickled.
+        return Failed(DiscsumError(f"{type(error).__name__}: {error}"), trace)
+    return Failed(error, trace)
+
+
+def limit_threads(count: int) -> None:
+    """Let torch use so many threads, whether or not it is imported already."""
+    # Read when torch is imported, which work that needs none is spared.
+    os.environ["OMP_NUM_THREADS"] = str(count)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(count)

@@ -1,0 +1,88 @@
+"""The options of a dataset folder, and the identities of what makes it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
+from discsum.errors import WeightsError
+from discsum.oracles import ORACLES
+from discsum.persistence import fingerprint
+from discsum.recipes.fields import Checked, Count, about, one_of
+
+# Encoders that are neither a folder nor a model of the hub.
+OWN = ("none", *VECTORS)
+# Value of `oracle` for no labels.
+UNLABELLED = "none"
+
+
+@dataclass(frozen=True)
+class PreprocessRecipe(Checked):
+    """Everything that a dataset's content depends on, in addition to the documents."""
+
+    parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
+    oracle: Annotated[
+        str, one_of((*ORACLES, UNLABELLED), "Name of the oracle that labels units; `none` for no labels.")
+    ] = "rouge12-f"
+    oracle_units: Annotated[
+        Count | None, about("Units the oracle may take, at most; by default what its paper sets.")
+    ] = None
+    units: Annotated[tuple[str, ...], about("Which units are labelled and encoded: `sentence`, `edu`, or both.")] = (
+        UNITS
+    )
+    encoder: Annotated[
+        str,
+        about(
+            "What makes the units' vectors: `none`; `contextual`, `discourse` or `isolated`, with the parser's own "
+            "encoder (see `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on "
+            "its own."
+        ),
+    ] = "none"
+    shard: Annotated[Count, about("Documents a file.")] = 256
+    tree: Annotated[bool, about("Whether documents have trees, or sentences and EDUs only.")] = True
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with fields that do not fit together."""
+        problems = []
+        if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.units != ("edu",):
+            problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
+        if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
+            problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")
+        if not self.units or not set(self.units) <= set(UNITS):
+            problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
+        # The hub takes a minute to reject an unknown name.
+        alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
+        if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
+            problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
+        return problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary; `tree` only where there is none, as folders had no such field at first."""
+        fields = asdict(self)
+        return fields if not self.tree else {name: value for name, value in fields.items() if name != "tree"}
+
+
+def own_makers(parser: str) -> dict[str, str]:
+    """Return the identities of program and parser."""
+    return {"discsum": version("discsum"), "parser": fingerprint(parser)}
+
+
+def makers(recipe: PreprocessRecipe) -> dict[str, str]:
+    """Return the identities of program, parser and encoder.
+
+    Raises:
+        WeightsError: No such parser or encoder.
+    """
+    made = own_makers(recipe.parser)
+    if recipe.encoder in OWN:
+        return made
+    from discsum.parsers.unit_encoders import identity
+
+    try:
+        return made | identity(recipe.encoder)
+    except WeightsError as error:
+        raise WeightsError(f"{error}; or one of {', '.join(OWN)}") from error

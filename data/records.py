@@ -1,0 +1,101 @@
+"""Records of the shards of an unfinished dataset folder: what the manifest will say of each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Set
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from discsum.data.manifest import RECORD, SHARD, fault_of
+from discsum.errors import InputError
+from discsum.files import replacing
+from discsum.json_objects import read_fields
+from discsum.recipes.fields import Checked, Natural
+
+
+@dataclass(frozen=True)
+class ShardRecord(Checked):
+    """What is written beside a shard when it is complete.
+
+    Attributes:
+        sha256: Checksum of the shard, from before it was written.
+        size: Bytes of the shard.
+        documents: Number of its documents.
+        failed: Number of those that failed, which the shard lists.
+        width: Size of a unit vector; 0 without any.
+        recipe: Digest of all that the dataset depends on.
+    """
+
+    sha256: str
+    size: Natural
+    documents: Natural
+    failed: Natural
+    width: Natural
+    recipe: str
+
+    def write(self, shard: Path) -> None:
+        """Write the record of a shard."""
+        with replacing(record_file(shard)) as partial:
+            partial.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, shard: Path) -> ShardRecord:
+        """Return the record of a shard.
+
+        Raises:
+            InputError: There is none, or it is damaged.
+        """
+        return read_fields(cls, record_file(shard), InputError)
+
+
+def record_file(shard: Path) -> Path:
+    """Return the file that holds a shard's record until the manifest is written."""
+    return shard.with_name(f".{shard.stem}{RECORD}")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The shards of a folder and their sizes in bytes, and the records, as they were listed once."""
+
+    folder: Path
+    sizes: Mapping[str, int]
+    records: Set[str]
+
+    @classmethod
+    def of(cls, folder: Path) -> Listing:
+        """List a folder; other runs may write to it."""
+        sizes, records = {}, set()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(SHARD):
+                    sizes[entry.name] = entry.stat().st_size
+                elif entry.name.endswith(RECORD):
+                    records.add(entry.name)
+        return cls(folder, sizes, records)
+
+    def __contains__(self, shard: str) -> bool:
+        """Return whether there is a shard of that name, whatever its state."""
+        return shard in self.sizes
+
+    def fault(self, shard: str, recipe: str, *, verify: bool = False) -> str:
+        """Return what is wrong with a shard that is there; empty if it is what its record says.
+
+        Args:
+            shard: Its file name.
+            recipe: Digest of all that the dataset depends on.
+            verify: Whether to compare its checksum, for which it is read.
+        """
+        path = self.folder / shard
+        if record_file(path).name not in self.records:
+            return f"{path}: expected its record in {record_file(path).name}, found no such file"
+        try:
+            record = ShardRecord.read(path)
+        except InputError as error:
+            return str(error)
+        if record.recipe != recipe:
+            return f"{path}: expected a shard of this recipe, found another's"
+        if record.size != self.sizes[shard]:
+            return f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}"
+        return fault_of(path, record.sha256) if verify else ""

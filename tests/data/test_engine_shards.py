@@ -1,0 +1,90 @@
+"""Shards made by every engine: the same bytes, also when a worker is killed."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from engine_work import KilledOnce
+from small_news import write_table
+
+from discsum.data.engines import engine_of
+from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess_recipe import own_makers
+from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.errors import InputError, InputWarning
+
+
+@dataclass(frozen=True)
+class Killing:
+    """An engine one of whose workers is killed in the middle of a shard."""
+
+    engine: object
+    mark: Path
+
+    def results_of(self, work, tasks, step):
+        return self.engine.results_of(KilledOnce(work, self.mark), tasks, step)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(parser_folder, tmp_path_factory):
+    """What `preprocess` takes beside a folder, and the files of a folder made in this process."""
+    place = tmp_path_factory.mktemp("shards")
+    source = PairSource(str(write_table(place / "news.jsonl", 0, 36)))
+    recipe = PreprocessRecipe(str(parser_folder), encoder="contextual", shard=9)
+    preprocess(source.pairs(), source.identity(), place / "whole", recipe)
+    return source, recipe, contents(place / "whole")
+
+
+def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
+    source, recipe, wanted = whole
+    done = []
+    killing = Killing(engine, tmp_path / "killed")
+    with pytest.warns(InputWarning, match=r"^a worker died over shard-0000\d.parquet: "):
+        preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, engine=killing, report=done.append)
+    assert (tmp_path / "killed").exists()
+    assert contents(tmp_path / "set") == wanted
+    assert done == sorted(set(done))
+    assert done[-1] == 36
+
+
+@dataclass(frozen=True)
+class Noting:
+    """This process as an engine, which notes the work that it is given."""
+
+    noted: list
+
+    def results_of(self, work, tasks, step):
+        self.noted.append(work)
+        return engine_of("local").results_of(work, tasks, step)
+
+
+def test_workers_elsewhere_are_given_absolute_paths(whole, tmp_path, monkeypatch):
+    source, recipe, _ = whole
+    parser, noted = Path(recipe.parser), []
+    monkeypatch.chdir(parser.parent)
+    named = replace(recipe, parser=parser.name)
+    manifest = preprocess(source.pairs(0, 2), source.identity(), tmp_path / "set", named, engine=Noting(noted))
+    (work,) = noted
+    assert (work.recipe.parser, work.folder) == (str(parser), tmp_path / "set")
+    # The manifest has what the user named; a name that is no folder stays one.
+    assert (manifest.recipe["parser"], work.recipe.encoder) == (parser.name, "contextual")
+
+
+def test_a_worker_with_another_program_or_device_refuses(whole, tmp_path):
+    _, recipe, _ = whole
+    made_by = own_makers(recipe.parser)
+    for changes, message in (
+        ({"parser": "0" * 64}, r"expected the program and parser of the run, found others \(parser '0{64}' there and"),
+        ({"discsum": "0.0.1"}, r"discsum '0.0.1' there and"),
+    ):
+        maker = ShardMaker(recipe, tmp_path, "", made_by | changes)
+        with pytest.raises(InputError, match=message):
+            maker(ShardTask(0, []), lambda steps: None)
+    with pytest.raises(InputError, match=r"^device \(--device\): expected a device"):
+        ShardMaker(recipe, tmp_path, "", made_by, "nonsense")(ShardTask(0, []), lambda steps: None)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,126 @@
+"""Datasets made in parts by runs that know nothing of each other."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from small_news import write_table
+
+from discsum.data.manifest import alone
+from discsum.data.pairs import PairSource
+from discsum.data.parts import Part
+from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
+from discsum.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def dataset(parser_folder, tmp_path_factory):
+    """What `preprocess` takes for a folder of six shards, and the files of one that was made in one piece."""
+    place = tmp_path_factory.mktemp("parts")
+    table = write_table(place / "news.jsonl", 0, 11)
+    with table.open("a") as file:
+        file.write("{\n")
+    recipe = PreprocessRecipe(str(parser_folder), shard=2)
+
+    def of(folder, **changes):
+        source = PairSource(str(table))
+        return source.pairs(), source.identity(), folder, PreprocessRecipe(**(recipe.to_dict() | changes))
+
+    preprocess(*of(place / "whole"))
+    return of, contents(place / "whole")
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(("shards", "parts"), [(6, 1), (6, 4), (2, 5), (0, 3)])
+def test_parts_are_disjoint_and_whole(shards, parts):
+    made = [number for part in range(1, parts + 1) for number in range(shards) if Part(part, parts).has(number)]
+    assert sorted(made) == list(range(shards))
+    assert Part.of(str(Part(parts, parts))) == Part(parts, parts)
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/", "-1/2", "1/2/3", "²/3", ""])
+def test_what_is_no_part(text):
+    with pytest.raises(InputError, match=r"^part: expected I/N"):
+        Part.of(text)
+
+
+def test_parts_that_run_together_give_the_same_bytes(dataset, tmp_path):
+    of, whole = dataset
+    with ThreadPoolExecutor(4) as pool:
+        parts = [Part(number, 4) for number in range(1, 5)]
+        made = list(pool.map(lambda part: preprocess_part(*of(tmp_path / "set"), part), parts))
+    assert made == [2, 2, 1, 1]
+    assert not (tmp_path / "set" / "manifest.json").exists()
+    manifest = finish(*of(tmp_path / "set"))
+    assert (manifest.documents, manifest.failed) == (11, 1)
+    assert contents(tmp_path / "set") == whole
+    # Parts of a finished folder have nothing to do.
+    assert preprocess_part(*of(tmp_path / "set"), Part(1, 2)) == 0
+    assert finish(*of(tmp_path / "set")).shards == manifest.shards
+    assert contents(tmp_path / "set") == whole
+
+
+def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):
+    of, whole = dataset
+    folder = tmp_path / "set"
+    with pytest.raises(InputError, match=r"set: expected 6 shards, 6 are missing: shard-00000.parquet, .* and 1 more;"):
+        finish(*of(folder))
+    preprocess_part(*of(folder), Part(2, 3))
+    damaged = folder / "shard-00004.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(
+        InputError, match=r"shard-00004.parquet, .*; .*shard-00004.parquet: expected a shard of [\d,]+ bytes"
+    ):
+        finish(*of(folder))
+    intact = (folder / "shard-00001.parquet").stat().st_mtime_ns
+    told = []
+    for number in (1, 2, 3):
+        preprocess_part(*of(folder), Part(number, 3), warn=told.append)
+    assert (folder / "shard-00001.parquet").stat().st_mtime_ns == intact
+    assert [line.endswith("; made anew") for line in told] == [True]
+    finish(*of(folder))
+    assert contents(folder) == whole
+
+
+def test_a_run_of_everything_completes_what_parts_left(dataset, tmp_path):
+    of, whole = dataset
+    preprocess_part(*of(tmp_path / "set"), Part(1, 3))
+    preprocess(*of(tmp_path / "set"))
+    assert contents(tmp_path / "set") == whole
+
+
+def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
+    of, _ = dataset
+    folder = tmp_path / "set"
+    preprocess_part(*of(folder), Part(1, 2))
+    with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
+        preprocess_part(*of(folder, oracle="kedzie"), Part(2, 2))
+    with alone(folder, part="2-of-2"):
+        with pytest.raises(InputError, match="expected no other run to be at work here"):
+            preprocess_part(*of(folder), Part(2, 2))
+        assert preprocess_part(*of(folder), Part(1, 2)) == 3
+
+
+def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_path, monkeypatch):
+    of, _ = dataset
+    monkeypatch.setattr("discsum.data.manifest.MOMENT", 0.2)
+    for held, run in (
+        ("1-of-2", lambda: preprocess(*of(tmp_path))),
+        ("1-of-2", lambda: finish(*of(tmp_path))),
+        ("", lambda: preprocess_part(*of(tmp_path), Part(1, 2))),
+    ):
+        with alone(tmp_path, part=held), pytest.raises(InputError, match="expected no other run to be at work here"):
+            run()
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_failures_are_listed_when_parts_are_finished(dataset, tmp_path):
+    of, _ = dataset
+    for number in (1, 2):
+        preprocess_part(*of(tmp_path), Part(number, 2))
+    finish(*of(tmp_path))
+    (line,) = (tmp_path / "failures.jsonl").read_text().splitlines()
+    assert json.loads(line)["source"].endswith("news.jsonl:12")

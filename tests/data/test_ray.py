@@ -1,0 +1,90 @@
+"""What only Ray has: nodes that die and join, clusters without room, and a Ray of its own."""
+
+import os
+import subprocess
+import sys
+import uuid
+
+import pytest
+from engine_work import Loading, Placed
+from small_cluster import add_node, processes_of
+from small_news import write_table
+
+from discsum.data.engines import engine_of
+from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
+
+pytestmark = pytest.mark.usefixtures("bounded")
+
+
+def test_without_ray_the_error_is_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r'run: pip install "discsum\[ray\]"$'):
+        next(engine_of("ray").results_of(Loading(), [0]))
+
+
+def test_options_that_ray_cannot_share_out():
+    with pytest.raises(InputError, match=r"^engine ray: gpus_per_worker: expected a whole number, .* got 1.5"):
+        engine_of("ray", 2, gpus_per_worker=1.5)
+    with pytest.raises(InputError, match=r"^engine ray: cpus_per_worker: expected a whole number of at least 1, got 0"):
+        engine_of("ray", 2, cpus_per_worker=0)
+
+
+def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
+    doomed, nodes, done = add_node(cluster), set(), []
+
+    def tasks():
+        number = 0
+        while len(nodes) < 4:
+            yield number
+            number += 1
+
+    with pytest.warns(InputWarning, match=r"^a worker died over \d+: .*; another does it again$"):
+        for task, node in engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), tasks()):
+            done.append(task)
+            nodes.add(node)
+            if doomed and len(nodes) == 3:
+                cluster.remove_node(doomed, allow_graceful=False)
+                doomed = None
+                joined = add_node(cluster)
+    cluster.remove_node(joined)
+    assert sorted(done) == list(range(len(done)))
+    # Of the lost worker: the task that it did, and maybe another before it heard that its node was gone.
+    assert len(done) <= len(list(tmp_path.iterdir())) <= len(done) + 2
+
+
+def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.data.engines.ray.PATIENCE", 1.0)
+    told = r"^engine ray: expected room for 3 workers of 1 CPUs, [1-3] found none within 1 seconds and wait; add"
+    with pytest.warns(InputWarning, match=told):
+        done = list(engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), range(60)))
+    assert sorted(task for task, _ in done) == list(range(60))
+
+
+def test_an_address_without_a_cluster(cluster):
+    with pytest.raises(DiscsumError, match=r"^engine ray: expected Ray at 127.0.0.2:9, got ConnectionRefusedError: "):
+        next(engine_of("ray:127.0.0.2:9").results_of(Loading(), [0]))
+
+
+def test_a_ray_of_its_own_leaves_nothing(cluster, parser_folder, tmp_path):
+    source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 6)))
+    recipe = PreprocessRecipe(str(parser_folder), shard=3)
+    preprocess(source.pairs(), source.identity(), tmp_path / "whole", recipe)
+    mark = uuid.uuid4().hex
+    command = ["preprocess", source.name, tmp_path / "set", "--parser", parser_folder, "--shard", 3, "--engine", "ray"]
+    result = subprocess.run(
+        [sys.executable, "-m", "discsum.cli", *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(tmp_path), "TEST_RUN": mark},
+        timeout=160,
+    )
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr == f"{tmp_path / 'set'}: 6 documents in 2 files\n"
+    names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "set").iterdir())
+    for name in names:
+        assert (tmp_path / "set" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (tmp_path / ".ray").exists()
+    assert processes_of("TEST_RUN", mark) == []

@@ -1,0 +1,140 @@
+"""Work for engines: what workers do, and how they fail or die."""
+
+import os
+import signal
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from discsum.errors import DiscsumError, FormatError
+
+
+class Loading:
+    """Work that loads something the first time it is asked."""
+
+    @cached_property
+    def loaded(self):
+        return uuid.uuid4().hex
+
+    def __call__(self, task, step):
+        step(2)
+        return task, os.getpid(), self.loaded
+
+
+def halfway(task, step):
+    """Take more than a second, and tell the steps of the first half before the second."""
+    for _ in range(2):
+        step(3)
+        time.sleep(0.7)
+    return task
+
+
+@dataclass(frozen=True)
+class Dying:
+    """Work that leaves its process's number in a folder, and kills the process `times` times over task 1."""
+
+    folder: Path
+    times: int
+
+    def __call__(self, task, step):
+        (self.folder / f"{uuid.uuid4().hex}.begun").write_text(f"{task} {os.getpid()}")
+        step(1)
+        deaths = self.folder / "deaths"
+        if task == 1 and (len(deaths.read_text()) if deaths.is_file() else 0) < self.times:
+            with deaths.open("a") as file:
+                file.write("x")
+            # Until who waits for steps has heard of the first.
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGKILL)
+        step(1)
+        return task
+
+
+def begun(folder):
+    """Return the tasks that `Dying` has begun, as often as it did."""
+    return sorted(int(path.read_text().split()[0]) for path in folder.glob("*.begun"))
+
+
+class OwnError(DiscsumError):
+    """An error that cannot be read from a pickle."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def failing(task, step):
+    """Raise an error of each kind."""
+    if task == "format":
+        raise FormatError("expected a tree, got rain", source="mill.rs3", line=3)
+    if task == "own":
+        raise OwnError("wind", "rain")
+    if task == "result":
+        return threading.Lock()
+    raise ValueError(task)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Work that leaves its process's number in a folder and never ends."""
+
+    folder: Path
+
+    def __call__(self, task, step):
+        (self.folder / f"{task}.begun").write_text(str(os.getpid()))
+        time.sleep(3600)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Work that counts how often it is done in a folder, and returns the node that its worker is on: its parent."""
+
+    folder: Path
+
+    def __call__(self, task, step):
+        (self.folder / f"{task}.{uuid.uuid4().hex}").touch()
+        time.sleep(0.1)
+        return task, os.getppid()
+
+
+@dataclass(frozen=True)
+class KilledOnce:
+    """Work that ends its worker in the middle of the first task that tells a step."""
+
+    work: object
+    mark: Path
+
+    def __call__(self, task, step):
+        def told(steps):
+            step(steps)
+            try:
+                self.mark.touch(exist_ok=False)
+            except FileExistsError:
+                return
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        return self.work(task, told)
+
+
+class Unreadable:
+    """Work that cannot be read from its pickle."""
+
+    def __reduce__(self):
+        return _refuse, ()
+
+    def __call__(self, task, step):
+        """Do nothing."""
+
+
+def _refuse():
+    raise DiscsumError("expected weights here, found none")
+
+
+def running(process):
+    """Return whether a process runs."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
