@@ -3,7 +3,7 @@
 import torch
 from transformers import BartConfig, BartForConditionalGeneration
 
-from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.layout import SentenceLayout
 
 SIZES = {
     "vocab_size": 60,

@@ -33,7 +33,7 @@ from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call, CompressionSettings
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.convolution import KeyValueConvolution
-from discsum.abstractive.sparse.projections import BART, Projections
+from discsum.abstractive.projections import BART, Projections
 
 KERNEL = 3
 # The plain kernel keeps 64 bytes a pair of tokens for 16 heads, several times.

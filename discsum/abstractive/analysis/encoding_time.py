@@ -13,7 +13,7 @@ import torch
 from discsum.abstractive.analysis.peak_memory import peak_memory
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.conversion import decompress
-from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.layout import SentenceLayout
 from discsum.errors import InputError
 
 # Tokens of a sentence, or of a discourse unit.

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discsum.abstractive.compressed.conversion import compress, decompress
-    from discsum.abstractive.compressed.folder import from_pretrained
+    from discsum.abstractive.converted import from_pretrained
 
 # Imported on first use: names of variants must not need torch.
-_HOMES = {"compress": "conversion", "decompress": "conversion", "from_pretrained": "folder"}
+_HOMES = {
+    "compress": "compressed.conversion",
+    "decompress": "compressed.conversion",
+    "from_pretrained": "converted",
+}
 
 __all__ = ["compress", "decompress", "from_pretrained"]
 
@@ -19,4 +23,4 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"discsum.abstractive.{_HOMES[name]}"), name)

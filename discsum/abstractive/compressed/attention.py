@@ -13,7 +13,7 @@ from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import CompressionSettings
 from discsum.abstractive.compressed.convolution import KeyValueConvolution
 from discsum.abstractive.compressed.flex import flex_strided, flex_takes
-from discsum.abstractive.sparse.projections import Projections
+from discsum.abstractive.projections import Projections
 from discsum.errors import InputError
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from discsum.abstractive.sparse.layout import SentenceLayout
+from discsum.abstractive.layout import SentenceLayout
 
 
 @dataclass(frozen=True)

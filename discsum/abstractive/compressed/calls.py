@@ -16,9 +16,8 @@ from torch import Tensor
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.config import SETTINGS, CompressionConfig
 from discsum.abstractive.entry_points import Conversion
-from discsum.abstractive.sparse.calls import check_fit
-from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.projections import encoder_layers
+from discsum.abstractive.layout import SentenceLayout, check_fit
+from discsum.abstractive.projections import encoder_layers
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 

@@ -9,7 +9,7 @@ from discsum.abstractive.compressed.calls import CompressionSettings, EncoderFor
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.convolution import KeyValueConvolution
 from discsum.abstractive.entry_points import attach, detach
-from discsum.abstractive.sparse.projections import encoder_attentions
+from discsum.abstractive.projections import encoder_attentions
 from discsum.errors import InputError
 
 # A module within each self-attention of the encoder.

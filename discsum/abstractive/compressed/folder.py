@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from discsum.abstractive import folder as stock
@@ -11,28 +10,6 @@ from discsum.abstractive.compressed.conversion import compress, is_convolution
 from discsum.errors import WeightsError
 from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG
-
-
-def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
-    """Return the model that its `save_pretrained` wrote to a folder, or `hf:NAME` of the hub, with its encoder.
-
-    If it was sparse as well, it is again.
-
-    Raises:
-        WeightsError: No such model, one whose encoder was not compressed, or damaged files.
-        InputError: A device that is not here.
-    """
-    if read_config(str(name_or_path)) is None:
-        raise WeightsError(
-            f"{name_or_path}: expected a model whose encoder was compressed when it was saved, got one with its own; "
-            "load it with transformers, then compress it"
-        )
-    # Its package needs this one.
-    from discsum.abstractive.sparse import folder as sparse
-
-    if sparse.read_config(str(name_or_path)) is not None:
-        return sparse.from_pretrained(name_or_path, device=device)
-    return load_model(str(name_or_path), device)
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:

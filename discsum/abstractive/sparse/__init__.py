@@ -6,17 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discsum.abstractive.converted import from_pretrained
+    from discsum.abstractive.layout import SentenceLayout
     from discsum.abstractive.sparse.collator import LayoutCollator
     from discsum.abstractive.sparse.conversion import densify, sparsify
-    from discsum.abstractive.sparse.folder import from_pretrained
-    from discsum.abstractive.sparse.layout import SentenceLayout
 
 # Imported on first use: names of selectors must not need torch.
 _HOMES = {
-    "densify": "conversion",
-    "from_pretrained": "folder",
-    "sparsify": "conversion",
-    "LayoutCollator": "collator",
+    "densify": "sparse.conversion",
+    "from_pretrained": "converted",
+    "sparsify": "sparse.conversion",
+    "LayoutCollator": "sparse.collator",
     "SentenceLayout": "layout",
 }
 
@@ -27,4 +27,4 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"discsum.abstractive.{_HOMES[name]}"), name)

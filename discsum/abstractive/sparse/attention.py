@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from discsum.abstractive.projections import Projections, decoder_cache
 from discsum.abstractive.sparse.cache import DocumentCache, LayerDocuments, StateDocuments
 from discsum.abstractive.sparse.calls import Call, Observation, Reading, SparseSettings
 from discsum.abstractive.sparse.costs import states_are_cheaper
 from discsum.abstractive.sparse.paths import FULL, SELECTED, Path, choose_path
-from discsum.abstractive.sparse.projections import Projections, decoder_cache
 from discsum.abstractive.sparse.selectors.base import EncodedTokens, Queries, Selector
 from discsum.errors import InputError
 

@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any
 from warnings import warn
 
-import torch
 from torch import Tensor
 
 from discsum.abstractive.entry_points import Conversion
+from discsum.abstractive.layout import SentenceLayout, check_fit
+from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
-from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.abstractive.sparse.projections import decoder_layers
 from discsum.errors import InputError, InputWarning
 
 
@@ -207,24 +206,6 @@ class SparseSettings(Conversion):
 
 
 _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("last reading", default=(None, None))
-
-
-def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Check that a layout fits the inputs of `generate`.
-
-    Raises:
-        InputError: Another number of tokens, or tokens that the mask leaves out.
-    """
-    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
-    states = options.get("encoder_outputs")
-    given = ids if ids is not None else states[0] if states is not None else None
-    if given is not None and given.shape[:2] != layout.owner.shape:
-        raise InputError(
-            f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
-        )
-    mask = options.get("attention_mask")
-    if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
-        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")
 
 
 def _searches_beams(model: Any, options: Mapping[str, Any]) -> bool:

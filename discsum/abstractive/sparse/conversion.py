@@ -8,10 +8,10 @@ from typing import Any
 from torch import nn
 
 from discsum.abstractive.entry_points import attach, detach
+from discsum.abstractive.projections import cross_attentions
 from discsum.abstractive.sparse.attention import SparseCrossAttention
 from discsum.abstractive.sparse.calls import SparseSettings
 from discsum.abstractive.sparse.config import SparseConfig
-from discsum.abstractive.sparse.projections import cross_attentions
 from discsum.abstractive.sparse.selectors import make_selectors
 from discsum.abstractive.sparse.selectors._learned import DiscoursePriorSelector, LearnedSelector
 from discsum.abstractive.sparse.selectors.base import AttentionShape
@@ -38,7 +38,7 @@ def sparsify(
     `last` what was read. `save_pretrained` keeps settings and selector; `from_pretrained` of this package reads them.
 
     Args:
-        model: A sequence-to-sequence model of transformers, of a family of `projections.FAMILIES`.
+        model: A sequence-to-sequence model of transformers, of a family of `discsum.abstractive.projections.FAMILIES`.
         r: Sentences that a query reads; all by default.
         selector: Name of the selector; see `discsum.abstractive.sparse.selectors.names()`.
         beta: Weight of the discourse prior, which is then added to the selector; it needs a layout with one.

@@ -12,12 +12,12 @@ from discsum.abstractive.compressed.calls import borders_of
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
+from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.scratch import make_model, make_tokenizer
 from discsum.abstractive.sparse import objective
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.folder import load_sparse, read_config
-from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.abstractive.sparse.recipe import SparseRecipe
 from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
 from discsum.document import Document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from discsum.abstractive.compressed.folder import load_model
@@ -15,22 +14,6 @@ from discsum.persistence import CONFIG
 
 # Of folders that were written before settings were in `config.json`.
 FORMER = "selector.json"
-
-
-def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
-    """Return the sparse model that its `save_pretrained` wrote to a folder, or `hf:NAME` of the hub.
-
-    Raises:
-        WeightsError: No such model, one that is not sparse, or damaged files.
-        InputError: A device that is not here.
-    """
-    config = read_config(str(name_or_path))
-    if config is None:
-        raise WeightsError(
-            f"{name_or_path}: expected a model that was sparse when it was saved, got one with its own "
-            "cross-attention; load it with transformers, then sparsify it"
-        )
-    return load_sparse(str(name_or_path), config, device)
 
 
 def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") -> Any:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
+from discsum.abstractive.layout import SentenceLayout
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.sparse.conversion import is_selectors
-from discsum.abstractive.sparse.layout import SentenceLayout
 from discsum.errors import InputError
 from discsum.recipes.fields import Checked, NotNegative, Positive, about, one_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -195,3 +195,21 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
                 current = max(current, int(np.searchsorted(begins, first, side="right")) - 1, 0)
         owners[token] = current
     return owners
+
+
+def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Check that a layout fits the inputs of `generate`.
+
+    Raises:
+        InputError: Another number of tokens, or tokens that the mask leaves out.
+    """
+    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    states = options.get("encoder_outputs")
+    given = ids if ids is not None else states[0] if states is not None else None
+    if given is not None and given.shape[:2] != layout.owner.shape:
+        raise InputError(
+            f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
+        )
+    mask = options.get("attention_mask")
+    if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
+        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")

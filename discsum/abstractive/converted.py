@@ -1,0 +1,29 @@
+"""Converted models in folders of transformers: sparse, with a compressed encoder, or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discsum.abstractive.compressed import folder as compressed
+from discsum.abstractive.sparse import folder as sparse
+from discsum.errors import WeightsError
+
+
+def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
+    """Return the model that its `save_pretrained` wrote to a folder, or `hf:NAME` of the hub, converted as it was.
+
+    Raises:
+        WeightsError: No such model, one that was not converted, or damaged files.
+        InputError: A device that is not here.
+    """
+    name = str(name_or_path)
+    config = sparse.read_config(name)
+    if config is not None:
+        return sparse.load_sparse(name, config, device)
+    if compressed.read_config(name) is None:
+        raise WeightsError(
+            f"{name}: expected a model that was sparse, or whose encoder was compressed, when it was saved, got one as "
+            "transformers makes it; load it with transformers, then sparsify or compress it"
+        )
+    return compressed.load_model(name, device)
