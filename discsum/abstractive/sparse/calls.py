@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 from warnings import warn
@@ -19,7 +20,7 @@ from torch import Tensor
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.costs import whole_below
 from discsum.abstractive.sparse.layout import SentenceLayout
-from discsum.errors import InputWarning
+from discsum.errors import InputError, InputWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,12 @@ class Memo:
         return self.values
 
 
+def check_r(r: object) -> None:
+    """Raise `InputError` unless `r` is none or a number of sentences."""
+    if r is not None and (not isinstance(r, Integral) or isinstance(r, bool) or r < 1):
+        raise InputError(f"r: expected at least 1 sentence, got {r!r}")
+
+
 @dataclass(frozen=True, eq=False)
 class Call:
     """The data of one call of a sparse model: a forward pass, or all of those of `generate`.
@@ -93,6 +100,10 @@ class Call:
     observer: Callable[[Observation], None] | None = None
     generating: bool = False
     memo: Memo = field(default_factory=Memo)
+
+    def __post_init__(self) -> None:
+        """Check `r`, an attribute of the settings that anybody may set."""
+        check_r(self.r)
 
     def read(self, sentences: int) -> int:
         """Return the number of a document's sentences that one step of `generate` reads."""

@@ -25,6 +25,8 @@ class Forward:
 
     def __call__(self, *arguments: Any, layout: SentenceLayout | None = None, **options: Any) -> Any:
         """Run the model's own forward pass within a call."""
+        if layout is not None:
+            _check_fit(layout, arguments, options)
         _keep_calls(self.model)
         with self.model.sparse.within(started(self.model, layout)):
             return type(self.model).forward(self.model, *arguments, **options)
@@ -50,7 +52,7 @@ class Generate:
         if layout is not None:
             _check_fit(layout, arguments, options)
         call = replace(started(self.model, layout), generating=True)
-        if not _searches_beams(self.model, options):
+        if not _searches_beams(self.model, arguments, options):
             # Rows are samples that know nothing of each other.
             call = replace(call, share_beams=False)
         with self.model.sparse.within(call):
@@ -118,17 +120,25 @@ def stop_keeping_calls(model: Any) -> None:
             layer._gradient_checkpointing_func = function.checkpoint
 
 
-def _searches_beams(model: Any, options: dict[str, Any]) -> bool:
-    settings = options.get("generation_config") or model.generation_config
-    beams = options.get("num_beams", getattr(settings, "num_beams", None))
-    return (beams or 1) > 1
+def _searches_beams(model: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Return whether `generate` searches beams: the first that says how many is who decides, as in transformers."""
+    given = options.get("generation_config", arguments[1] if len(arguments) > 1 else None)
+    counts = (options.get("num_beams"), *(getattr(one, "num_beams", None) for one in (given, model.generation_config)))
+    return (next((count for count in counts if count is not None), 1)) > 1
 
 
 def _check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Check that a layout fits the inputs of `generate`."""
-    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    """Check that a layout fits the inputs of `forward` or `generate`, of which the first is the tokens."""
+    if not isinstance(layout, SentenceLayout):
+        raise InputError(
+            f"expected a SentenceLayout, got {type(layout).__name__}; make one with SentenceLayout.from_documents or "
+            "from_owner"
+        )
+    ids = next(
+        (one for one in (*arguments[:1], options.get("inputs"), options.get("input_ids")) if one is not None), None
+    )
     states = options.get("encoder_outputs")
-    given = ids if ids is not None else states[0] if states is not None else None
+    given = ids if ids is not None else states[0] if states is not None else options.get("inputs_embeds")
     if given is not None and given.shape[:2] != layout.owner.shape:
         raise InputError(
             f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"
