@@ -31,7 +31,7 @@ from discsum.data.manifest import (
     sum_file,
 )
 from discsum.data.pairs import Pair
-from discsum.data.shards import Record, read_contents, schema, unwritable, write_shard
+from discsum.data.shards import Record, check_shards, read_contents, schema, unwritable, write_shard
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.devices import check_device
@@ -266,7 +266,7 @@ def preprocess(
 def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
     begin(folder, recipe)
     manifest = Manifest.read(folder)
-    manifest.check(folder)
+    check_shards(manifest, folder)
     return manifest
 
 
