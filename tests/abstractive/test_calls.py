@@ -17,9 +17,9 @@ from transformers import (
     Seq2SeqTrainingArguments,
 )
 
-from discsum.abstractive.sparse import LayoutCollator, SentenceLayout, sparsify
+from discsum.abstractive.sparse import LayoutCollator, SentenceLayout, from_pretrained, sparsify
 from discsum.abstractive.sparse.calls import Reading, SparseSettings
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError, InputWarning, WeightsError
 
 NOT_SELECTED = [
     ({}, False, "no layout was given", ("full", None)),
@@ -121,6 +121,15 @@ def test_numbers_of_sentences_that_are_none(inputs, r):
         pass
     with pytest.raises(InputError, match="r: expected at least 1"):
         sparsify(make_bart(), r=r)
+
+
+def test_a_selector_whose_weights_are_no_numbers(tmp_path):
+    model = sparsify(make_bart(), r=2, selector="gru")
+    with torch.no_grad():
+        model.sentence_encoder.output.bias[0] = torch.nan
+    model.save_pretrained(tmp_path)
+    with pytest.raises(WeightsError, match=r"finite numbers, sentence_encoder\.output\.bias has others"):
+        from_pretrained(tmp_path)
 
 
 @pytest.mark.parametrize("call", ["forward", "generate"])

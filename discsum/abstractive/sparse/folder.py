@@ -17,7 +17,7 @@ from discsum.constants import HUB
 from discsum.errors import WeightsError
 from discsum.hub import hub_files
 from discsum.json_objects import checked_fields, read_object
-from discsum.persistence import CONFIG
+from discsum.persistence import CONFIG, check_finite
 
 # Of folders that were written before settings were in `config.json`.
 FORMER = "selector.json"
@@ -53,6 +53,7 @@ def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") ->
             f"{name_or_path}: expected the weights of the selector {config.selector}, got others by name or size: "
             f"{', '.join(sorted({name for name, _ in others}))}"
         )
+    check_finite(found.items(), name_or_path)
     model.load_state_dict(found, strict=False)
     return model
 
