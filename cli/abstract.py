@@ -13,6 +13,7 @@ from discsum.cli.documents import check_choice
 from discsum.cli.job import Job, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
+    SEQUENCE_MODEL,
     Beams,
     CoveragePenalty,
     Device,
@@ -49,7 +50,8 @@ app = command_app()
 def abstract(
     inputs: Inputs,
     model: Annotated[
-        str | None, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")
+        str | None,
+        typer.Option(help=f"{SEQUENCE_MODEL} Required: none is shipped."),
     ] = None,
     selector: Selector = None,
     r: ReadSentences = None,

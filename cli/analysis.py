@@ -10,6 +10,7 @@ import typer
 
 from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
+from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.errors import InputError
 from discsum.files import replacing
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummarizer
     from discsum.data.pairs import Pair
 
-Model = Annotated[str, typer.Option(help="Folder of a BART, mBART, PEGASUS or LED model, or hf:NAME from the hub.")]
+Model = Annotated[str, typer.Option(help=SEQUENCE_MODEL)]
 Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 
@@ -40,8 +41,6 @@ def load_model(
 
 def load_system(system: str, device: str) -> AbstractiveSummarizer:
     """Return the model of `MODEL[,SELECTOR[,KEY=VALUE...]]`; `beta` counts as an option."""
-    from discsum.cli.options import selector_options
-
     model, *rest = system.split(",")
     selector = rest.pop(0) if rest and "=" not in rest[0] else None
     return load_model(model, selector, device=device, **selector_options(rest))

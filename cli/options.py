@@ -104,6 +104,10 @@ Resume = Annotated[
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]
+SEQUENCE_MODEL = (
+    "Folder of a sequence-to-sequence model with its tokenizer (BART, PEGASUS, LED, T5, LongT5 and others), or hf:NAME "
+    "from the hub."
+)
 # Options of generation.
 Selector = Annotated[
     str | None,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discsum.data.manifest import LOCK, REMEDY, Manifest
+from discsum.data.shards import check_shards
 from discsum.errors import InputError
 from discsum.extras import needs
 from discsum.files import clear_unfinished, locked, replacing, sha256
@@ -48,7 +49,7 @@ def load(folder: str | Path, first: int = 0, last: int | None = None, *, check: 
     folder = Path(folder)
     manifest = Manifest.read(folder)
     if check:
-        manifest.check(folder)
+        check_shards(manifest, folder)
     shards = [shard for shard in manifest.shards if shard.documents]
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")

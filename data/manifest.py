@@ -124,17 +124,6 @@ class Manifest:
         # The recipe as it was written: fields that are not there have no default.
         return cls(data["recipe"], written.shards, written.width)
 
-    def check(self, folder: Path) -> None:
-        """Check every shard against its checksum.
-
-        Raises:
-            InputError: A shard that is missing or altered; the message has both checksums.
-        """
-        for shard in self.shards:
-            fault = fault_of(folder / shard.file, shard.sha256)
-            if fault:
-                raise InputError(f"{fault}; {REMEDY}")
-
 
 def fault_of(shard: Path, expected: str) -> str:
     """Return what is wrong with a shard, given its checksum; empty if intact."""

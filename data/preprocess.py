@@ -16,7 +16,7 @@ from discsum.data.parts import WHOLE, Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
-from discsum.data.shards import read_failures
+from discsum.data.shards import check_shards, read_failures
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing, to_line
@@ -213,7 +213,7 @@ def _absolute(name_or_path: str) -> str:
 def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
     begin(folder, recipe)
     manifest = Manifest.read(folder)
-    manifest.check(folder)
+    check_shards(manifest, folder)
     return manifest
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
 from discsum.data.pairs import Pair
 from discsum.data.records import ShardRecord
 from discsum.data.tables import Failure
@@ -118,6 +119,30 @@ def read_failures(path: Path) -> list[Failure]:
         return [Failure(**item) for item in json.loads(pq.read_metadata(path).metadata[b"failures"])]
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
+
+
+def check_shards(manifest: Manifest, folder: Path) -> None:
+    """Check every shard of a finished folder against the manifest: its checksum, what it holds, the recipe it is of.
+
+    Raises:
+        InputError: A shard that is missing or altered, or a manifest that says something else than its shards.
+    """
+    digest, width = digest_of(manifest.recipe), 0
+    for shard in manifest.shards:
+        path = folder / shard.file
+        if fault := fault_of(path, shard.sha256):
+            raise InputError(f"{fault}; {REMEDY}")
+        found = read_contents(path)
+        width = max(width, found.width)
+        if found.recipe not in ("", digest):
+            raise InputError(f"{path}: expected a shard of the manifest's recipe, got another's; {REMEDY}")
+        if (found.documents, len(found.failures)) != (shard.documents, shard.failed):
+            raise InputError(
+                f"{path}: expected {shard.documents} documents and {shard.failed} failures, as the manifest says, got "
+                f"{found.documents} and {len(found.failures)}; {REMEDY}"
+            )
+    if width != manifest.width:
+        raise InputError(f"{folder}: expected vectors of width {manifest.width}, as the manifest says, got {width}")
 
 
 def _row(record: Record) -> dict[str, Any]:

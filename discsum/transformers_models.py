@@ -6,7 +6,7 @@ model, so these files are read before anything is built from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -15,14 +15,12 @@ from discsum.constants import HUB
 from discsum.errors import InputWarning, WeightsError
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
+from discsum.model_settings import check_settings
 from discsum.persistence import check_finite
 
 # Files whose fields transformers obeys; the last marks an adapter, which names the model to load.
 SETTINGS = ("config.json", "tokenizer_config.json", "generation_config.json")
 ADAPTER = "adapter_config.json"
-# Fields that name Python code, and fields that name code in a repository if their value has a slash.
-CODE = ("auto_map", "custom_generate", "custom_pipelines")
-IMPLEMENTATION = "_implementation"
 # Characters of a message of transformers.
 LONGEST = 300
 SAFE, PICKLED = ".safetensors", (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack")
@@ -69,11 +67,20 @@ class CheckedModel:
             raise WeightsError(f"{self.name}: expected {self.expected}; got {_line(error)}") from error
 
     def load_model(self, kind: str, **options: Any) -> Any:
-        """Return a model; as `load`, with weights from safetensors alone. Warns of weights that the files lack."""
+        """Return a model; as `load`, with weights from safetensors alone. Warns of weights that the files lack.
+
+        Raises:
+            WeightsError: As `load`; also weights that are not finite, or the files of another model, which lack most.
+        """
         model, report = self.load(kind, use_safetensors=True, output_loading_info=True, **options)
         check_finite(model.named_parameters(), self.name)
         # The layer above the first token is not used here, and many files do not have it.
         missing = sorted(key for key in report["missing_keys"] if "pooler." not in key)
+        if 2 * len(missing) > sum("pooler." not in name for name, _ in model.named_parameters()):
+            raise WeightsError(
+                f"{self.name}: expected the weights of a {type(model).__name__}, as its configuration says; its files "
+                f"lack most of them, {missing[0]} and {len(missing) - 1} more"
+            )
         if missing:
             more = f" and {len(missing) - 1} more" if missing[1:] else ""
             warn(
@@ -153,35 +160,8 @@ def _check_names(folder: Path) -> None:
         )
 
 
-def check_settings(settings: Mapping[str, Any], source: str) -> None:
-    """Check that no field, at any depth, names code to run.
-
-    Raises:
-        WeightsError: One does; the message names it.
-    """
-    for name, value in _fields(settings):
-        inner = list(value.values()) if isinstance(value, dict) else [value]
-        repository = name.endswith(IMPLEMENTATION) and any(isinstance(one, str) and "/" in one for one in inner)
-        if repository or (name in CODE and value):
-            raise WeightsError(
-                f"{source}: {name}: expected a model whose code is transformers' own, got {str(value)[:80]!r}; "
-                "discsum runs no code from model folders"
-            )
-
-
-def _fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield all fields of nested objects; `read_object` has bounded their depth."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield str(name), inner
-            yield from _fields(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _fields(inner)
-
-
 def _line(error: Exception) -> str:
-    said = str(error).strip().partition("\n")[0]
+    said = " ".join(str(error).split())
     if "ignore_mismatched_sizes" in said:
         return "weights of other sizes than its configuration says"
     # Of some messages the rest is a list of all architectures.

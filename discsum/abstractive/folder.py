@@ -15,7 +15,7 @@ from discsum.errors import WeightsError
 from discsum.files import replaced
 from discsum.hub import hub_files, local_only
 from discsum.json_objects import read_object
-from discsum.persistence import CONFIG
+from discsum.persistence import CONFIG, check_finite
 from discsum.transformers_models import load_pretrained, load_pretrained_model
 
 if TYPE_CHECKING:
@@ -37,28 +37,57 @@ CALL_SETTINGS = (
     "truncation_side",
     "pad_to",
 )
+# Settings of `generate`, which transformers does not check: tokens, and numbers of rows.
+TOKENS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+)
+ROWS, MOST_ROWS = ("num_beams", "num_return_sequences"), 1000
 
 
 def load_tokenizer(name_or_path: str) -> Any:
     """Return the tokenizer of a sequence-to-sequence model in a folder, or of `hf:NAME` on the hub.
 
     Raises:
-        WeightsError: No such model, or a model without a tokenizer.
+        WeightsError: No such model, or a model without a tokenizer, or one that cannot pad.
     """
     check_place(name_or_path)
-    return load_pretrained("AutoTokenizer", name_or_path, EXPECTED)
+    tokenizer = load_pretrained("AutoTokenizer", name_or_path, EXPECTED)
+    if tokenizer.pad_token_id is None:
+        raise WeightsError(f"{name_or_path}: expected a tokenizer with a padding token (pad_token), found none")
+    return tokenizer
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:
     """Return a sequence-to-sequence model of a folder, or `hf:NAME` of the hub, on a device.
 
     Raises:
-        WeightsError: No such model, or a model without safetensors weights.
+        WeightsError: No such model, a model without safetensors weights, or one whose settings of generation are none.
         InputError: A device that is not here.
     """
     check_device(device)
     check_place(name_or_path)
-    return load_pretrained_model("AutoModelForSeq2SeqLM", name_or_path, EXPECTED).to(device)
+    model = load_pretrained_model("AutoModelForSeq2SeqLM", name_or_path, EXPECTED)
+    _check_generation(model, name_or_path)
+    return model.to(device)
+
+
+def _check_generation(model: Any, name_or_path: str) -> None:
+    """Check the tokens that `generate` begins, ends and pads with, and the numbers of rows that it writes."""
+    tokens = model.get_input_embeddings().num_embeddings
+    for names, least, most in ((TOKENS, 0, tokens - 1), (ROWS, 1, MOST_ROWS)):
+        for name in names:
+            given = getattr(model.generation_config, name, None)
+            for value in given if isinstance(given, list) else [] if given is None else [given]:
+                if type(value) is not int or not least <= value <= most:
+                    raise WeightsError(
+                        f"{name_or_path}: {name} of its generation_config.json or config.json: expected a whole number "
+                        f"from {least} to {most}, got {value!r}"
+                    )
 
 
 def check_model(name_or_path: str) -> None:
@@ -122,6 +151,7 @@ def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what
             f"{name_or_path}: expected the weights of {what}, got others by name or size: "
             f"{', '.join(sorted({name for name, _ in others}))}"
         )
+    check_finite(found.items(), name_or_path)
     model.load_state_dict(found, strict=False)
 
 

@@ -198,14 +198,21 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
 
 
 def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Check that a layout fits the inputs of `generate`.
+    """Check that a layout fits the inputs of `forward` or `generate`, of which the first is the tokens.
 
     Raises:
-        InputError: Another number of tokens, or tokens that the mask leaves out.
+        InputError: Another kind of object, another number of tokens, or tokens that the mask leaves out.
     """
-    ids = next((one for one in (*arguments, options.get("inputs"), options.get("input_ids")) if one is not None), None)
+    if not isinstance(layout, SentenceLayout):
+        raise InputError(
+            f"expected a SentenceLayout, got {type(layout).__name__}; make one with SentenceLayout.from_documents or "
+            "from_owner"
+        )
+    ids = next(
+        (one for one in (*arguments[:1], options.get("inputs"), options.get("input_ids")) if one is not None), None
+    )
     states = options.get("encoder_outputs")
-    given = ids if ids is not None else states[0] if states is not None else None
+    given = ids if ids is not None else states[0] if states is not None else options.get("inputs_embeds")
     if given is not None and given.shape[:2] != layout.owner.shape:
         raise InputError(
             f"expected a layout of {tuple(given.shape[:2])} tokens, got one of {tuple(layout.owner.shape)}"

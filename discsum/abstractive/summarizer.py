@@ -118,6 +118,11 @@ class AbstractiveSummarizer:
         encoding: BatchEncoding = self.tokenizer(
             texts, return_tensors="pt", padding=True, truncation=truncate, max_length=limit if truncate else None
         )
+        largest, words = int(encoding["input_ids"].max()), self.model.get_input_embeddings().num_embeddings
+        if largest >= words:
+            raise InputError(
+                f"{self.name}: expected the tokenizer of a model with {words} subwords, got the index {largest}"
+            )
         extra = self.family.inputs(documents, encoding)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
         searched = (penalties or Penalties()).applied(self.model, self.tokenizer, generation)

@@ -110,6 +110,16 @@ def convert(cls: type[Kind], data: Any, source: str = "") -> Kind:
     return made  # type: ignore[no-any-return]
 
 
+def check_value(hint: Any, value: Any, name: str) -> None:
+    """Raise `InputError` for a value of another type than `hint`, or out of range; words are no numbers here."""
+    wrong: list[str] = []
+    found = _value(hint, value, name, wrong)
+    if not wrong and isinstance(found, float) and isinstance(value, str):
+        wrong.append(f"{name}: expected {described(hint)}, got {shown(value)}")
+    if wrong:
+        raise InputError("; ".join(wrong))
+
+
 def differences(there: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     """Return the fields in which a recipe differs from one read from JSON, with both values; empty if none do."""
     here = json.loads(json.dumps(recipe))

@@ -82,7 +82,7 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
             there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
-    if "task" not in state:
+    if not state.keys() >= {"data", "log", "task"}:
         raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start anew")
     changed = differences(there, recipe)
     if changed:

@@ -2,22 +2,24 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 import tiny
 import torch
-from tiny_bart import Inputs, generated, make_bart
+from tiny_bart import SPECIAL, Inputs, generated, make_bart
 from transformers import (
     DataCollatorForSeq2Seq,
+    GenerationConfig,
     LogitsProcessorList,
     PreTrainedTokenizerFast,
     Seq2SeqTrainer,
     Seq2SeqTrainingArguments,
 )
 
-from discsum.abstractive.sparse import LayoutCollator, SentenceLayout, sparsify
-from discsum.abstractive.sparse.calls import Reading
-from discsum.errors import InputError, InputWarning
+from discsum.abstractive.sparse import LayoutCollator, SentenceLayout, from_pretrained, sparsify
+from discsum.abstractive.sparse.calls import Reading, SparseSettings
+from discsum.errors import InputError, InputWarning, WeightsError
 
 NOT_SELECTED = [
     ({}, False, "no layout was given", ("full", None)),
@@ -74,6 +76,75 @@ def test_samples_do_not_share_their_sentences(inputs):
         return torch.stack(found.logits, 1)[::2]
 
     torch.testing.assert_close(logits(9), logits(40))
+
+
+@pytest.mark.parametrize("where", ["options", "generation_config", "positional", "the model", "a partial one"])
+def test_beams_share_their_sentences_wherever_their_number_is_said(inputs, where):
+    model = sparsify(make_bart(), selector="ideal", r=1, dense_where_faster=False)
+    expected = generated(model, inputs, layout=inputs.layout, num_beams=3)
+    lengths = {"max_new_tokens": 9, "min_new_tokens": 6}
+    own = GenerationConfig(**SPECIAL, **lengths, forced_eos_token_id=2, num_beams=3)
+    arguments, options = (inputs.ids,), {"attention_mask": inputs.mask, "layout": inputs.layout}
+    if where == "options":
+        options |= {"num_beams": 3, **lengths}
+    elif where == "generation_config":
+        options |= {"generation_config": own}
+    elif where == "positional":
+        arguments += (own,)
+    else:
+        model.generation_config.num_beams = 3
+        options |= lengths if where == "the model" else {"generation_config": GenerationConfig(**lengths)}
+    shared = []
+    with patched_record(lambda settings: shared.append(settings.call.share_beams)):
+        found = model.generate(*arguments, **options)
+    assert found.tolist() == expected
+    assert set(shared) == {True}
+
+
+@contextmanager
+def patched_record(seen):
+    """Call `seen` with the settings whenever a reading is recorded."""
+    with pytest.MonkeyPatch.context() as patch:
+        own = SparseSettings.record
+        patch.setattr(SparseSettings, "record", lambda self, reading: (seen(self), own(self, reading))[1])
+        yield
+
+
+@pytest.mark.parametrize("r", [0, -3, 2.5, True, "3"])
+def test_numbers_of_sentences_that_are_none(inputs, r):
+    model = sparsify(make_bart(), r=2, dense_where_faster=False)
+    model.sparse.r = r
+    with pytest.raises(InputError, match=f"r: expected at least 1 sentence, got {r!r}"):
+        generated(model, inputs, layout=inputs.layout)
+    model.sparse.r = 2
+    with pytest.raises(InputError, match="r: expected at least 1"), model.sparse.using(r=r):
+        pass
+    with pytest.raises(InputError, match="r: expected at least 1"):
+        sparsify(make_bart(), r=r)
+
+
+def test_a_selector_whose_weights_are_no_numbers(tmp_path):
+    model = sparsify(make_bart(), r=2, selector="gru")
+    with torch.no_grad():
+        model.sentence_encoder.output.bias[0] = torch.nan
+    model.save_pretrained(tmp_path)
+    with pytest.raises(WeightsError, match=r"finite numbers, sentence_encoder\.output\.bias has others"):
+        from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("call", ["forward", "generate"])
+def test_layouts_of_other_inputs(inputs, call):
+    model = sparsify(make_bart(), r=2, dense_where_faster=False)
+    run, given = (model, inputs.forward) if call == "forward" else (model.generate, inputs.generate)
+    with pytest.raises(InputError, match="expected a SentenceLayout, got Tensor"):
+        run(**given, layout=inputs.owner)
+    # The padding of the second document counted among its sentences.
+    padded = SentenceLayout.from_owner(inputs.owner.masked_fill(inputs.owner < 0, 2))
+    with pytest.raises(InputError, match="the tokens that attention_mask lets through alone"):
+        run(**given, layout=padded)
+    for owner, size in ((inputs.owner[:, :10].clone(), r"\(2, 10\)"), (inputs.owner[:1], r"\(1, 22\)")):
+        with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of " + size):
+            run(**given, layout=SentenceLayout.from_owner(owner))
 
 
 def test_a_call_within_a_call(inputs):

@@ -1,5 +1,6 @@
 """Selectors against definitions written out, and what training reaches."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -208,6 +209,22 @@ def test_the_prior_learns_in_half_precision(inputs):
 def test_seeds_that_are_none(seed):
     with pytest.raises(InputError, match="seed: expected a whole number"):
         make_selectors("random", [SHAPE], seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("selector", "options", "message"),
+    [
+        ("gru", {"layers": 0}, "layers: expected a whole number in [1, 100], got 0"),
+        ("gru", {"layers": "two"}, "layers: expected a whole number in [1, 100], got 'two'"),
+        ("gru", {"layers": 10**6}, "layers: expected a whole number in [1, 100], got 1000000"),
+        ("gru", {"dropout": "0.1"}, "dropout: expected a number in [0, 1), got '0.1'"),
+        ("model_free", {"feature_map": ["exp"]}, "feature_map: expected a word, got ['exp']"),
+    ],
+    ids=str,
+)
+def test_options_that_are_none(selector, options, message):
+    with pytest.raises(InputError, match=re.escape(f"selector {selector}: {message}")):
+        make_selectors(selector, [SHAPE], **options)
 
 
 @pytest.mark.parametrize("beta", [float("nan"), float("inf"), "much"])

@@ -271,18 +271,6 @@ def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams, pad,
         assert one[0].tolist() == both[row].tolist()
 
 
-def test_a_layout_of_other_inputs(bart, inputs):
-    sparsify(bart, selector="mean_key", r=2)
-    one = SentenceLayout.from_owner(inputs.owner[:1])
-    with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of \(1, 22\)"):
-        bart.generate(**inputs.generate, layout=one, num_beams=2)
-    with pytest.raises(InputError, match="expected a layout of 2 documents"):
-        bart(**inputs.forward, layout=one)
-    whole = SentenceLayout.from_owner(torch.zeros_like(inputs.owner))
-    with pytest.raises(InputError, match="sentences for the tokens that attention_mask lets through"):
-        bart.generate(**inputs.generate, layout=whole)
-
-
 def test_options_that_a_selector_does_not_have(bart):
     with pytest.raises(InputError, match="selector mean_key: expected options among none, got seed"):
         sparsify(bart, selector="mean_key", seed=1)

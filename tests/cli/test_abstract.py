@@ -1,6 +1,7 @@
 """`discsum abstract`."""
 
 import json
+import shutil
 
 import pytest
 import tiny
@@ -82,6 +83,41 @@ def test_models_that_are_none(discsum, abstract, article, tmp_path):
     assert result.code == 1
     assert "selector: expected one of all, attention_pooling" in result.err
     assert abstract(article, "--r", 0).code == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        ("generation_config.json", {"eos_token_id": "x"}, "eos_token_id of its generation_config.json or config.json"),
+        ("generation_config.json", {"decoder_start_token_id": 10**6}, "decoder_start_token_id of its generation"),
+        ("generation_config.json", {"num_beams": "4"}, "num_beams of its generation_config.json or config.json"),
+        ("generation_config.json", {"num_beams": -1}, "expected a whole number from 1 to 1000, got -1"),
+        ("tokenizer_config.json", {"pad_token": None}, "expected a tokenizer with a padding token (pad_token)"),
+        ("config.json", {"sparse_attention": {"selector": "gru", "r": 0}}, "config.json: r: expected a whole number"),
+        ("config.json", {"sparse_attention": {"selector": "gru", "options": {"layers": 0}}}, "selector gru: layers: "),
+    ],
+    ids=str,
+)
+def test_settings_of_a_model_that_are_none(
+    discsum, bart_folder, parser_folder, article, tmp_path, file, changes, message
+):
+    folder = shutil.copytree(bart_folder, tmp_path / "bart")
+    content = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps(content | changes))
+    result = discsum("abstract", article, "--model", folder, "--parser", parser_folder)
+    assert (result.code, result.err.count("\n")) == (1, 1), result.err
+    assert message in result.err
+
+
+def test_a_tokenizer_of_a_larger_model(discsum, bart_folder, parser_folder, article, tmp_path):
+    folder = shutil.copytree(bart_folder, tmp_path / "bart")
+    path = folder / "tokenizer.json"
+    content = json.loads(path.read_text())
+    content["model"]["vocab"] = {word: index + 1000 * (index > 9) for word, index in content["model"]["vocab"].items()}
+    path.write_text(json.dumps(content))
+    result = discsum("abstract", article, "--model", folder, "--parser", parser_folder)
+    assert result.code == 1
+    assert "subwords, got the index 1" in result.err
 
 
 def test_how_many_sentences_are_read(abstract, tmp_path):

@@ -211,3 +211,22 @@ def test_a_manifest_that_names_files_elsewhere(finished):
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"shards\[0\]\.file: expected the name of a file in the dataset's folder"):
         discsum.data.load(finished)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content["recipe"].update(oracle="bertsum"), "a shard of the manifest's recipe, got another's"),
+        (lambda content: content["shards"][0].update(documents=5), "expected 5 documents and 0 failures, .* got 3 and"),
+        (lambda content: content.update(width=7), "expected vectors of width 7, as the manifest says, got 0"),
+    ],
+    ids=["recipe", "documents", "width"],
+)
+def test_a_manifest_that_does_not_say_what_its_shards_are(table, parser_folder, finished, change, message):
+    """A figure's signature is from the manifest: the oracle, the parser."""
+    path = finished / "manifest.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message):
+        discsum.data.load(finished)

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 import shutil
 import stat
 
@@ -154,7 +155,10 @@ def test_a_configuration_of_another_architecture(folder):
             {"encoder": {"num_attention_heads": "2"}},
             "encoder: num_attention_heads: expected a whole number of at least 1",
         ),
-        ({"encoder": {"hidden_size": -1}}, "encoder: hidden_size: expected a whole number of at least 1, got -1"),
+        (
+            {"encoder": {"hidden_size": -1}},
+            "encoder: hidden_size: expected a whole number of at least 1, .*got -1",
+        ),
         ({"encoder": {"hidden_size": 10**7}}, r"model\.safetensors: expected the weights that config\.json describes"),
         (
             {"encoder": {"auto_map": {"AutoModel": "own.Model"}}},
@@ -214,3 +218,32 @@ def test_an_encoder_to_start_from(encoder_folder):
     assert loaded.encoder.config.attention_probs_dropout_prob == 0.0
     long = "the mill " * 600
     assert len(split_subwords(long, loaded.tokenizer)) == 1200
+
+
+@pytest.mark.parametrize(
+    ("group", "changes", "message"),
+    [
+        ("network", {"window": 10**9}, "network.window: expected at most the encoder's 64 positions, got 1000000000"),
+        ("network", {"layers": 10**6}, "network.layers: expected a whole number in [1, 100], got 1000000"),
+        ("encoder", {"num_hidden_layers": 10**6}, "num_hidden_layers: expected a whole number in [0, 1000]"),
+        ("encoder", {"model_type": "roberta", "num_labels": 10**9}, "num_labels: expected a whole number in [0, "),
+        (None, {"labels": [["NN", f"r{number}"] for number in range(20_000)]}, "labels: expected at most 10,000"),
+    ],
+    ids=["window", "layers", "encoder-layers", "encoder-labels", "labels"],
+)
+def test_sizes_that_would_take_the_memory_are_refused(folder, group, changes, message):
+    path = folder / CONFIG
+    content = json.loads(path.read_text())
+    (content[group] if group else content).update(changes)
+    path.write_text(json.dumps(content))
+    with pytest.raises(WeightsError, match=re.escape(message)) as raised:
+        Parser.from_pretrained(folder)
+    assert str(raised.value).startswith(f"{path}: ")
+
+
+def test_a_tokenizer_with_more_subwords_than_the_encoder(folder):
+    path = folder / "tokenizer.json"
+    path.write_text(re.sub(r'"mill": ?', '"mill": 9', path.read_text()))
+    edit(folder / CONFIG, tokenizer_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected the tokenizer of an encoder with 151 subwords"):
+        Parser.from_pretrained(folder)

@@ -234,7 +234,9 @@ def test_more_parts_than_documents_are_refused():
         recipe(stop=9)
 
 
-def test_a_checkpoint_of_an_older_version_is_named(tmp_path):
-    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": json.dumps({"recipe": {}, "log": []})})
+@pytest.mark.parametrize("lacks", ["task", "data", "log"])
+def test_a_checkpoint_of_an_older_version_is_named(tmp_path, lacks):
+    state = {name: [] for name in ("task", "data", "log") if name != lacks} | {"recipe": {}}
+    save_file({"network.weight": torch.zeros(1)}, tmp_path / LAST, {"state": json.dumps(state)})
     with pytest.raises(WeightsError, match="expected a checkpoint of this version, got an older one; delete it"):
         earlier_state(tmp_path, {})

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 from warnings import warn
 
@@ -68,6 +69,12 @@ class Memo:
         return self.values
 
 
+def check_r(r: object) -> None:
+    """Raise `InputError` unless `r` is none or a number of sentences."""
+    if r is not None and (not isinstance(r, Integral) or isinstance(r, bool) or r < 1):
+        raise InputError(f"r: expected at least 1 sentence, got {r!r}")
+
+
 @dataclass(frozen=True, eq=False)
 class Call:
     """The data of one call of a sparse model: a forward pass, or all of those of `generate`.
@@ -91,6 +98,10 @@ class Call:
     observer: Callable[[Observation], None] | None = None
     generating: bool = False
     memo: Memo = field(default_factory=Memo)
+
+    def __post_init__(self) -> None:
+        """Check `r`, an attribute of the settings that anybody may set."""
+        check_r(self.r)
 
     def read(self, sentences: int) -> int:
         """Return the number of a document's sentences that one step of `generate` reads."""
@@ -160,8 +171,12 @@ class SparseSettings(Conversion):
         """Return the decoder's layers."""
         return decoder_layers(model)
 
-    def forwarding(self, model: Any, given: SentenceLayout | None) -> AbstractContextManager[None]:
+    def forwarding(
+        self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> AbstractContextManager[None]:
         """Return the context of a forward pass: of the call that it is part of, with its own layout if it has one."""
+        if given is not None:
+            check_fit(given, arguments, options)
         return self.within(self._started(model, given))
 
     def generating(
@@ -171,7 +186,7 @@ class SparseSettings(Conversion):
         if given is not None:
             check_fit(given, arguments, options)
         call = replace(self._started(model, given), generating=True)
-        if not _searches_beams(model, options):
+        if not _searches_beams(model, arguments, options):
             # Rows are samples that know nothing of each other.
             call = replace(call, share_beams=False)
         return self.within(call)
@@ -208,7 +223,8 @@ class SparseSettings(Conversion):
 _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("last reading", default=(None, None))
 
 
-def _searches_beams(model: Any, options: Mapping[str, Any]) -> bool:
-    settings = options.get("generation_config") or model.generation_config
-    beams = options.get("num_beams", getattr(settings, "num_beams", None))
-    return (beams or 1) > 1
+def _searches_beams(model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    """Return whether `generate` searches beams: the first that says how many is who decides, as in transformers."""
+    given = options.get("generation_config", arguments[1] if len(arguments) > 1 else None)
+    counts = (options.get("num_beams"), *(getattr(one, "num_beams", None) for one in (given, model.generation_config)))
+    return (next((count for count in counts if count is not None), 1)) > 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from discsum.recipes.fields import Count
+
 # Field of `config.json`.
 SETTINGS = "sparse_attention"
 
@@ -23,7 +25,7 @@ class SparseConfig:
     """
 
     selector: str
-    r: int | None = None
+    r: Count | None = None
     beta: float | None = None
     share_beams: bool = True
     dense_where_faster: bool = True

@@ -10,7 +10,7 @@ from torch import nn
 from discsum.abstractive.entry_points import attach, detach
 from discsum.abstractive.projections import cross_attentions
 from discsum.abstractive.sparse.attention import SparseCrossAttention
-from discsum.abstractive.sparse.calls import SparseSettings
+from discsum.abstractive.sparse.calls import SparseSettings, check_r
 from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.selectors import make_selectors
 from discsum.abstractive.sparse.selectors._learned import DiscoursePriorSelector, LearnedSelector
@@ -49,8 +49,7 @@ def sparsify(
     Raises:
         InputError: Another kind of model, a model that is sparse already, an unknown selector, or `r` below 1.
     """
-    if r is not None and r < 1:
-        raise InputError(f"r: expected at least 1 sentence, got {r}")
+    check_r(r)
     if hasattr(model, "sparse"):
         raise InputError("expected a model with its own cross-attention, got a sparse one; densify it first")
     attentions = cross_attentions(model)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from inspect import signature
-from typing import TYPE_CHECKING, Any
+from inspect import isclass, signature
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from discsum.errors import InputError
+from discsum.recipes.fields import check_value
 from discsum.registry import Registry, suggestion
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def make_selectors(
     With a `beta` the discourse prior is added to the selector, with that weight.
 
     Raises:
-        InputError: An unknown name or option, of which the message lists the known ones; a `beta` or option of `all`;
-            or a `beta` that is not a finite number.
+        InputError: An unknown name or option, of which the message lists the known ones; an option of another type or
+            out of range; a `beta` or option of `all`; or a `beta` that is not a finite number.
     """
     check_options(name, options, beta)
     if name == ALL:
@@ -87,6 +88,17 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
         raise InputError(
             f"selector {name}: expected options among {', '.join(known) or 'none'}, got {', '.join(unknown)}"
         )
+    hints = _hints(SELECTORS[name])
+    for option, value in options.items():
+        check_value(hints.get(option, Any), value, f"selector {name}: {option}")
+
+
+def _hints(made: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a selector's options; none for one whose annotations name what is not imported."""
+    try:
+        return get_type_hints(made.__init__ if isclass(made) else made, include_extras=True)
+    except NameError:
+        return {}
 
 
 __all__ = ["ALL", "SELECTORS", "check_options", "make_selectors", "names", "register", "sentence_encoders"]

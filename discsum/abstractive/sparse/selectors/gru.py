@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import torch
+from msgspec import Meta
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.abstractive.sparse.selectors._learned import SentenceEncoder
+from discsum.recipes.fields import Count, Dropout
 
 
 @SELECTORS.register("gru", shared=True)
@@ -17,7 +21,7 @@ class GRUSentences(SentenceEncoder):
     With projections for 12 layers of 1,024 these are the paper's 58.8 million parameters.
     """
 
-    def __init__(self, width: int, layers: int = 2, dropout: float = 0.1) -> None:
+    def __init__(self, width: int, layers: Annotated[Count, Meta(le=100)] = 2, dropout: Dropout = 0.1) -> None:
         """Build the GRU, with xavier-normal weights and zero biases as in the released code."""
         super().__init__()
         self.gru = nn.GRU(width, width, layers, batch_first=True, bidirectional=True, dropout=dropout)
