@@ -16,7 +16,7 @@ from discsum.data.parts import WHOLE, Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
-from discsum.data.shards import check_shards, read_failures
+from discsum.data.shards import check_shards, read_contents
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing, to_line
@@ -227,7 +227,7 @@ def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
             raise InputError(f"{fault}; start again")
         record = ShardRecord.read(folder / name)
         if record.failed:
-            lines += [to_line(asdict(failure)) for failure in read_failures(folder / name)]
+            lines += [to_line(asdict(failure)) for failure in read_contents(folder / name).failures]
         width = max(width, record.width)
         # The checksum from the time of writing, so that later damage is found.
         shards.append(Shard(name, record.documents, record.failed, record.sha256))

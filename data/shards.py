@@ -55,6 +55,16 @@ class Record:
     vectors: dict[str, NDArray[np.float16]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Contents:
+    """Summary of a shard: number of documents, failures, width of vectors (0 without any), digest of the recipe."""
+
+    documents: int
+    failures: list[Failure]
+    width: int
+    recipe: str
+
+
 def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Schema:
     """Return the columns of a shard: the document's JSON fields, references, and maybe labels and vectors by unit."""
     columns: list[tuple[str, pa.DataType]] = [
@@ -109,14 +119,18 @@ def write_shard(
     ShardRecord(checksum, len(whole), len(records), len(failures), width, recipe).write(path)
 
 
-def read_failures(path: Path) -> list[Failure]:
-    """Return the failed documents of a shard.
+def read_contents(path: Path) -> Contents:
+    """Return the summary of a shard.
 
     Raises:
         InputError: Not a shard.
     """
     try:
-        return [Failure(**item) for item in json.loads(pq.read_metadata(path).metadata[b"failures"])]
+        metadata = pq.read_metadata(path)
+        own = metadata.metadata
+        failures = [Failure(**item) for item in json.loads(own[b"failures"])]
+        # Shards of earlier versions carry none.
+        return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 

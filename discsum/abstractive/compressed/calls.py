@@ -64,15 +64,18 @@ class CompressionSettings(Conversion):
     def forwarding(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of a forward pass: of the call that it is part of, with its own borders if it has some."""
-        if given is not None:
-            check_fit(given, arguments, options)
+        """Return the context of a forward pass: of the call that it is part of, with its own borders if it has some.
+
+        Whether they are those of the inputs is seen by `tables`.
+        """
         return self.within(self.call if given is None else Call(given.to(model.device)))
 
     def generating(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of `generate`."""
+        if given is not None:
+            check_fit(given, arguments, options)
         return self.forwarding(model, given, arguments, options)
 
     def repeating(self) -> Callable[[], AbstractContextManager[None]]:
