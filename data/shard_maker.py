@@ -120,7 +120,10 @@ class ShardMaker:
         if not self.recipe.tree:
             documents = ensure_segmented(pairs, lambda: self.parser)
             return [Record(document, pair.references, {}) for pair, document in zip(pairs, documents, strict=True)]
-        parsed = ensure_parsed(pairs, lambda: self.parser, vectors=self.recipe.encoder != "none")
+        encoder, keep = self.encoder, set[str]()
+        if encoder is not None and encoder.pools:
+            keep = keep.union(*(encoder.needs(unit) for unit in self.recipe.units))
+        parsed = ensure_parsed(pairs, lambda: self.parser, keep=keep)
         return [self._record(pair, item) for pair, item in zip(pairs, parsed, strict=True)]
 
     def _record(self, pair: Pair, item: ParsedDocument) -> Record:
@@ -135,8 +138,7 @@ class ShardMaker:
                 groups = Candidates.of(document, unit).groups
                 labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads, groups)
             if self.encoder is not None:
-                encoded = item.vectors[self.parser.fingerprint]
-                vectors[unit] = self.encoder.of(encoded, unit).half().cpu().numpy()
+                vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
         return Record(document, pair.references, labels, vectors)
 
 

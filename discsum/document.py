@@ -66,8 +66,8 @@ class Document:
 
     def __post_init__(self) -> None:
         """Check that the spans tile the text and fit each other and the tree."""
-        _check_tiling(self.text, self.sentences, "sentence")
-        _check_tiling(self.text, self.edus, "EDU")
+        check_tiling(self.text, self.sentences, "sentence")
+        check_tiling(self.text, self.edus, "EDU")
         expected = locate(self.edus, self.sentences)
         for index, (edu, sentence) in enumerate(zip(self.edus, expected, strict=True)):
             if edu.sentence != sentence:
@@ -253,8 +253,8 @@ def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:
     return [int(index) for index in indices]
 
 
-def _check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
-    """Raise unless the spans are in order and leave out white space only."""
+def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
+    """Raise `InputError` unless the spans are in order and leave out white space only; `kind` names them."""
     position = 0
     for index, span in enumerate((*spans, None)):
         start = len(text) if span is None else span.start

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -55,6 +55,11 @@ class UnitScorer(ABC):
     probabilities: ClassVar[bool] = False
     own_selection: ClassVar[bool] = False
     parser: Any = None
+
+    @property
+    def reads(self) -> Collection[str]:
+        """What its parser should keep of the vectors of texts, by the names of `Parser.encode`."""
+        return ()
 
     @property
     @abstractmethod

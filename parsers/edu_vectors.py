@@ -5,30 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.parsers.subwords import cut_windows
+from discsum.parsers.long_lstm import STEPS, run_in_pieces
+from discsum.parsers.subwords import Subwords, cut_windows
 
 
 @dataclass(frozen=True)
 class EDULayout:
-    """Positions, layout and words of a document's EDUs.
+    """Positions, layout and words of a document's EDUs, or of some that follow each other.
 
     Attributes:
         starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
-        openings: `(edus,)` 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
+        ends: `(edus,)` the subword after each EDU's last.
+        openings: `(edus + 1,)` of each EDU and of what follows the last one: 0 inside a sentence, 1 at its start, 2 at
+            the start of a line, 3 of a paragraph or at the text's end.
         bags: `(edus, width)` result of `lexical_bags`, for networks with cohesion.
     """
 
     starts: Tensor
+    ends: Tensor
     openings: Tensor
     bags: Tensor | None = None
 
-    def ends(self, subwords: int) -> Tensor:
-        """Return `(edus,)` the subword after each EDU's last, in a document of so many subwords."""
-        starts = self.starts
-        return torch.cat([starts[1:], starts.new_tensor([subwords])]).maximum(starts + 1)
+
+OPENS_PARAGRAPH = 3
+
+
+def opening_kinds(subwords: Subwords, opens: NDArray[np.bool_], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return `EDULayout.openings` of EDUs that begin at `starts`; `opens` tells which subwords begin a sentence."""
+    return np.where(opens[starts], np.maximum(subwords.gaps[starts], 1), 0)
 
 
 # EDUs pooled at once, which bounds memory.
@@ -75,10 +84,16 @@ class EDUEncoder(nn.Module):
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
         # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
-        return [self._in_context(self._pool(*document)) for document in zip(vectors, layouts, strict=True)]
+        return [self.in_context(self.pool(*document)) for document in zip(vectors, layouts, strict=True)]
 
-    def _in_context(self, pooled: Tensor) -> Tensor:
-        states: Tensor = self.norm(pooled + self.dropout(self.context(pooled[None])[0][0]))
+    def in_context(self, pooled: Tensor) -> Tensor:
+        """Return `(edus, hidden)`: states of a document's EDUs from their pooled vectors `(edus, hidden)`."""
+        context = run_in_pieces(self.context, pooled)
+        # Without gradients states take the place of what they are made of.
+        states = torch.empty_like(context) if torch.is_grad_enabled() else context
+        for start in range(0, len(pooled), STEPS):
+            steps = slice(start, start + STEPS)
+            states[steps] = self.norm(pooled[steps] + self.dropout(context[steps]))
         if not self.transformer:
             return states
         parts = []
@@ -89,9 +104,9 @@ class EDUEncoder(nn.Module):
             parts.append(found[0, run.keep_start - run.start : run.keep_end - run.start])
         return torch.cat(parts) if parts else states
 
-    def _pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
-        starts, count = layout.starts, len(layout.starts)
-        ends = layout.ends(len(vectors))
+    def pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
+        """Return `(edus, hidden)`: a vector for each EDU from its own subwords, of `vectors` `(subwords, width)`."""
+        starts, ends, count = layout.starts, layout.ends, len(layout.starts)
         sizes = ends - starts
         owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
         # Subwords of all EDUs in order; a shared subword once for each of its EDUs.
@@ -110,8 +125,7 @@ class EDUEncoder(nn.Module):
             first = rows.stop
         mean = torch.cat(means)
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))
-        closings = torch.cat([layout.openings[1:], layout.openings.new_tensor([3])])
         lengths = self.length(torch.bucketize(sizes, self.get_buffer("buckets")))
-        states = states + self.opening(layout.openings) + self.closing(closings) + lengths
+        states = states + self.opening(layout.openings[:-1]) + self.closing(layout.openings[1:]) + lengths
         pooled: Tensor = self.dropout(self.pooled_norm(torch.nn.functional.gelu(states)))
         return pooled

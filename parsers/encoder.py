@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from discsum.parsers.subwords import Subwords, Window, cut_windows
+
+# Windows that are encoded before their vectors are handed on, which bounds memory: about 50 MiB.
+WINDOWS = 128
 
 
 class WindowEncoder(nn.Module):
@@ -50,19 +53,43 @@ class WindowEncoder(nn.Module):
 
         Windows of all documents are sorted by length and encoded together, which needs little padding.
         """
-        lengths = [len(document) for document in documents]
-        windows = cut_windows(lengths, self.window - 2, self.overlap, shifts)
-        windows.sort(key=lambda window: window.end - window.start)
-        # Filled window by window, so that a long text's windows are not kept in addition to the result.
+        return self._states(documents, self._windows(documents, shifts), [(0, len(words)) for words in documents])
+
+    def stretches(self, documents: Sequence[Subwords]) -> Iterator[tuple[int, Tensor]]:
+        """Yield the vectors of `forward` in order, piece by piece: a document's index and `(subwords, width)`.
+
+        At most `WINDOWS` windows are encoded together, so that a long text's vectors need not be in memory at once.
+        Documents that fit together come as one piece each, with the vectors of `forward` to the last bit.
+        """
+        windows = self._windows(documents, None)
+        for first in range(0, len(windows), WINDOWS):
+            some = windows[first : first + WINDOWS]
+            bounds = [(0, 0)] * len(documents)
+            for window in some:
+                start, end = bounds[window.document]
+                bounds[window.document] = (start if end else window.keep_start), window.keep_end
+            found = self._states(documents, some, bounds)
+            yield from ((index, vectors) for index, vectors in enumerate(found) if len(vectors))
+
+    def _windows(self, documents: Sequence[Subwords], shifts: Sequence[int] | None) -> list[Window]:
+        return cut_windows([len(words) for words in documents], self.window - 2, self.overlap, shifts)
+
+    def _states(
+        self, documents: Sequence[Subwords], windows: Sequence[Window], bounds: Sequence[tuple[int, int]]
+    ) -> list[Tensor]:
+        """Return the vectors that windows give of each document's subwords between its bounds."""
+        windows = sorted(windows, key=lambda window: window.end - window.start)
+        # Filled window by window, so that the windows are not kept in addition to the result.
         weights = next(self.encoder.parameters())
-        found = [weights.new_empty((length, self.width), dtype=torch.float32) for length in lengths]
+        found = [weights.new_empty((end - start, self.width), dtype=torch.float32) for start, end in bounds]
         for first in range(0, len(windows), self.windows_per_pass):
             batch = windows[first : first + self.windows_per_pass]
             states = self._encode(documents, batch)
             for row, window in enumerate(batch):
                 # Row 0 of the states is the special token before the window.
                 kept = slice(1 + window.keep_start - window.start, 1 + window.keep_end - window.start)
-                found[window.document][window.keep_start : window.keep_end] = states[row, kept]
+                start = bounds[window.document][0]
+                found[window.document][window.keep_start - start : window.keep_end - start] = states[row, kept]
         return found
 
     def first_tokens(self, units: Sequence[Subwords]) -> Tensor:

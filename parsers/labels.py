@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.tree import NUCLEARITIES
@@ -44,8 +45,8 @@ class LabelInputs:
 
     Attributes:
         states: `(edus, hidden)`.
-        openings: `(edus,)` as in `EDULayout`.
-        edges: `(edus, 2, width)` vectors of each EDU's first and last subword, for scorers that read them.
+        openings: `(edus + 1,)` as in `EDULayout`.
+        edges: `(edus, 2, edges)` projections of each EDU's first and last subword, for scorers that read them.
     """
 
     states: Tensor
@@ -113,26 +114,27 @@ class LabelScorer(nn.Module):
             edus: The document's EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
-        # In float64: the difference of two sums over a long document keeps its digits.
         states = edus.states
-        totals = torch.cat([states.new_zeros(1, states.shape[1], dtype=torch.float64), states.double().cumsum(dim=0)])
-        edges = None
-        if self.config.edges:
-            assert edus.edges is not None, "the network gives them to a scorer that reads them"
-            edges = self.edges(self.dropout(edus.edges))
+        totals = RunningSums(states)
         # Some nodes at a time: what is made of each is six times as large as an EDU's state.
-        inner = torch.cat([self._inner(edus, totals, edges, some) for some in torch.split(nodes, PIECE)])
-        passes = [self._logits(inner)]
-        if self.config.heads:
-            likely = self.get_buffer("nuclearity_of")[passes[0].detach().argmax(dim=-1)]
-            heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
-            pairs = states[heads].flatten(1)
-            passes.append(self._logits(inner + self.heads(self.dropout(pairs))))
-        return passes
+        inner: Iterable[Tensor] = (self._inner(edus, totals, some) for some in torch.split(nodes, PIECE))
+        if not self.config.heads:
+            return [torch.cat([self._logits(some) for some in inner])]
+        inner = [*inner]
+        first = torch.cat([self._logits(some) for some in inner])
+        likely = self.get_buffer("nuclearity_of")[first.detach().argmax(dim=-1)]
+        heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
+        pairs = (self.heads(self.dropout(states[some].flatten(1))) for some in torch.split(heads, PIECE))
+        return [first, torch.cat([self._logits(some + pair) for some, pair in zip(inner, pairs, strict=True)])]
 
-    def _inner(self, edus: LabelInputs, totals: Tensor, edges: Tensor | None, nodes: Tensor) -> Tensor:
+    def ends(self, vectors: Tensor) -> Tensor:
+        """Return `LabelInputs.edges` from vectors `(edus, 2, width)` of each EDU's first and last subword."""
+        found: Tensor = self.edges(self.dropout(vectors))
+        return found
+
+    def _inner(self, edus: LabelInputs, totals: RunningSums, nodes: Tensor) -> Tensor:
         """Return `(nodes, inner)` of some nodes."""
-        states, openings = edus.states, edus.openings
+        states, openings, edges = edus.states, edus.openings, edus.edges
         first, last, split = nodes.T
         left_size, right_size = split - first + 1, last - split
         left = ((totals[split + 1] - totals[first]) / left_size[:, None]).to(states.dtype)
@@ -146,7 +148,8 @@ class LabelScorer(nn.Module):
             factors = zip(self.factors, parts, strict=True)
             one, other = (factor(self.dropout(torch.cat(part, dim=-1))) for factor, part in factors)
             inner = inner + self.product(one * other)
-        if edges is not None:
+        if self.config.edges:
+            assert edges is not None, "the network gives them to a scorer that reads them"
             outer = [edges[first, 0], edges[split, 1], edges[split + 1, 0], edges[last, 1]]
             inner = inner + self.edge_input(torch.cat(outer, dim=-1))
         return inner

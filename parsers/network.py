@@ -12,14 +12,13 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.document import Document
-from discsum.parsers.edu_vectors import HEADS, EDUEncoder, EDULayout
+from discsum.parsers.edu_vectors import HEADS, OPENS_PARAGRAPH, EDUEncoder, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelConfig, LabelInputs, LabelScorer
 from discsum.parsers.segmenter import BoundaryTagger
 from discsum.parsers.structure import DESIGNS, SplitScorer
 from discsum.parsers.structure.cohesion import lexical_bags
-from discsum.parsers.subwords import Subwords, first_subwords
+from discsum.parsers.subwords import Subwords
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Share, about, one_of
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
 
@@ -102,30 +101,30 @@ class ParserNetwork(nn.Module):
         self, subwords: Subwords, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]
     ) -> EDULayout:
         """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
-        opens = np.isin(edu_starts, sentence_starts)
-        openings = np.where(opens, np.maximum(subwords.gaps[edu_starts], 1), 0)
-        arrays = [edu_starts, openings, *([lexical_bags(subwords.ids, edu_starts)] if self.config.cohesion else [])]
-        return EDULayout(*(torch.from_numpy(array).to(self.device) for array in arrays))
+        ends = np.maximum(np.append(edu_starts[1:], len(subwords)), edu_starts + 1)
+        opens = np.zeros(len(subwords), dtype=bool)
+        opens[sentence_starts] = True
+        openings = np.append(opening_kinds(subwords, opens, edu_starts), OPENS_PARAGRAPH)
+        arrays = [torch.from_numpy(array).to(self.device) for array in (edu_starts, ends, openings)]
+        bags = lexical_bags(subwords.ids, edu_starts) if self.config.cohesion else None
+        return EDULayout(*arrays, None if bags is None else torch.from_numpy(bags).to(self.device))
 
-    def label(self, vectors: Tensor, states: Tensor, layout: EDULayout, nodes: NDArray[np.int64]) -> list[Tensor]:
+    def edges(self, vectors: Tensor, layout: EDULayout) -> Tensor | None:
+        """Return `LabelInputs.edges` from subword vectors `(subwords, width)`; None if labels do not read them."""
+        if not self.config.label_edges:
+            return None
+        return self.labels.ends(torch.stack([vectors[layout.starts], vectors[layout.ends - 1]], dim=1))
+
+    def label(self, states: Tensor, layout: EDULayout, edges: Tensor | None, nodes: NDArray[np.int64]) -> list[Tensor]:
         """Return `(nodes, labels)` logits of each pass of the label scorer, the last being those to use.
 
         Args:
-            vectors: `(subwords, width)`.
             states: `(edus, hidden)`.
             layout: Of the EDUs.
+            edges: Result of the method of that name.
             nodes: `(nodes, 3)` first, last and split.
         """
-        edges = None
-        if self.config.label_edges:
-            edges = torch.stack([vectors[layout.starts], vectors[layout.ends(len(vectors)) - 1]], dim=1)
         found: list[Tensor] = self.labels(
             LabelInputs(states, layout.openings, edges), torch.from_numpy(nodes).to(self.device)
         )
         return found
-
-    def document_layout(self, subwords: Subwords, document: Document) -> EDULayout:
-        """Return the layout of a document's EDUs."""
-        return self.layout(
-            subwords, first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)
-        )

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from discsum.batches import batches
 from discsum.constants import SHIPPED_PARSER
 from discsum.devices import check_device
-from discsum.document import Document, Span
+from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputWarning
-from discsum.layout import Layout
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import choose
 from discsum.parsers.network import ParserNetwork
-from discsum.parsers.segmenter import boundary_probabilities, spans_from, split_sentences, starts_from
+from discsum.parsers.reading import EDGES, STATES, Reading, kept, read
+from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.structure import Bracketing, design
-from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
+from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.text_checks import ENGLISH, doubts
 from discsum.tree import Node, RSTTree
 
@@ -34,11 +33,18 @@ Spans = Sequence[Span]
 
 @dataclass(frozen=True)
 class Encoded:
-    """A parsed document with its subwords and their contextual vectors `(subwords, width)`."""
+    """A parsed document with its subwords and those of their vectors that were to be kept.
+
+    Attributes:
+        document: The document.
+        subwords: Its subwords.
+        vectors: By name, of what is in `reading`: `(subwords, width)` contextual vectors, `(units, width)` means of
+            sentences or EDUs, `(edus, hidden)` states of EDUs.
+    """
 
     document: Document
     subwords: Subwords
-    vectors: Tensor
+    vectors: Mapping[str, Tensor]
 
 
 class Parser:
@@ -121,57 +127,75 @@ class Parser:
         sentences: str | Spans = "model",
         edus: Sequence[Spans] | None = None,
         ids: Sequence[str] | None = None,
+        keep: Collection[str] = (),
     ) -> list[Encoded]:
-        """Return the document of each text together with its subword vectors; arguments as in `parse`."""
-        subwords, vectors = self._encode(texts)
-        documents = self._segment(texts, subwords, vectors, sentences, edus, ids)
-        trees = self._build(documents, subwords, vectors)
-        return [
-            Encoded(document if tree is None else replace(document, tree=tree), words, states)
-            for document, tree, words, states in zip(documents, trees, subwords, vectors, strict=True)
-        ]
+        """Return the document of each text; arguments as in `parse`.
+
+        Args:
+            texts: The texts.
+            sentences: Where sentences come from.
+            edus: Known EDUs of each.
+            ids: Their names.
+            keep: Which vectors are kept: `sentence`, `edu`, `STATES`, `SUBWORDS`.
+        """
+        readings = self._read(texts, sentences, edus, {*keep, STATES})
+        documents = self._documents(texts, readings, ids)
+        return [self._built(*of, keep) for of in zip(documents, readings, strict=True)]
 
     @torch.inference_mode()
     def segment(
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
-        return self._segment(texts, *self._encode(texts), sentences, None, ids)
+        return self._documents(texts, self._read(texts, sentences, None, ()), ids)
 
     @torch.inference_mode()
-    def vectors(self, documents: Sequence[Document]) -> list[Encoded]:
-        """Return the documents unchanged with their subword vectors; no tree is built."""
-        subwords, vectors = self._encode([document.text for document in documents])
-        return [Encoded(*parts) for parts in zip(documents, subwords, vectors, strict=True)]
+    def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
+        """Return the documents unchanged with the vectors that are kept; no tree is built."""
+        readings = [
+            Reading(
+                self.network,
+                document.text,
+                split_subwords(document.text, self.tokenizer),
+                document.sentences,
+                document.edus,
+                keep,
+            )
+            for document in documents
+        ]
+        read(self.network.encoder, readings)
+        return [
+            Encoded(document, reading.words, kept(self.network, reading, keep))
+            for document, reading in zip(documents, readings, strict=True)
+        ]
 
-    def _encode(self, texts: Sequence[str]) -> tuple[list[Subwords], list[Tensor]]:
-        """Return the subwords of each text and their `(subwords, width)` vectors."""
-        for text in texts:
+    def _read(
+        self, texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None, keep: Collection[str]
+    ) -> list[Reading]:
+        """Return the texts read to their ends."""
+        readings = []
+        for text, given in zip(texts, edus if edus is not None else [None] * len(texts), strict=True):
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
-        subwords = [split_subwords(text, self.tokenizer) for text in texts]
-        return subwords, self.network.encoder(subwords)
+            words = split_subwords(text, self.tokenizer)
+            known = sentences if not isinstance(sentences, str) else None
+            if isinstance(sentences, str) and sentences != "model":
+                known = split_sentences(text, sentences)
+            if len(words):
+                _check(text, known, given)
+            readings.append(Reading(self.network, text, words, known, given, keep))
+        read(self.network.encoder, readings)
+        return readings
 
-    def _segment(
-        self,
-        texts: Sequence[str],
-        subwords: Sequence[Subwords],
-        vectors: Sequence[Tensor],
-        sentences: str | Spans,
-        edus: Sequence[Spans] | None,
-        ids: Sequence[str] | None,
+    def _documents(
+        self, texts: Sequence[str], readings: Sequence[Reading], ids: Sequence[str] | None
     ) -> list[Document]:
-        """Return the documents of texts, without trees."""
-        # The tagger is not needed if all spans are known.
-        tagged = edus is None or sentences == "model"
-        logits: Sequence[Tensor | None] = self.network.tag(vectors, subwords) if tagged else [None] * len(texts)
-        known: Sequence[Spans | None] = edus if edus is not None else [None] * len(texts)
+        """Return the documents of texts that have been read, without trees."""
         names = ids if ids is not None else [""] * len(texts)
-        documents = [
-            Document.from_spans(text, *self._split(text, words, tags, sentences, given), None, name, self.name)
-            for text, words, tags, given, name in zip(texts, subwords, logits, known, names, strict=True)
+        return [
+            self.checked(Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, name, self.name))
+            for text, reading, name in zip(texts, readings, names, strict=True)
         ]
-        return [self.checked(document) for document in documents]
 
     def checked(self, document: Document) -> Document:
         """Return the document with what should be doubted of it, and warn of that."""
@@ -181,42 +205,24 @@ class Parser:
         new = [doubt for doubt in found if doubt not in document.warnings]
         return replace(document, warnings=(*document.warnings, *new)) if new else document
 
-    def _split(
-        self, text: str, words: Subwords, logits: Tensor | None, sentences: str | Spans, edus: Spans | None
-    ) -> tuple[Spans, Spans]:
-        """Return the sentences and EDUs of one text; without logits both are known."""
-        if not len(words):
-            return [], []
-        config = self.network.config
-        found: Spans | None = None
-        if sentences != "model":
-            found = split_sentences(text, sentences) if isinstance(sentences, str) else sentences
-        if logits is None or (found is not None and edus is not None):
-            return found or [], edus or []
-        edu_starts, sentence_starts = boundary_probabilities(logits)
-        if found is None:
-            opened = first_subwords(words, [Span(offset, offset + 1) for offset in Layout(text).openings()])
-            found = _spans(text, words, starts_from(sentence_starts, words, config.sentence_threshold, opened))
-        if edus is None:
-            edus = _spans(text, words, starts_from(edu_starts, words, config.edu_threshold), found)
-        return found, edus
+    def _built(self, document: Document, reading: Reading, keep: Collection[str]) -> Encoded:
+        """Return a document that has been read with its tree, if it has EDUs, and the vectors that are kept."""
+        network, edus = self.network, len(document.edus)
+        tree = RSTTree(1) if edus == 1 else None
+        edges = reading.taken(EDGES) if network.config.label_edges else None
+        vectors = kept(network, reading, {*keep, STATES} if edus > 1 else keep)
+        if edus > 1:
+            states = vectors[STATES] if STATES in keep else vectors.pop(STATES)
+            layout = network.layout(reading.words, reading.edus.starts, reading.sentences.starts)
+            bracketing = design(network.config.design).decode(network.splits(states, layout))
+            # Labels do not depend on bags, which leave memory.
+            layout = replace(layout, bags=None)
+            tree = self._label(states, layout, edges, bracketing)
+        return Encoded(document if tree is None else replace(document, tree=tree), reading.words, vectors)
 
-    def _build(
-        self, documents: Sequence[Document], subwords: Sequence[Subwords], vectors: Sequence[Tensor]
-    ) -> list[RSTTree | None]:
-        """Return the tree over the EDUs of each document; none for a document without EDUs."""
-        trees: list[RSTTree | None] = [RSTTree(1) if len(document.edus) == 1 else None for document in documents]
-        several = [index for index, document in enumerate(documents) if len(document.edus) > 1]
-        layouts = [self.network.document_layout(subwords[index], documents[index]) for index in several]
-        states = self.network.edus([vectors[index] for index in several], layouts)
-        for index, state, layout in zip(several, states, layouts, strict=True):
-            bracketing = design(self.network.config.design).decode(self.network.splits(state, layout))
-            trees[index] = self._label(vectors[index], state, layout, bracketing)
-        return trees
-
-    def _label(self, vectors: Tensor, states: Tensor, layout: EDULayout, bracketing: Bracketing) -> RSTTree:
+    def _label(self, states: Tensor, layout: EDULayout, edges: Tensor | None, bracketing: Bracketing) -> RSTTree:
         scorer = self.network.labels
-        chosen = choose(self.network.label(vectors, states, layout, bracketing.nodes)[-1], scorer)
+        chosen = choose(self.network.label(states, layout, edges, bracketing.nodes)[-1], scorer)
         probabilities = np.round(bracketing.probabilities * chosen.probabilities, 4)
         rows = zip(bracketing.nodes.tolist(), chosen.labels.tolist(), probabilities.tolist(), strict=True)
         return RSTTree.from_unordered(
@@ -228,9 +234,10 @@ class Parser:
         )
 
 
-def _spans(text: str, words: Subwords, starts: NDArray[np.int64], around: Spans = ()) -> list[Span]:
-    """Return the spans that begin at these subwords and with every span of `around`.
-
-    The first span includes characters before the first subword, such as control characters.
-    """
-    return spans_from(text, sorted({*words.starts[starts[1:]].tolist(), *(span.start for span in around)}))
+def _check(text: str, sentences: Spans | None, edus: Spans | None) -> None:
+    """Raise unless given spans tile the text."""
+    if sentences is not None and edus is not None:
+        Document.from_spans(text, sentences, edus)
+    for spans, kind in ((sentences, "sentence"), (edus, "EDU")):
+        if spans is not None:
+            check_tiling(text, spans, kind)

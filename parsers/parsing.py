@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from discsum.document import Document
@@ -33,7 +34,7 @@ def ensure_parsed(
     *,
     sentences: str = "model",
     edus: str = "model",
-    vectors: bool = False,
+    keep: Collection[str] = (),
 ) -> list[ParsedDocument]:
     """Return the parsed document of each item, in order; existing trees are kept.
 
@@ -42,18 +43,18 @@ def ensure_parsed(
         parser: Returns the parser; not called if nothing needs parsing or encoding.
         sentences: Where the sentences of texts come from, as in `Parser.parse`.
         edus: Where the EDUs of texts come from: `model`, or `newline` for one per line.
-        vectors: Whether documents that came with trees are encoded too; parsed ones always have vectors.
+        keep: Which vectors are kept, as in `Parser.encode`; if any, documents that came with trees are encoded too.
     """
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
     if bare:
         given = [split_sentences(item.text, "newline") for item in bare] if edus == "newline" else None
         texts, names = [item.text for item in bare], [item.id for item in bare]
-        found = iter(parser().encode(texts, sentences=sentences, edus=given, ids=names))
+        found = iter(parser().encode(texts, sentences=sentences, edus=given, ids=names, keep=keep))
     return [
         with_vectors(next(found), parser())
         if item.document is None
-        else _completed(item.document.with_id(item.id), parser, sentences, vectors)
+        else _completed(item.document.with_id(item.id), parser, sentences, keep)
         for item in items
     ]
 
@@ -75,15 +76,29 @@ def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
 
 
 def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
-    """Return a document with the vectors that its parsing computed."""
+    """Return a document with the vectors that its parsing kept."""
     return ParsedDocument(encoded.document, {parser.fingerprint: encoded})
 
 
-def _completed(document: Document, parser: Callable[[], Parser], sentences: str, vectors: bool) -> ParsedDocument:
+def encoding(item: ParsedDocument, parser: Parser, keep: Collection[str]) -> Encoded:
+    """Return a document's encoding with some vectors, read again by the parser if they were not kept before."""
+    found: Encoded | None = item.vectors.get(parser.fingerprint)
+    lacking = [name for name in keep if found is None or name not in found.vectors]
+    if found is None or lacking:
+        new = parser.vectors([item.document], lacking)[0]
+        found = replace(new, vectors={**(found.vectors if found is not None else {}), **new.vectors})
+        item.vectors[parser.fingerprint] = found
+    return found
+
+
+def _completed(
+    document: Document, parser: Callable[[], Parser], sentences: str, keep: Collection[str]
+) -> ParsedDocument:
     if document.tree is not None:
-        if not vectors:
+        if not keep:
             return ParsedDocument(document)
-        return with_vectors(parser().vectors([parser().checked(document)])[0], parser())
+        return with_vectors(parser().vectors([parser().checked(document)], keep)[0], parser())
     edus = [document.edus] if document.edus else None
     known = document.sentences or sentences
-    return with_vectors(parser().encode([document.text], sentences=known, edus=edus, ids=[document.id])[0], parser())
+    found = parser().encode([document.text], sentences=known, edus=edus, ids=[document.id], keep=keep)
+    return with_vectors(found[0], parser())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
@@ -40,17 +39,17 @@ class BoundaryTagger(nn.Module):
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
         # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
-        return [self._tag_in_pieces(*document) for document in zip(vectors, gaps, cases, strict=True)]
+        return [self._whole(*document) for document in zip(vectors, gaps, cases, strict=True)]
 
-    def _tag_in_pieces(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
-        """Return a document's logits, computed in pieces of `PIECE` subwords."""
-        pieces = [vectors.new_zeros(0, self.output.out_features)]
-        for start in range(0, len(vectors), PIECE):
-            first, end = max(0, start - self.reach), min(start + PIECE, len(vectors))
-            seen = slice(first, end + self.reach)
-            logits = self._tag(vectors[seen], gaps[seen], cases[seen])
-            pieces.append(logits[start - first : end - first])
-        return torch.cat(pieces)
+    def _whole(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
+        pieces = [self.piece(vectors, gaps, cases, start) for start in range(0, len(vectors), PIECE)]
+        return torch.cat([vectors.new_zeros(0, self.output.out_features), *pieces])
+
+    def piece(self, vectors: Tensor, gaps: Tensor, cases: Tensor, start: int) -> Tensor:
+        """Return the logits of at most `PIECE` subwords from `start` on, which also depend on those within `reach`."""
+        first, end = max(0, start - self.reach), min(start + PIECE, len(vectors))
+        seen = slice(first, end + self.reach)
+        return self._tag(vectors[seen], gaps[seen], cases[seen])[start - first : end - first]
 
     def _tag(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
         states = self.norms[0](self.input(self.dropout(vectors)) + self.gap(gaps) + self.case(cases))
@@ -68,29 +67,60 @@ def boundary_probabilities(logits: Tensor) -> tuple[NDArray[np.float32], NDArray
 
 
 def starts_from(
-    probabilities: NDArray[np.float32], subwords: Subwords, threshold: float, forced: NDArray[np.int64] | None = None
+    probabilities: NDArray[np.float32],
+    subwords: Subwords,
+    threshold: float,
+    forced: NDArray[np.int64] | None = None,
+    first: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the indices of subwords with a probability above `threshold`, the first subword and the `forced` ones."""
-    begins = (probabilities > threshold) & subwords.opens
-    if len(begins):
+    """Return the indices of subwords with a probability above `threshold`, the first subword and the `forced` ones.
+
+    The probabilities are those of the subwords from `first` on, and so are the indices that are returned.
+    """
+    after = first + len(probabilities)
+    begins = (probabilities > threshold) & subwords.opens[first:after]
+    if len(begins) and not first:
         begins[0] = True
     if forced is not None:
-        begins[forced] = True
-    return np.flatnonzero(begins)
+        begins[forced[(forced >= first) & (forced < after)] - first] = True
+    return first + np.flatnonzero(begins)
 
 
-def spans_from(text: str, starts: Sequence[int]) -> list[Span]:
-    """Return the spans between the given character offsets, without white space at their ends.
+class SpanCutter:
+    """Cuts a text into spans without white space at their ends, at offsets that come in order.
 
     The first span begins at the text's first non-space character, so that the spans tile the text.
+
+    Attributes:
+        spans: The spans that have ended.
+        start: Offset of the beginning of the next.
     """
-    if not text.strip():
-        return []
-    beginning = len(text) - len(text.lstrip())
-    bounds = [beginning, *(start for start in starts if start > beginning), len(text)]
-    return [
-        Span(start, start + len(text[start:end].rstrip())) for start, end in pairwise(bounds) if text[start:end].strip()
-    ]
+
+    def __init__(self, text: str) -> None:
+        """Begin with no span."""
+        self._text, self.spans = text, list[Span]()
+        self.start = len(text) - len(text.lstrip())
+
+    def cut(self, offsets: Iterable[int]) -> None:
+        """End a span before each offset, where another one begins."""
+        for offset in offsets:
+            if offset > self.start:
+                inside = self._text[self.start : offset].rstrip()
+                if inside:
+                    self.spans.append(Span(self.start, self.start + len(inside)))
+                self.start = offset
+
+    def end(self) -> None:
+        """End the last span with the text."""
+        self.cut([len(self._text)])
+
+
+def spans_from(text: str, starts: Iterable[int]) -> list[Span]:
+    """Return the spans between the given character offsets, as `SpanCutter` cuts them."""
+    cutter = SpanCutter(text)
+    cutter.cut(starts)
+    cutter.end()
+    return cutter.spans
 
 
 def split_sentences(text: str, splitter: str) -> list[Span]:

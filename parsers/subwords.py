@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ CASES = ("lower", "capitalized", "upper", "digit", "other")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
 _NEWLINE = re.compile(r"[\n\r\v\u0085\u2028]")
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
+# Characters that are tokenized at once, which bounds memory.
+PIECE = 100_000
 
 
 @dataclass(frozen=True)
@@ -54,35 +57,58 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
 
     Lone surrogates, which tokenizers refuse, are replaced by U+FFFD; that changes no offset.
     """
-    encoding = tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
-    ids, starts, ends = [], [], []
+    plain, end_before, pieces = _SURROGATE.sub("\ufffd", text), 0, []
+    for start, after in pairwise(_cuts(plain)):
+        ids, spans = _tokens(plain[start:after], start, tokenizer)
+        pieces.append(_described(text, ids, spans, end_before))
+        end_before = max((end_before, *(end for _, end in spans)))
+    if not any(map(len, pieces)) and text.strip():
+        # Only control characters, which tokenizers drop: one unknown word, as units need a subword.
+        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
+        pieces = [_described(text, [unknown], [(len(text) - len(text.lstrip()), len(text.rstrip()))], 0)]
+    # A piece without subwords gives every array its type.
+    pieces.append(_described(text, [], [], 0))
+    return Subwords(*(np.concatenate([getattr(piece, field.name) for piece in pieces]) for field in fields(Subwords)))
+
+
+def _cuts(text: str) -> list[int]:
+    """Return the bounds of pieces of about `PIECE` characters, which are tokenized one after the other.
+
+    A tokenizer keeps some hundred bytes for each character. Pieces begin at single spaces between letters: there every
+    tokenizer ends a word, and those that count the space as part of a word find it before the word.
+    """
+    cuts = [0]
+    while found := _BETWEEN_WORDS.search(text, cuts[-1] + PIECE):
+        cuts.append(found.start())
+    return [*cuts, len(text)]
+
+
+def _tokens(piece: str, offset: int, tokenizer: Tokenizer) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return vocabulary indices and offsets in the text of the subwords of a piece that begins at `offset`."""
+    encoding = tokenizer.encode(piece, add_special_tokens=False)
+    ids, spans = [], []
     for index, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
         # Some tokenizers include the space before a word.
-        while start < end and text[start].isspace():
+        while start < end and piece[start].isspace():
             start += 1
         if start < end:
             ids.append(index)
-            starts.append(start)
-            ends.append(end)
-    if not ids and text.strip():
-        # Only control characters, which tokenizers drop: one unknown word, as units need a subword.
-        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
-        ids, starts, ends = [unknown], [len(text) - len(text.lstrip())], [len(text.rstrip())]
-    gaps, cases, opens, before = [], [], [], 0
-    for start, end in zip(starts, ends, strict=True):
+            spans.append((offset + start, offset + end))
+    return ids, spans
+
+
+def _described(text: str, ids: list[int], spans: list[tuple[int, int]], before: int) -> Subwords:
+    """Return subwords with what precedes each; `before` is the offset after those before them, 0 at the beginning."""
+    gaps, cases, opens = [], [], []
+    for start, end in spans:
         gaps.append(_gap(text[before:start]) if before else 3)
         cases.append(_case(text[start:end]))
         # The pieces of one character, as byte-level tokenizers make them, begin at the same place.
         opens.append(start >= before and not is_inside_word(text, start))
         before = max(before, end)
-    return Subwords(
-        np.array(ids, dtype=np.int64),
-        np.array(starts, dtype=np.int64),
-        np.array(ends, dtype=np.int64),
-        np.array(gaps, dtype=np.int64),
-        np.array(cases, dtype=np.int64),
-        np.array(opens, dtype=bool),
-    )
+    starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    integers = (np.array(ids, dtype=np.int64), starts, ends, np.array(gaps, dtype=np.int64))
+    return Subwords(*integers, np.array(cases, dtype=np.int64), np.array(opens, dtype=bool))
 
 
 def _gap(between: str) -> int:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.constants import DISCOURSE, ISOLATED, VECTORS
-from discsum.document import Document, Span
+from discsum.constants import DISCOURSE, ISOLATED, UNITS, VECTORS
+from discsum.document import Document
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
-from discsum.parsers.parser import Encoded, Parser
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import encoding
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
+from discsum.parsers.reading import STATES, Reading, kept, read
 from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.scoring import ParsedDocument
 
 
 class UnitEncoder:
@@ -161,39 +163,41 @@ class UnitEncoder:
             states = self.windows.first_tokens([self._split(text) for own in texts for text in own])
             ends = np.cumsum([len(row) for row in rows])
             return [states[end - len(row) : end] for row, end in zip(rows, ends, strict=True)]
-        read = [
-            document.text[: row[-1].end if row and self.kind != DISCOURSE else None]
-            for document, row in zip(documents, rows, strict=True)
-        ]
-        words = [self._split(text) for text in read]
-        encoded = zip(documents, rows, words, self.windows(words), strict=True)
-        return [self._pooled(document, unit, word, states, len(row)) for document, row, word, states in encoded]
+        assert self.parser is not None, "only isolated units are encoded without a parser"
+        network, keep, readings = self.parser.network, self.needs(unit), []
+        for document, row in zip(documents, rows, strict=True):
+            text, known = document.text, {name: document.units(name) for name in UNITS}
+            if self.kind != DISCOURSE:
+                text, known = text[: row[-1].end if row else None], dict.fromkeys(UNITS, ()) | {unit: row}
+            readings.append(Reading(network, text, self._split(text), known["sentence"], known["edu"], keep))
+        read(self.windows, readings)
+        found = [kept(network, reading, keep) for reading in readings]
+        every = zip(documents, rows, found, strict=True)
+        return [self._combined(document, unit, vectors)[: len(row)] for document, row, vectors in every]
+
+    def needs(self, unit: str) -> set[str]:
+        """Return which vectors of a text are to be kept for its units; see `Reading`."""
+        return {unit, *([STATES] if self.kind == DISCOURSE else [])}
 
     @torch.inference_mode()
-    def of(self, encoded: Encoded, unit: str) -> Tensor:
+    def of(self, item: ParsedDocument, unit: str) -> Tensor:
         """Return `(units, width)` for a parsed document, from the parser's encoding if `pools`."""
-        if self.pools:
-            return self._pooled(encoded.document, unit, encoded.subwords, encoded.vectors)
-        return self.vectors([encoded.document], unit)[0]
+        if self.parser is None or not self.pools:
+            return self.vectors([item.document], unit)[0]
+        return self._combined(item.document, unit, encoding(item, self.parser, self.needs(unit)).vectors)
 
-    def _pooled(
-        self, document: Document, unit: str, words: Subwords, vectors: Tensor, count: int | None = None
-    ) -> Tensor:
-        """Return vectors of the first `count` units, or of all, pooled from subword vectors.
-
-        Discourse vectors have the parser's EDU states besides.
-        """
-        pooled = pool(vectors, words.starts, document.units(unit)[:count])
-        if self.kind != DISCOURSE or self.parser is None or not document.edus:
+    def _combined(self, document: Document, unit: str, vectors: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of units: their means and, if they are discourse vectors, the parser's EDU states."""
+        pooled = vectors[unit]
+        if self.kind != DISCOURSE or not document.edus:
             return pooled
-        network = self.parser.network
-        states = network.edus([vectors], [network.document_layout(words, document)])[0]
+        states = vectors[STATES]
         if unit == "sentence":
             # The mean over the EDUs that begin in a sentence; zeros if none does.
             owner = torch.from_numpy(document.edu_to_sentence).to(states.device)
             sums = states.new_zeros(len(document.sentences), states.shape[1]).index_add(0, owner, states)
             states = sums / torch.bincount(owner, minlength=len(sums)).clamp_min(1)[:, None]
-        return torch.cat([pooled, states[: len(pooled)]], dim=-1)
+        return torch.cat([pooled, states], dim=-1)
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)
@@ -203,24 +207,6 @@ def _layers(windows: WindowEncoder) -> list[nn.Module]:
     """Return the encoder's layers: in transformers the longest list of modules."""
     stacks = [list(module) for module in windows.modules() if isinstance(module, nn.ModuleList)]
     return max(stacks, key=len, default=[])
-
-
-def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> Tensor:
-    """Return `(units, width)`: the mean of the subword vectors that begin in each span.
-
-    Args:
-        vectors: `(subwords, width)` contextual vectors of the whole text.
-        starts: `(subwords,)` offset of each subword's first character, in order.
-        spans: Units of the text, in order; one without a subword gets zeros.
-    """
-    bounds = np.array([(span.start, span.end) for span in spans], dtype=np.int64).reshape(-1, 2)
-    first, after = torch.from_numpy(np.searchsorted(starts, bounds.T)).to(vectors.device)
-    owner = torch.repeat_interleave(torch.arange(len(spans), device=vectors.device), after - first)
-    # Units tile the text, so the subwords of all units are one stretch.
-    inside = vectors[first[0] : after[-1]] if len(spans) else vectors[:0]
-    sums = vectors.new_zeros(len(spans), vectors.shape[1]).index_add(0, owner, inside)
-    means: Tensor = sums / (after - first).clamp_min(1)[:, None]
-    return means
 
 
 def identity(name: str) -> dict[str, str]:

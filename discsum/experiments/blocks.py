@@ -72,7 +72,7 @@ class TextBlocks:
         """Yield the documents."""
         unit, most = self.policy.unit, self.policy.budget.units
         for block in batches(self.pairs, BATCH):
-            documents = ensure_parsed(block, self.parser, vectors=True)
+            documents = ensure_parsed(block, self.parser, keep=[unit])
             labels = [
                 oracle_labels(
                     "rouge12-f",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError, WeightsError
 from discsum.hub import downloaded
 from discsum.parsers.loading import load_parser
-from discsum.parsers.parser import Encoded, Parser
+from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
@@ -161,7 +161,8 @@ class ExtractiveSummarizer(UnitScorer):
         names = iter(ids) if ids is not None else None
         for batch in batches(texts, batch_size):
             batch_ids = list(islice(names, len(batch))) if names is not None else None
-            parsed = [with_vectors(encoded, self.parser) for encoded in self.parser.encode(batch, ids=batch_ids)]
+            found = self.parser.encode(batch, ids=batch_ids, keep=self.reads)
+            parsed = [with_vectors(encoded, self.parser) for encoded in found]
             for item, scores in zip(parsed, self.scores(parsed, self.unit), strict=True):
                 yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
 
@@ -177,6 +178,11 @@ class ExtractiveSummarizer(UnitScorer):
         """Identity of the vectors: parser, kind, encoder and unit; none if the encoder was trained."""
         config = self.config
         return None if config.encoder_layers else (self.parser.fingerprint, config.vectors, config.encoder, self.unit)
+
+    @property
+    def reads(self) -> Collection[str]:
+        """The vectors of the parser's encoding of a text that it uses; none if it encodes texts itself."""
+        return self.encoder.needs(self.unit) if self.encoder.pools else ()
 
     def score(self, document: Document, unit: str) -> Scores:
         """Return the confidence `(units,)` that each unit belongs to the summary; the document keeps its tree."""
@@ -198,12 +204,7 @@ class ExtractiveSummarizer(UnitScorer):
         vectors: Tensor | None = item.vectors.get(self.vectors_key)
         if vectors is not None:
             return vectors
-        if not self.encoder.pools:
-            return self.encoder.vectors([item.document], self.unit)[0]
-        encoded: Encoded | None = item.vectors.get(self.parser.fingerprint)
-        if encoded is None:
-            encoded = item.vectors[self.parser.fingerprint] = self.parser.vectors([item.document])[0]
-        return self.encoder.of(encoded, self.unit)
+        return self.encoder.of(item, self.unit)
 
     @torch.inference_mode()
     def confidences(self, document: Document, vectors: Tensor) -> Scores:

@@ -16,6 +16,7 @@ from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import Text, ensure_parsed
+from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import Scores, UnitScorer, extract
 from discsum.selection import Policy
 from discsum.summarizer.loading import load_scorer
@@ -69,9 +70,9 @@ class SummaryPipeline:
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed together."""
         unit, asked = self.policy.unit, self.query is not None
-        # Models that read vectors, and queries, encode documents that came with trees.
-        encoded = asked or self.scorer.parser is not None
-        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, vectors=encoded)
+        # For models that read vectors, and queries, documents that came with trees are encoded too.
+        keep = {*self.scorer.reads, *([SUBWORDS] if asked else [])}
+        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, keep=keep)
         scores = self.scorer.scores(parsed, unit)
         if not asked:
             return [self._summary(item.document, values) for item, values in zip(parsed, scores, strict=True)]

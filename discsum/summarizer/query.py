@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.document import Document
-from discsum.parsers.parser import Encoded, Parser
+from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import encoding
+from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import ParsedDocument, Scores
 from discsum.selection import unit_texts
 from discsum.text_checks import ENGLISH, FUNCTION_WORDS
@@ -41,13 +43,13 @@ class Query:
         if parser.language == ENGLISH:
             words = [word for index, word in enumerate(words) if not _is_function_word(word[0], index == 0)] or words
         self._words = " ".join(word[0] for word in words)
-        encoded = parser.vectors([Document.from_spans(text, [], [])])[0]
+        encoded = parser.vectors([Document.from_spans(text, [], [])], [SUBWORDS])[0]
         # Vectors of other words and of punctuation would match in every unit.
         starts = encoded.subwords.starts
         inside = np.zeros(len(starts), dtype=bool)
         for word in words:
             inside |= (starts >= word.start()) & (starts < word.end())
-        self._vectors = nn.functional.normalize(encoded.vectors[torch.from_numpy(inside)], dim=-1)
+        self._vectors = nn.functional.normalize(encoded.vectors[SUBWORDS][torch.from_numpy(inside)], dim=-1)
 
     def doubt(self, text: str) -> str:
         """Return what should be doubted of a summary of the text for this query, if anything.
@@ -70,15 +72,15 @@ class Query:
         interaction (Khattab and Zaharia 2020, *ColBERT*): the greatest cosine of each subword of the query with a
         subword of the unit, averaged over the query.
         """
-        encoded: Encoded | None = item.vectors.get(self._parser.fingerprint)
-        if encoded is None:
-            encoded = item.vectors[self._parser.fingerprint] = self._parser.vectors([item.document])[0]
+        encoded = encoding(item, self._parser, [SUBWORDS])
         texts = unit_texts(item.document, unit)
         if not texts:
             return np.zeros(0, dtype=np.float64)
         spans = item.document.units(unit)
         bounds = np.searchsorted(encoded.subwords.starts, [(span.start, span.end) for span in spans])
-        return (_word_similarities(self._words, texts) + self._vector_similarities(encoded.vectors, bounds)) / 2
+        return (
+            _word_similarities(self._words, texts) + self._vector_similarities(encoded.vectors[SUBWORDS], bounds)
+        ) / 2
 
     @torch.inference_mode()
     def _vector_similarities(self, vectors: Tensor, bounds: NDArray[np.int64]) -> Scores:

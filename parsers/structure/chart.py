@@ -63,7 +63,7 @@ def span_posterior(scores: SplitScores) -> Posterior:
 
 def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix]:
     """Return the scores by border, which carry gradients, and by width, which do not."""
-    index = torch.arange(len(scores.starts), device=scores.strength.device)
+    index = torch.arange(len(scores), device=scores.strength.device)
     left, right = scores.chart(index, index)
     return left, right, *by_width(_matrix(left), _matrix(right))
 
@@ -78,7 +78,7 @@ def _with_gradient(value: float, left: Tensor, right: Tensor, left_counts: Matri
 
 def decode(scores: SplitScores) -> Bracketing:
     """Return the tree of the largest expected number of right spans, with each span's probability."""
-    edus = len(scores.starts)
+    edus = len(scores)
     firsts, lasts = np.arange(edus), np.arange(edus)
     nodes: list[NDArray[np.int64]] = []
     probabilities: list[NDArray[np.float64]] = []

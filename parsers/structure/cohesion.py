@@ -15,6 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.parsers.running_sums import PIECE, RunningSums
+
 WIDTH = 256
 # Numbers of EDUs before and after a span that it is compared with, in addition to all of them.
 CONTEXTS = (1, 3, 12)
@@ -45,12 +47,18 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
     held, word = np.divmod(np.unique(owner * len(words) + place), max(1, len(words)))
     # The constant keeps words that all EDUs have, so that no EDU's vector is zero.
     weights = torch.from_numpy(np.log(edus / np.bincount(word, minlength=len(words))) + 1e-3).float()
-    firsts = torch.from_numpy(np.searchsorted(held, np.arange(edus)))
     rows, directions = torch.from_numpy(word), torch.from_numpy(_directions(words))
-    # A product with a sparse matrix, without the time to import SciPy's.
-    summed = nn.functional.embedding_bag(rows, directions, firsts, mode="sum", per_sample_weights=weights[rows])
-    bags: NDArray[np.float32] = summed.numpy()
-    bags /= np.maximum(np.linalg.norm(bags, axis=1, keepdims=True), 1e-9)
+    bags = np.empty((edus, WIDTH), dtype=np.float32)
+    # Some EDUs at a time, which bounds memory.
+    for first in range(0, edus, PIECE):
+        bounds = np.searchsorted(held, np.arange(first, min(first + PIECE, edus) + 1))
+        own = rows[bounds[0] : bounds[-1]]
+        firsts = torch.from_numpy(bounds[:-1] - bounds[0])
+        # A product with a sparse matrix, without the time to import SciPy's.
+        summed = nn.functional.embedding_bag(own, directions, firsts, mode="sum", per_sample_weights=weights[own])
+        some: NDArray[np.float32] = summed.numpy()
+        some /= np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-9)
+        bags[first : first + len(some)] = some
     return bags
 
 
@@ -74,15 +82,15 @@ class Cohesion:
     is subtracted from the means; a mean over no pairs counts as 0.
 
     Attributes:
-        totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags, in float64.
+        totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags.
         across: `(edus + 1, len(REACHES))` mean product of the EDUs on both sides of each border.
         mean: `()` mean product of two EDUs of the document.
         cuts: `(edus + 1, 3)` running counts of EDUs that begin a sentence, a line and a paragraph.
-        openings: `(edus + 1,)` as in `EDULayout`, with the text's end.
+        openings: `(edus + 1,)` as in `EDULayout`.
         children: Scorers of a span as a left and as a right child.
     """
 
-    totals: Tensor
+    totals: RunningSums
     across: Tensor
     mean: Tensor
     cuts: Tensor
@@ -133,7 +141,7 @@ class Cohesion:
         rows, row_of = torch.cat(begins).unique(return_inverse=True)  # type: ignore[no-untyped-call]
         columns, column_of = torch.cat(ends).unique(return_inverse=True)  # type: ignore[no-untyped-call]
         # Relative to the first span: sums over a few EDUs are small enough for single precision, twice as fast.
-        left, right = (self.totals[index] - self.totals[firsts.min()] for index in (rows, columns))
+        left, right = (self.totals[index] - self.totals[firsts.min()[None]] for index in (rows, columns))
         if int(lasts.max() - firsts.min()) <= NEAR:
             left, right = left.float(), right.float()
         products = left @ right.T
@@ -155,15 +163,21 @@ class Cohesion:
         return torch.stack(means, -1).float()
 
 
-def _across(totals: Tensor) -> Tensor:
+def _across(totals: RunningSums) -> Tensor:
     """Return `Cohesion.across`, `(edus + 1, len(REACHES))`, from `Cohesion.totals`."""
-    borders = torch.arange(len(totals), device=totals.device)
-    found = []
-    for reach in REACHES:
-        stop, start = (borders + reach).clamp_max(len(totals) - 1), (borders - reach).clamp_min(0)
-        pairs = ((stop - borders) * (borders - start)).clamp_min(1)
-        found.append(((totals[stop] - totals) * (totals - totals[start])).sum(1) / pairs)
-    return torch.stack(found, -1).float()
+    pieces, edus, most = [], len(totals) - 1, max(REACHES)
+    for first in range(0, edus + 1, PIECE):
+        after = min(first + PIECE, edus + 1)
+        low = max(0, first - most)
+        sums = totals[torch.arange(low, min(after + most, edus + 1), device=totals.whole.device)]
+        borders, found = torch.arange(first, after, device=sums.device), []
+        here = sums[borders - low]
+        for reach in REACHES:
+            stop, start = (borders + reach).clamp_max(edus), (borders - reach).clamp_min(0)
+            pairs = ((stop - borders) * (borders - start)).clamp_min(1)
+            found.append(((sums[stop - low] - here) * (here - sums[start - low])).sum(1) / pairs)
+        pieces.append(torch.stack(found, -1).float())
+    return torch.cat(pieces)
 
 
 class ChildScorer(nn.Module):
@@ -194,11 +208,9 @@ class CohesionScorer(nn.Module):
         self.right = ChildScorer(inner)
 
     def forward(self, bags: Tensor, openings: Tensor) -> Cohesion:
-        """Return the cohesion of a document with `bags` `(edus, WIDTH)` and `openings` `(edus,)`."""
-        totals = torch.cat([bags.new_zeros(1, bags.shape[1]), bags]).double().cumsum(dim=0)
-        edus, whole = len(bags), totals[-1]
-        mean = ((whole @ whole - edus) / max(1, edus * (edus - 1))).float()
-        begins = openings[:, None] >= torch.arange(1, 4, device=openings.device)
+        """Return the cohesion of a document with `bags` `(edus, WIDTH)` and `openings` `(edus + 1,)`."""
+        totals, edus = RunningSums(bags), len(bags)
+        mean = ((totals.whole @ totals.whole - edus) / max(1, edus * (edus - 1))).float()
+        begins = openings[:-1, None] >= torch.arange(1, 4, device=openings.device)
         cuts = torch.cat([begins.new_zeros(1, 3), begins]).long().cumsum(dim=0)
-        ends = torch.cat([openings, openings.new_tensor([3])])
-        return Cohesion(totals, _across(totals), mean, cuts, ends, (self.left, self.right))
+        return Cohesion(totals, _across(totals), mean, cuts, openings, (self.left, self.right))

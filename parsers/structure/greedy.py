@@ -8,6 +8,7 @@ syntactic distances of Shen et al. 2018 (Straight to the Tree).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -55,7 +56,9 @@ def _child_scores(scores: SplitScores, first: Tensor, last: Tensor) -> Tensor:
 
 
 def _decode_top_down(scores: SplitScores) -> Bracketing:
-    index = torch.arange(len(scores.starts), device=scores.strength.device)
+    index = torch.arange(len(scores), device=scores.strength.device)
+    # Every EDU and border is asked for many times.
+    scores = replace(scores, edus=scores.edus[index], borders=scores.borders[index[:-1]])
 
     def values(first: int, last: int) -> Tensor:
         borders = index[first:last]
@@ -68,5 +71,5 @@ def _decode_top_down(scores: SplitScores) -> Bracketing:
 TOP_DOWN = Design(lambda scores, nodes: _loss(scores, nodes, _child_scores), _decode_top_down)
 DISTANCE = Design(
     lambda scores, nodes: _loss(scores, nodes, lambda scores, first, _: scores.strength.expand(len(first), -1)),
-    lambda scores: _decode(len(scores.starts), lambda first, last: scores.strength[first:last]),
+    lambda scores: _decode(len(scores), lambda first, last: scores.strength[first:last]),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -12,10 +12,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.parsers.edu_vectors import EDULayout
+from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
 
 Matrix = NDArray[np.floating[Any]]
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
+# Factors of so many EDUs are kept; those of longer documents are computed where they are asked for.
+PIECE = 4096
+
+
+class Rows(Protocol):
+    """A matrix, of which some rows are asked for at a time."""
+
+    def __getitem__(self, index: Tensor) -> Tensor:
+        """Return the rows `(index, width)`."""
 
 
 @dataclass(frozen=True)
@@ -26,39 +36,37 @@ class SplitScores:
     `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only.
 
     Attributes:
-        starts: `(edus, rank)` each EDU as the first of a left child.
-        ends: `(edus, rank)` each EDU as the last of a right child.
-        left_borders: `(edus - 1, rank)` the border after each EDU as the end of a left child.
-        right_borders: `(edus - 1, rank)` the same border as the start of a right child.
+        edus: `(edus, 3 * rank)` each EDU as the first of a left child, and as the last of a right child; its topics.
+        borders: `(edus - 1, 4 * rank + 1)` the border after each EDU as the end of a left child, and as the start of a
+            right child; its weights for the mean topic of a left child, and of a right child; what is its strength
+            apart from layout.
         strength: `(edus - 1,)` score of each border, independent of the span.
         left_sizes: `(buckets + 1,)` score of left children by size.
         right_sizes: `(buckets + 1,)` score of right children by size.
         totals: `(edus + 1, rank)` running sums of the EDUs' topic vectors; a span's mean is a difference of two.
-        left_topics: `(edus - 1, rank)` each border's weights for the mean topic of a left child.
-        right_topics: `(edus - 1, rank)` each border's weights for the mean topic of a right child.
         cohesion: Scores of spans by their words and layout, if the network has them.
     """
 
-    starts: Tensor
-    ends: Tensor
-    left_borders: Tensor
-    right_borders: Tensor
+    edus: Rows
+    borders: Rows
     strength: Tensor
     left_sizes: Tensor
     right_sizes: Tensor
-    totals: Tensor
-    left_topics: Tensor
-    right_topics: Tensor
+    totals: Rows
     cohesion: Cohesion | None = None
+
+    def __len__(self) -> int:
+        """Return the number of EDUs."""
+        return len(self.strength) + 1
 
     def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
-        scores = self._left(firsts, borders)
+        scores = self._left(firsts, borders, self.edus[firsts], self.borders[borders])
         return scores if self.cohesion is None else scores + self.cohesion.left(firsts, borders)
 
     def right(self, borders: Tensor, lasts: Tensor) -> Tensor:
         """Return `(borders, lasts)`: scores of right children from after each border to each last EDU."""
-        scores = self._right(borders, lasts)
+        scores = self._right(borders, lasts, self.borders[borders], self.edus[lasts])
         return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
 
     def chart(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,24 +81,29 @@ class SplitScores:
             border and last block.
         """
         borders = lasts[:-1]
-        left, right = self._left(firsts, borders), self._right(borders, lasts)
+        of_firsts, of_borders = self.edus[firsts], self.borders[borders]
+        of_lasts = of_firsts if torch.equal(firsts, lasts) else self.edus[lasts]
+        left = self._left(firsts, borders, of_firsts, of_borders)
+        right = self._right(borders, lasts, of_borders, of_lasts)
         if self.cohesion is None or not len(borders):
             return left, right
         left_cohesion, right_cohesion = self.cohesion.both(firsts, lasts)
         return left + left_cohesion[:, :-1], right + right_cohesion[1:]
 
-    def _left(self, firsts: Tensor, borders: Tensor) -> Tensor:
+    def _left(self, firsts: Tensor, borders: Tensor, of_firsts: Tensor, of_borders: Tensor) -> Tensor:
+        ends, _, topics, _ = of_borders[:, :-1].chunk(4, dim=-1)
         before = borders[None, :] - firsts[:, None]
-        scores = self.starts[firsts] @ self.left_borders[borders].T + self.strength[borders]
-        topics = self.left_topics[borders].to(self.totals.dtype)
+        scores = of_firsts.chunk(3, dim=-1)[0] @ ends.T + self.strength[borders]
+        topics = topics.double()
         whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
         means = (whole / (before + 1).clamp_min(1)).to(scores.dtype)
         return scores + self.left_sizes[_buckets(before)] + means
 
-    def _right(self, borders: Tensor, lasts: Tensor) -> Tensor:
+    def _right(self, borders: Tensor, lasts: Tensor, of_borders: Tensor, of_lasts: Tensor) -> Tensor:
+        _, starts, _, topics = of_borders[:, :-1].chunk(4, dim=-1)
         after = lasts[None, :] - borders[:, None] - 1
-        scores = self.right_borders[borders] @ self.ends[lasts].T
-        topics = self.right_topics[borders].to(self.totals.dtype)
+        scores = starts @ of_lasts.chunk(3, dim=-1)[1].T
+        topics = topics.double()
         whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
         means = (whole / (after + 1).clamp_min(1)).to(scores.dtype)
         return scores + self.right_sizes[_buckets(after)] + means
@@ -120,31 +133,43 @@ class SplitScorer(nn.Module):
 
     def forward(self, states: Tensor, layout: EDULayout) -> SplitScores:
         """Return the scores of a document of EDU states `(edus, hidden)`."""
-        scale = self.rank**-0.5
-        starts, ends, topics = self.outer(states).split(self.rank, dim=-1)
-        # In float64: the difference of two sums over a long document keeps its digits.
-        topics = topics.double() * scale
-        totals = torch.cat([topics.new_zeros(1, self.rank), topics.cumsum(dim=0)])
-        borders = self.border(torch.cat([states[:-1], states[1:]], dim=-1))
-        left_borders, right_borders, left_topics, right_topics, strength = borders.split([self.rank] * 4 + [1], dim=-1)
+        edus = _Computed(lambda some: self._edu_factors(states[some]), len(states), states.device)
+        borders = _Computed(lambda some: self._border_factors(states, some), len(states) - 1, states.device)
+        topics, first = states.new_empty(len(states), self.rank), 0
+        for factors in edus.pieces():
+            topics[first : first + len(factors)] = factors[:, 2 * self.rank :]
+            first += len(factors)
+        strength = torch.cat([factors[:, -1:].clone() for factors in borders.pieces()])
+        strength = strength + self.opening(layout.openings[1:-1])
         cohesion = None
         if self.cohesion is not None:
             assert layout.bags is not None, "ParserNetwork.layout computes bags for networks with cohesion"
             cohesion = self.cohesion(layout.bags, layout.openings)
-        strength = (strength + self.opening(layout.openings[1:])).squeeze(-1)
-        return SplitScores(
-            starts * scale,
-            ends * scale,
-            left_borders,
-            right_borders,
-            strength,
-            self.left_sizes,
-            self.right_sizes,
-            totals,
-            left_topics,
-            right_topics,
-            cohesion,
-        )
+        sizes = self.left_sizes, self.right_sizes
+        return SplitScores(edus, borders, strength.squeeze(-1), *sizes, RunningSums(topics, self.rank**-0.5), cohesion)
+
+    def _edu_factors(self, states: Tensor) -> Tensor:
+        outermost, topics = self.outer(states).split([2 * self.rank, self.rank], dim=-1)
+        return torch.cat([outermost * self.rank**-0.5, topics], dim=-1)
+
+    def _border_factors(self, states: Tensor, borders: Tensor) -> Tensor:
+        factors: Tensor = self.border(torch.cat([states[borders], states[borders + 1]], dim=-1))
+        return factors
+
+
+class _Computed:
+    """Rows `(rows, width)` that are computed once if they are few, and whenever they are asked for if they are many."""
+
+    def __init__(self, compute: Callable[[Tensor], Tensor], rows: int, device: torch.device) -> None:
+        self._compute, self._index = compute, torch.arange(rows, device=device)
+        self._few = compute(self._index) if rows <= PIECE else None
+
+    def __getitem__(self, index: Tensor) -> Tensor:
+        return self._compute(index) if self._few is None else self._few[index]
+
+    def pieces(self) -> Iterator[Tensor]:
+        """Yield all rows, some at a time."""
+        return (self[some] for some in torch.split(self._index, PIECE))
 
 
 @dataclass(frozen=True)

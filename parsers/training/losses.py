@@ -122,7 +122,7 @@ class ParserObjective(nn.Module):
             smoothing = recipe.smoothing if target.expected is None else 0.0
             passes = [
                 torch.nn.functional.cross_entropy(found, wanted, label_smoothing=smoothing, reduction="sum")
-                for found in network.label(vector, state, layout, target.nodes)
+                for found in network.label(state, layout, network.edges(vector, layout), target.nodes)
             ]
             labels = labels + torch.stack(passes).mean()
         nodes = sum(len(target.nodes) for target in targets)

@@ -104,7 +104,7 @@ class Teachers:
         state = network.edus(vectors, [layout])[0]
         view = span_posterior(network.splits(state, layout))
         nodes = best_tree(view.spans) if first is None else first["nodes"]
-        logits = network.label(vectors[0], state, layout, nodes)[-1]
+        logits = network.label(state, layout, network.edges(vectors[0], layout), nodes)[-1]
         return {
             "edu_starts": edus,
             "sentence_starts": sentences,

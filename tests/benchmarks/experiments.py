@@ -27,12 +27,14 @@ from rouge_score.rouge_scorer import RougeScorer
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from discsum.baselines import baseline
+from discsum.constants import UNITS
 from discsum.data.pairs import Pair, PairSource
 from discsum.data.shards import Record, schema, write_shard
 from discsum.encoder.synthesizer import Synthesizer, SynthesizerConfig
 from discsum.metrics.rouge import METRICS, rouge
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
+from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.scoring import extract
 from discsum.selection import Budget, Policy
@@ -56,7 +58,7 @@ def stages(pairs: list[Pair], folder: Path) -> None:
     """Print what each stage of preprocessing costs on one thread."""
     parser = Parser.from_pretrained()
     encoded = parser.encode([pairs[0].text])
-    parsing = seconds(lambda: encoded.extend(parser.encode([pair.text for pair in pairs])))
+    parsing = seconds(lambda: encoded.extend(parser.encode([pair.text for pair in pairs], keep=UNITS)))
     documents = encoded[1:]
     encoder = UnitEncoder.load("contextual", parser)
     labels: list[dict[str, object]] = []
@@ -69,7 +71,8 @@ def stages(pairs: list[Pair], folder: Path) -> None:
 
     def pool() -> None:
         for item in documents:
-            vectors.append({unit: encoder.of(item, unit).half().numpy() for unit in ("sentence", "edu")})
+            parsed = with_vectors(item, parser)
+            vectors.append({unit: encoder.of(parsed, unit).half().numpy() for unit in UNITS})
 
     def write() -> None:
         records = [

@@ -20,6 +20,7 @@ from discsum.data.tables import Failure
 from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import with_vectors
+from discsum.parsers.reading import SUBWORDS
 from discsum.selection import select, usual_policy
 from discsum.summarizer import query
 from discsum.summarizer.loading import load_scorer
@@ -50,7 +51,7 @@ def main() -> None:
     scorers = [load_scorer(name) for name in MODELS]
     found: dict[tuple[str, str, float], list[tuple[str, str, str, str]]] = {}
     for pair in pairs:
-        item = with_vectors(parser_of_all.encode([pair.text])[0], parser_of_all)
+        item = with_vectors(parser_of_all.encode([pair.text], keep=[SUBWORDS])[0], parser_of_all)
         scores = {scorer.name: scorer.scores([item], "sentence")[0] for scorer in scorers}
         for line in pair.references[0].splitlines()[:2]:
             rare = " ".join(sorted(words(line), key=lambda word: (frequency[word], word))[:3])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from discsum.parsers.structure import cohesion as module
 from discsum.parsers.structure.cohesion import CONTEXTS, FEATURES, REACHES, SCALE, WIDTH, CohesionScorer, lexical_bags
 
 # Far more than the 1/16 that a product is off by on average.
@@ -29,7 +30,7 @@ def cohesion_of(bags, openings, inner=4):
     scorer = CohesionScorer(inner)
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter)
-    return scorer(torch.from_numpy(bags), torch.as_tensor(openings))
+    return scorer(torch.from_numpy(bags), torch.as_tensor([*openings, 3]))
 
 
 def test_products_are_those_of_bags_of_rare_words():
@@ -73,6 +74,14 @@ def test_a_word_has_one_direction_in_all_documents():
 def test_every_edu_has_a_vector(ids, starts):
     bags = lexical_bags(np.array(ids), np.array(starts))
     np.testing.assert_allclose(np.linalg.norm(bags, axis=1), 1.0, rtol=1e-5)
+
+
+def test_bags_do_not_depend_on_pieces(monkeypatch):
+    document = a_document(300, seed=2)
+    whole = lexical_bags(*document)
+    for size in (1, 7, 299, 300):
+        monkeypatch.setattr(module, "PIECE", size)
+        assert np.array_equal(lexical_bags(*document), whole)
 
 
 def seen(cohesion, firsts, lasts):
@@ -174,7 +183,7 @@ def test_no_spans_at_all():
 
 
 def test_it_begins_at_nothing_and_learns():
-    bags, openings = lexical_bags(*a_document(8, seed=5)), torch.tensor([3, 0, 1, 0, 2, 1, 0, 3])
+    bags, openings = lexical_bags(*a_document(8, seed=5)), torch.tensor([3, 0, 1, 0, 2, 1, 0, 3, 3])
     scorer = CohesionScorer(4)
     cohesion = scorer(torch.from_numpy(bags), openings)
     every = torch.arange(8)

@@ -1,13 +1,15 @@
 import nltk
-import numpy as np
 import pytest
 import tiny
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discsum
+from discsum.constants import UNITS
 from discsum.document import Document, Span
 from discsum.errors import InputError, MissingExtraError
+from discsum.parsers.reading import STATES, SUBWORDS
 from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.structure import DESIGNS
 
@@ -171,16 +173,19 @@ def test_what_cannot_be_is_refused():
 
 
 def test_encoding_gives_a_vector_a_subword():
-    encoded = PARSER.encode(["The old mill broke.", "", "rain"])
-    assert [item.vectors.shape for item in encoded] == [(len(item.subwords), 32) for item in encoded]
+    encoded = PARSER.encode(["The old mill broke.", "", "rain"], keep=[SUBWORDS])
+    assert [item.vectors[SUBWORDS].shape for item in encoded] == [(len(item.subwords), 32) for item in encoded]
     assert PARSER.encode([]) == []
 
 
 def test_a_parsed_document_keeps_its_units_and_tree():
     parsed = PARSER.parse(tiny.ARTICLE, id="mill")
-    (encoded,) = PARSER.vectors([parsed])
+    keep = [SUBWORDS, STATES, *UNITS]
+    (encoded,), (anew,) = PARSER.vectors([parsed], keep), PARSER.encode([tiny.ARTICLE], keep=keep)
     assert encoded.document is parsed
-    np.testing.assert_allclose(encoded.vectors, PARSER.encode([tiny.ARTICLE])[0].vectors, atol=1e-5)
+    assert encoded.vectors.keys() == anew.vectors.keys() == {*keep}
+    for name in keep:
+        torch.testing.assert_close(encoded.vectors[name], anew.vectors[name])
     bare = Document.from_spans(parsed.text, parsed.sentences, parsed.edus)
     grown = PARSER.encode([bare.text], sentences=bare.sentences, edus=[bare.edus])[0].document
     assert grown.edus == parsed.edus

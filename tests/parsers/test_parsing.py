@@ -72,7 +72,7 @@ def test_vectors_are_computed_once_for_several_models(summarizer_folders, monkey
     models = [ExtractiveSummarizer.from_pretrained(summarizer_folders["sentence"]) for _ in range(2)]
     item = ParsedDocument(models[0].parser.parse(tiny.ARTICLE))
     encodings, vectors = [], Parser.vectors
-    monkeypatch.setattr(Parser, "vectors", lambda self, texts: encodings.append(texts) or vectors(self, texts))
+    monkeypatch.setattr(Parser, "vectors", lambda self, *of: encodings.append(of) or vectors(self, *of))
     one, other = (model.scores([item], "sentence")[0].tolist() for model in models)
     assert one == other
     assert len(encodings) == 1
@@ -88,7 +88,7 @@ def test_texts_and_trees_in_their_order(parser, built):
     assert found[1].document == tree.with_id("b")
     assert [bool(item.vectors) for item in found] == [True, False, True]
     assert len(built) == 1
-    (encoded,) = ensure_parsed([items[1]], lambda: parser, vectors=True)
+    (encoded,) = ensure_parsed([items[1]], lambda: parser, keep=["edu"])
     assert encoded.vectors[parser.fingerprint].document == tree.with_id("b")
     assert len(built) == 1
 

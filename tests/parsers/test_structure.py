@@ -17,6 +17,7 @@ from discsum.parsers.structure import (
     design,
     inside_outside,
 )
+from discsum.parsers.structure import scores as module
 from discsum.parsers.structure.cohesion import CohesionScorer
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.tree import Node, RSTTree
@@ -30,16 +31,12 @@ def random_scores(edus, seed, rank=3, scale=1.0):
 
     borders, sizes = max(0, edus - 1), len(SIZE_BUCKETS) + 1
     return SplitScores(
-        draw(edus, rank),
-        draw(edus, rank),
-        draw(borders, rank),
-        draw(borders, rank),
+        draw(edus, 3 * rank),
+        draw(borders, 4 * rank + 1),
         draw(borders),
         draw(sizes),
         draw(sizes),
         draw(edus + 1, rank),
-        draw(borders, rank),
-        draw(borders, rank),
     )
 
 
@@ -49,10 +46,12 @@ def bucket(size):
 
 def split_score(scores, first, split, last):
     """The score of a split, written out: a scalar tensor."""
-    left = scores.starts[first] @ scores.left_borders[split] + scores.left_sizes[bucket(split - first + 1)]
-    right = scores.right_borders[split] @ scores.ends[last] + scores.right_sizes[bucket(last - split)]
-    left = left + (scores.totals[split + 1] - scores.totals[first]) @ scores.left_topics[split] / (split - first + 1)
-    right = right + (scores.totals[last + 1] - scores.totals[split + 1]) @ scores.right_topics[split] / (last - split)
+    start, end = scores.edus[first].chunk(3)[0], scores.edus[last].chunk(3)[1]
+    left_border, right_border, left_topic, right_topic = scores.borders[split][:-1].chunk(4)
+    left = start @ left_border + scores.left_sizes[bucket(split - first + 1)]
+    right = right_border @ end + scores.right_sizes[bucket(last - split)]
+    left = left + (scores.totals[split + 1] - scores.totals[first]) @ left_topic / (split - first + 1)
+    right = right + (scores.totals[last + 1] - scores.totals[split + 1]) @ right_topic / (last - split)
     return left + right + scores.strength[split]
 
 
@@ -83,7 +82,7 @@ def to_tree(edus, bracketing):
 
 
 def matrices(scores):
-    index = torch.arange(len(scores.starts))
+    index = torch.arange(len(scores))
     left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
     return inside_outside.by_width(left.detach().numpy(), right.detach().numpy())
 
@@ -128,13 +127,20 @@ def test_chart_loss_and_gradients(edus):
         assert_same_gradients(found, expected, scores)
 
 
+def layout_of(edus):
+    index = torch.arange(edus)
+    bags = torch.nn.functional.normalize(torch.randn(edus, 5), dim=1)
+    return EDULayout(index, index + 1, torch.randint(0, 4, (edus + 1,)), bags)
+
+
 def cohesion_of(edus, seed):
     """A cohesion whose scores are no small matter, and its scorer."""
     torch.manual_seed(seed)
     scorer = CohesionScorer(4)
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter)
-    return scorer(torch.nn.functional.normalize(torch.randn(edus, 8)), torch.randint(0, 4, (edus,))), scorer
+    layout = layout_of(edus)
+    return scorer(layout.bags, layout.openings), scorer
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
@@ -282,11 +288,29 @@ def test_sections_are_cut_at_strong_borders(monkeypatch):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
+@torch.inference_mode()
+def test_factors_that_are_not_kept_are_the_same(name, monkeypatch):
+    torch.manual_seed(7)
+    scorer, states, layout = SplitScorer(8, rank=4, cohesion=3).eval(), torch.randn(700, 8), layout_of(700)
+    every, far = torch.arange(700), torch.arange(0, 700, 9)
+    whole = scorer(states, layout)
+    for size in (1, 64, 699):
+        monkeypatch.setattr(module, "PIECE", size)
+        found = scorer(states, layout)
+        for one, other in zip(found.chart(far, far + 3), whole.chart(far, far + 3), strict=True):
+            torch.testing.assert_close(one, other)
+        torch.testing.assert_close(found.left(every[:9], every[5:30]), whole.left(every[:9], every[5:30]))
+        torch.testing.assert_close(found.totals[every], whole.totals[every], atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(found.strength, whole.strength)
+        assert design(name).decode(found).nodes.tolist() == design(name).decode(whole).nodes.tolist()
+
+
+@pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("edus", [1, 2, 3, 500, 3000])
 def test_every_design_at_every_length(name, edus):
     torch.manual_seed(edus)
     scorer = SplitScorer(8, rank=4, cohesion=3)
-    layout = EDULayout(torch.arange(edus), torch.randint(0, 4, (edus,)), torch.randn(edus, 5))
+    layout = layout_of(edus)
     with torch.no_grad():
         scores = scorer(torch.randn(edus, 8), layout)
         found = design(name).decode(scores)

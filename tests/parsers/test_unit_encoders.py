@@ -5,7 +5,9 @@ import pytest
 import tiny
 import torch
 
+from discsum.constants import UNITS
 from discsum.errors import InputError
+from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 
 TEXTS = [tiny.ARTICLE, "The river rose. " + "Rain " * 100, "Mill"]
@@ -13,7 +15,7 @@ TEXTS = [tiny.ARTICLE, "The river rose. " + "Rain " * 100, "Mill"]
 
 @pytest.fixture(scope="module")
 def encoded(parser):
-    return parser.encode(TEXTS)
+    return [with_vectors(item, parser) for item in parser.encode(TEXTS, keep=UNITS)]
 
 
 @pytest.mark.parametrize("name", ["contextual", "discourse", "isolated", "encoder"])

@@ -13,6 +13,7 @@ from discsum.baselines import BASELINES
 from discsum.errors import InputError, InputWarning
 from discsum.formats.html import page
 from discsum.parsers.parsing import with_vectors
+from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import ParsedDocument
 from discsum.summarizer.options import SummaryArguments, SummaryOptions
 from discsum.summarizer.query import SHARE, Query, combined
@@ -25,7 +26,7 @@ NEWS = (
 
 
 def parsed(text, parser):
-    return with_vectors(parser.encode([text])[0], parser)
+    return with_vectors(parser.encode([text], keep=[SUBWORDS])[0], parser)
 
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
@@ -33,19 +34,20 @@ def test_vectors_match_as_by_loops(parser, unit):
     item, text = parsed(tiny.ARTICLE, parser), "the old mill and the river"
     query = Query(text, parser)
     encoded = item.vectors[parser.fingerprint]
-    asked = parser.vectors([discsum.Document(text)])[0]
+    vectors = encoded.vectors[SUBWORDS]
+    asked = parser.vectors([discsum.Document(text)], [SUBWORDS])[0]
     kept = [
         vector / vector.norm()
-        for vector, start in zip(asked.vectors, asked.subwords.starts, strict=True)
+        for vector, start in zip(asked.vectors[SUBWORDS], asked.subwords.starts, strict=True)
         if text[start:].split()[0] not in ("the", "and")
     ]
     bounds, expected = [], []
     for span in item.document.units(unit):
         inside = [i for i, start in enumerate(encoded.subwords.starts) if span.start <= start < span.end]
         bounds.append((inside[0], inside[-1] + 1))
-        best = [max(float(one @ encoded.vectors[i] / encoded.vectors[i].norm()) for i in inside) for one in kept]
+        best = [max(float(one @ vectors[i] / vectors[i].norm()) for i in inside) for one in kept]
         expected.append(np.clip(np.mean(best), 0, 1))
-    np.testing.assert_allclose(query._vector_similarities(encoded.vectors, np.array(bounds)), expected, atol=1e-5)
+    np.testing.assert_allclose(query._vector_similarities(vectors, np.array(bounds)), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("model", [None, *BASELINES])

@@ -45,7 +45,9 @@ def test_sections_are_scored_one_by_one(summarizer):
     network = Synthesizer(replace(summarizer.network.config, max_units=3))
     short = ExtractiveSummarizer(network, summarizer.config, summarizer.parser)
     unit = short.config.unit
-    sections = list(unit_inputs(encoded.document, unit, short.encoder.of(encoded, unit), network.config))
+    sections = list(
+        unit_inputs(encoded.document, unit, short.encoder.of(ParsedDocument(encoded.document), unit), network.config)
+    )
     assert [section.first for section in sections] == list(range(0, len(whole.scores), 3))
     for section in sections:
         np.testing.assert_allclose(section.prior["matrix"].sum(dim=1), 1.0, atol=1e-6)
