@@ -5,10 +5,8 @@ import pytest
 import torch
 from small_trees import random_tree
 
-from discsum.document import Span
 from discsum.encoder.heads import HEADS, HeadConfig, UnitTree
 from discsum.encoder.synthesizer import InputBatch, Synthesizer, SynthesizerConfig, sinusoids
-from discsum.parsers.unit_encoders import pool
 
 
 def inputs(seed, units):
@@ -37,12 +35,3 @@ def test_sinusoids():
             angle = position / 10_000 ** (2 * pair / 6)
             assert table[row, 2 * pair] == pytest.approx(math.sin(angle), abs=1e-6)
             assert table[row, 2 * pair + 1] == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_pooling_takes_each_units_own_subwords():
-    vectors = torch.arange(12.0).view(6, 2)
-    starts = np.array([1, 4, 7, 10, 13, 16])
-    pooled = pool(vectors, starts, [Span(0, 6), Span(7, 9), Span(9, 10), Span(10, 20)])
-    expected = [vectors[:2].mean(0), vectors[2], torch.zeros(2), vectors[3:].mean(0)]
-    torch.testing.assert_close(pooled, torch.stack(expected))
-    assert pool(vectors, starts, []).shape == (0, 2)

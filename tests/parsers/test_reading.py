@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from discsum.constants import UNITS
+from discsum.document import Span
 from discsum.parsers import edu_vectors, encoder, gathered, long_lstm, reading, running_sums, segmenter, subwords
 from discsum.parsers.gathered import Gathered
 from discsum.parsers.long_lstm import run_in_pieces
@@ -177,3 +178,12 @@ def test_gathered_rows(sizes, part):
         assert rows.whole(3).equal(torch.cat(pieces))
     else:
         assert rows.whole(3).shape == (0, 3)
+
+
+def test_pooling_takes_each_units_own_subwords():
+    vectors = torch.arange(12.0).view(6, 2)
+    starts = np.array([1, 4, 7, 10, 13, 16])
+    pooled = reading.pool(vectors, starts, [Span(0, 6), Span(7, 9), Span(9, 10), Span(10, 20)])
+    expected = [vectors[:2].mean(0), vectors[2], torch.zeros(2), vectors[3:].mean(0)]
+    torch.testing.assert_close(pooled, torch.stack(expected))
+    assert reading.pool(vectors, starts, []).shape == (0, 2)
