@@ -35,6 +35,7 @@ def ensure_parsed(
     sentences: str = "model",
     edus: str = "model",
     keep: Collection[str] = (),
+    checked: bool = False,
 ) -> list[ParsedDocument]:
     """Return the parsed document of each item, in order; existing trees are kept.
 
@@ -44,6 +45,7 @@ def ensure_parsed(
         sentences: Where the sentences of texts come from, as in `Parser.parse`.
         edus: Where the EDUs of texts come from: `model`, or `newline` for one per line.
         keep: Which vectors are kept, as in `Parser.encode`; if any, documents that came with trees are encoded too.
+        checked: Whether it is said of documents that came with trees, too, what should be doubted of them.
     """
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
@@ -54,7 +56,7 @@ def ensure_parsed(
     return [
         with_vectors(next(found), parser())
         if item.document is None
-        else _completed(item.document.with_id(item.id), parser, sentences, keep)
+        else _completed(item.document.with_id(item.id), parser, sentences, keep, checked)
         for item in items
     ]
 
@@ -92,13 +94,12 @@ def encoding(item: ParsedDocument, parser: Parser, keep: Collection[str]) -> Enc
 
 
 def _completed(
-    document: Document, parser: Callable[[], Parser], sentences: str, keep: Collection[str]
+    document: Document, parser: Callable[[], Parser], sentences: str, keep: Collection[str], checked: bool
 ) -> ParsedDocument:
     if document.tree is not None:
-        if not keep:
-            return ParsedDocument(document)
-        return with_vectors(parser().vectors([parser().checked(document)], keep)[0], parser())
+        known = parser().checked(document) if checked else document
+        return with_vectors(parser().vectors([known], keep)[0], parser()) if keep else ParsedDocument(known)
     edus = [document.edus] if document.edus else None
-    known = document.sentences or sentences
-    found = parser().encode([document.text], sentences=known, edus=edus, ids=[document.id], keep=keep)
+    given = document.sentences or sentences
+    found = parser().encode([document.text], sentences=given, edus=edus, ids=[document.id], keep=keep)
     return with_vectors(found[0], parser())

@@ -29,7 +29,7 @@ NAMES = {
     "format": "dis html json networkx nltk rs3 rs4 rsd svg tree",
     "baseline": "ilp lead marcu random textrank tree-knapsack",
     "selector": "attention_pooling gru ideal mean_key mean_variance min_max model_free random",
-    "engine": "local",
+    "engine": "local ray",
 }
 
 
@@ -84,7 +84,7 @@ assert known == {suffix(name): name for name in readable()}
         (ORACLES, "rouge12", r"expected an oracle among bertsum, .*, got 'rouge12' \(did you mean rouge12-f\?\)$"),
         (FORMATS, "jsn", r"got 'jsn' \(did you mean json\?\)"),
         (BASELINES, "tree_knapsack", r"did you mean tree-knapsack\?"),
-        (ENGINES, "x", r"expected an engine among local, got 'x'$"),
+        (ENGINES, "x", r"expected an engine among local, ray, got 'x'$"),
     ],
 )
 def test_an_unknown_name_gets_a_suggestion(registry, name, message):

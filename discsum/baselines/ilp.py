@@ -34,7 +34,8 @@ class ILP(RootedSubtree):
         maximise sum_w z_w log(1 + tf(w))   subject to   z_w <= sum_{u contains w} x_u,   x_u <= x_head(u),
         sum_u x_u cost(u) <= budget,   x and z 0 or 1
 
-    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once.
+    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once. With
+    scores that are not its own, as those for a query, a word's gain is times the greatest score of a unit with it.
     """
 
     name = "ilp"
@@ -50,10 +51,13 @@ class ILP(RootedSubtree):
 
         found = content_words(unit_texts(document, unit))
         frequency = Counter(word for own in found for word in own)
+        weights = np.ones(len(found)) if np.array_equal(scores, self.score(document, unit)) else scores
         covered: dict[str, set[int]] = {}
+        weight: dict[str, float] = {}
         for place, own in enumerate(found):
             for word in own if subtrees.counted[place] else ():
                 covered.setdefault(word, set()).add(int(subtrees.nodes[place]))
+                weight[word] = max(weight.get(word, 0.0), float(weights[place]))
         nodes, words = len(subtrees.heads), sorted(covered)
         # Columns are nodes, then words; each row is (columns, coefficients), below a limit.
         rows = [(list(range(nodes)), subtrees.costs.tolist(), float(subtrees.capacity))]
@@ -65,7 +69,7 @@ class ILP(RootedSubtree):
         values = np.concatenate([np.array(row[1], dtype=np.float64) for row in rows])
         places = np.repeat(np.arange(len(rows)), [len(row[0]) for row in rows])
         matrix = csr_array((values, (places, columns)), shape=(len(rows), nodes + len(words)))
-        gains = np.concatenate([np.zeros(nodes), [np.log1p(frequency[word]) for word in words]])
+        gains = np.concatenate([np.zeros(nodes), [weight[word] * np.log1p(frequency[word]) for word in words]])
         with _standard_output_to_error():
             result = milp(
                 -gains,

@@ -72,7 +72,9 @@ class SummaryPipeline:
         unit, asked = self.policy.unit, self.query is not None
         # For models that read vectors, and queries, documents that came with trees are encoded too.
         keep = {*self.scorer.reads, *([SUBWORDS] if asked else [])}
-        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, keep=keep)
+        # What has a parser, or asks one, has learned from texts of its language.
+        checked = asked or self.scorer.parser is not None
+        parsed = ensure_parsed(items, self.parser, sentences=self.sentences, keep=keep, checked=checked)
         scores = self.scorer.scores(parsed, unit)
         if not asked:
             return [self._summary(item.document, values) for item, values in zip(parsed, scores, strict=True)]

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from discsum.errors import DiscsumError, InputError, WeightsError
+from discsum.errors import InputError, WeightsError
 from discsum.files import replacing
 from discsum.json_objects import parse_object
 from discsum.recipes.fields import differences
@@ -42,13 +42,10 @@ def save_checkpoint(
     values = {key: value for key, value in task.items() if not isinstance(value, Tensor)}
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     content = json.dumps(state | {"task": values})
-    try:
-        with replacing(folder / LAST) as partial:
-            # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors
-            # writes several in any order.
-            partial.write_bytes(save(whole, {"state": f"{_digest(whole, content)} {content}"}))
-    except SafetensorError as error:
-        raise DiscsumError(f"{folder / LAST}: expected to write a checkpoint, got {error}") from error
+    with replacing(folder / LAST) as partial:
+        # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors writes
+        # several in any order.
+        partial.write_bytes(save(whole, {"state": f"{_digest(whole, content)} {content}"}))
 
 
 def _digest(tensors: Mapping[str, Tensor], state: str) -> str:

@@ -10,6 +10,7 @@ import yaml
 from safetensors.torch import load_file
 from several_processes import run_together
 from small_treebank import gold
+from tokenizers import Tokenizer
 
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
