@@ -34,8 +34,8 @@ class ILP(RootedSubtree):
         maximise sum_w z_w log(1 + tf(w))   subject to   z_w <= sum_{u contains w} x_u,   x_u <= x_head(u),
         sum_u x_u cost(u) <= budget,   x and z 0 or 1
 
-    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once. With
-    scores that are not its own, as those for a query, a word's gain is times the greatest score of a unit with it.
+    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once.
+    With scores that are not its own, as those for a query, a word's gain is times the greatest score of its units.
     """
 
     name = "ilp"

@@ -43,8 +43,8 @@ def save_checkpoint(
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     content = json.dumps(state | {"task": values})
     with replacing(folder / LAST) as partial:
-        # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors writes
-        # several in any order.
+        # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors
+        # writes several in any order.
         partial.write_bytes(save(whole, {"state": f"{_digest(whole, content)} {content}"}))
 
 

@@ -172,8 +172,10 @@ def test_a_start_that_is_none(encoder_folder, treebank, tmp_path):
 
 
 def test_a_start_of_another_vocabulary(encoder_folder, undisturbed, treebank, tmp_path):
-    tokenizer = tiny.make_tokenizer()
-    tokenizer.add_tokens(["unheard"])
+    content = json.loads(tiny.make_tokenizer().to_str())
+    vocabulary = content["model"]["vocab"]
+    vocabulary["unheard"] = vocabulary.pop([*vocabulary][-1])
+    tokenizer = Tokenizer.from_str(json.dumps(content))
     Parser(undisturbed.task.parser, tokenizer, "other").save_pretrained(tmp_path / "other")
     with pytest.raises(InputError, match="start: expected a parser with the vocabulary of the recipe's encoder"):
         train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
