@@ -11,9 +11,9 @@ from discsum.data.engines import engine_of
 LIMIT = 180
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster():
-    """Two nodes of one CPU each."""
+    """Two nodes of one CPU each, for the tests of this folder."""
     pytest.importorskip("ray", reason='needs Ray: pip install "discsum[ray]"')
     with small_cluster() as cluster:
         yield cluster
