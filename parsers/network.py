@@ -105,9 +105,9 @@ class ParserNetwork(nn.Module):
         opens = np.zeros(len(subwords), dtype=bool)
         opens[sentence_starts] = True
         openings = np.append(opening_kinds(subwords, opens, edu_starts), OPENS_PARAGRAPH)
-        arrays = [torch.from_numpy(array).to(self.device) for array in (edu_starts, ends, openings)]
-        bags = lexical_bags(subwords.ids, edu_starts) if self.config.cohesion else None
-        return EDULayout(*arrays, None if bags is None else torch.from_numpy(bags).to(self.device))
+        bags = [lexical_bags(subwords.ids, edu_starts)] if self.config.cohesion else []
+        arrays = [edu_starts, ends, openings, *bags]
+        return EDULayout(*(torch.from_numpy(array).to(self.device) for array in arrays))
 
     def edges(self, vectors: Tensor, layout: EDULayout) -> Tensor | None:
         """Return `LabelInputs.edges` from subword vectors `(subwords, width)`; None if labels do not read them."""
