@@ -10,11 +10,9 @@ import yaml
 from safetensors.torch import load_file
 from several_processes import run_together
 from small_treebank import gold
-from tokenizers import Tokenizer
 
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
-from discsum.parsers.network import NetworkConfig, ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
@@ -164,43 +162,6 @@ def test_it_goes_on_without_the_parser_it_began_with(undisturbed, encoder_folder
     shutil.rmtree(first)
     rest, _ = train(settings, treebank, tmp_path / "killed")
     assert rest.log == whole.log
-
-
-def test_a_start_that_is_none(encoder_folder, treebank, tmp_path):
-    with pytest.raises(InputError, match="start: expected the folder of a trained parser, found no gone"):
-        train(recipe(encoder_folder, start="gone"), treebank, tmp_path / "run")
-
-
-def test_a_start_of_another_vocabulary(encoder_folder, undisturbed, treebank, tmp_path):
-    content = json.loads(tiny.make_tokenizer().to_str())
-    vocabulary = content["model"]["vocab"]
-    vocabulary["unheard"] = vocabulary.pop([*vocabulary][-1])
-    tokenizer = Tokenizer.from_str(json.dumps(content))
-    Parser(undisturbed.task.parser, tokenizer, "other").save_pretrained(tmp_path / "other")
-    with pytest.raises(InputError, match="start: expected a parser with the vocabulary of the recipe's encoder"):
-        train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
-
-
-def test_a_start_that_shares_nothing(encoder_folder, undisturbed, treebank, tmp_path):
-    sizes = {**tiny.SIZES, "hidden": 8, "rank": 4}
-    network = ParserNetwork(tiny.make_encoder(width=16), tiny.special_indices(), tiny.LABELS, NetworkConfig(**sizes))
-    Parser(network, tiny.make_tokenizer(), "other").save_pretrained(tmp_path / "other")
-    with pytest.raises(InputError, match="start: expected a parser that shares layers with this recipe's"):
-        train(recipe(encoder_folder, start=str(tmp_path / "other")), treebank, tmp_path / "run")
-
-
-def test_a_start_that_reads_less(encoder_folder, undisturbed, treebank):
-    folder = undisturbed.folder / "best"
-    network = {**tiny.SIZES, "label_rank": 4, "label_edges": 4, "label_heads": True}
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    task = ParserTask(recipe(encoder_folder, start=str(folder), network=network), *documents, "more")
-    lines = []
-    task.start(lines.append)
-    assert lines == [f"begins with the encoder, tagger, edus, splits, labels of {folder}"]
-    text = documents[0][0].text
-    # What it reads in addition has no effect yet.
-    found = Parser(task.parser, task.tokenizer, "tiny-gum").parse(text)
-    assert found == Parser.from_pretrained(folder).parse(text)
 
 
 def test_the_card_has_data_figures_and_recipe(undisturbed):

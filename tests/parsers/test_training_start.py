@@ -1,0 +1,51 @@
+"""Initialisation of a parser from a trained one."""
+
+import json
+
+import pytest
+import tiny
+from tokenizers import Tokenizer
+
+from discsum.errors import InputError
+from discsum.parsers.network import NetworkConfig, ParserNetwork
+from discsum.parsers.parser import Parser
+from discsum.parsers.training.start import initialise_from
+
+
+@pytest.fixture
+def trained(tmp_path):
+    tiny.make_parser().save_pretrained(tmp_path / "trained")
+    return str(tmp_path / "trained")
+
+
+def make_network(width=32, **changes):
+    sizes = NetworkConfig(**{**tiny.SIZES, **changes})
+    return ParserNetwork(tiny.make_encoder(seed=3, width=width), tiny.special_indices(), tiny.LABELS, sizes)
+
+
+def test_a_start_that_is_none():
+    with pytest.raises(InputError, match="start: expected the folder of a trained parser, found no gone"):
+        initialise_from(make_network(), tiny.make_tokenizer(), "gone")
+
+
+def test_a_start_of_another_vocabulary(trained):
+    content = json.loads(tiny.make_tokenizer().to_str())
+    vocabulary = content["model"]["vocab"]
+    vocabulary["unheard"] = vocabulary.pop([*vocabulary][-1])
+    with pytest.raises(InputError, match="start: expected a parser with the vocabulary of the recipe's encoder"):
+        initialise_from(make_network(), Tokenizer.from_str(json.dumps(content)), trained)
+
+
+def test_a_start_that_shares_nothing(trained):
+    with pytest.raises(InputError, match="start: expected a parser that shares layers with this recipe's"):
+        initialise_from(make_network(width=16, hidden=8, rank=4), tiny.make_tokenizer(), trained)
+
+
+def test_a_start_that_reads_less(trained):
+    network = make_network(label_rank=4, label_edges=4, label_heads=True)
+    copied = initialise_from(network, tiny.make_tokenizer(), trained)
+    assert copied == ["encoder", "tagger", "edus", "splits", "labels"]
+    # What it reads in addition has no effect yet.
+    earlier = Parser.from_pretrained(trained)
+    found = Parser(network, tiny.make_tokenizer(), earlier.name).parse(tiny.ARTICLE)
+    assert found == earlier.parse(tiny.ARTICLE)
