@@ -13,7 +13,7 @@ demo: $(VENV)/.installed
 	$(BIN)/discsum extract data/samples/harbour.txt --units 3
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 check: lint wheel
 

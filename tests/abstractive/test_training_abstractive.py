@@ -8,7 +8,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 from several_processes import run_together
-from small_news import write_table
+from small_training import recipe_fields, silent, training_loop
 from transformers import AutoModelForSeq2SeqLM
 
 from discsum.abstractive.recipe import AbstractiveRecipe
@@ -16,17 +16,12 @@ from discsum.abstractive.sparse.config import SETTINGS
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.pairs import PairData, pair_collection
-from discsum.abstractive.training.task import AbstractiveTask
 from discsum.errors import DiscsumError, InputError, WeightsError
 from discsum.persistence import CONFIG, WEIGHTS
-from discsum.training.loop import TrainingLoop
 
 
 def content(parser_folder, **changes):
     settings = {
-        "train": [{"path": "train.jsonl"}],
-        "validation": [{"path": "validation.jsonl"}],
-        "parser": str(parser_folder),
         "scratch": {
             "vocabulary": 300,
             "width": 16,
@@ -38,33 +33,14 @@ def content(parser_folder, **changes):
         },
         "source_tokens": 192,
         "target_tokens": 24,
-        "epochs": 2,
-        "batch": 8,
         "rate": 3e-3,
         "r": 2,
     }
-    return {**settings, **changes}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A folder with tables of texts to learn from and to choose by, and what is made of them once for all tests."""
-    folder = tmp_path_factory.mktemp("news")
-    write_table(folder / "train.jsonl", 0, 24)
-    write_table(folder / "validation.jsonl", 100, 106)
-    return folder
+    return recipe_fields(parser_folder, **settings | changes)
 
 
 def trainer(data, parser_folder, folder, **changes):
-    recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
-    needs = PairData.of(recipe)
-    both = (recipe.train, recipe.validation)
-    train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
-    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
-
-
-def silent(line):
-    pass
+    return training_loop(content(parser_folder, **changes), data, folder)
 
 
 @pytest.fixture(scope="module")

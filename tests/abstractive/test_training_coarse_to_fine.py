@@ -10,16 +10,14 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from several_processes import run_together
 from small_news import write_table
+from small_training import recipe_fields, silent, training_loop
 
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.pairs import PairData, pair_collection
-from discsum.abstractive.training.task import AbstractiveTask
 from discsum.errors import DiscsumError, InputError
 from discsum.persistence import CARD, CONFIG, WEIGHTS
-from discsum.training.loop import TrainingLoop
 from discsum.training.task import Step
 
 NETWORK = {"embedding_size": 12, "hidden_size": 16, "filters": 8, "filter_width": 3, "dropout": 0.0, "chunks": "8x10"}
@@ -28,38 +26,17 @@ NETWORK = {"embedding_size": 12, "hidden_size": 16, "filters": 8, "filter_width"
 def content(parser_folder, network=None, **changes):
     settings = {
         "family": "coarse_to_fine",
-        "train": [{"path": "train.jsonl"}],
-        "validation": [{"path": "validation.jsonl"}],
-        "parser": str(parser_folder),
         "network": NETWORK | (network or {}),
         "vocabulary": 90,
         "source_tokens": 80,
         "target_tokens": 16,
-        "epochs": 2,
-        "batch": 8,
         "rate": 1e-2,
     }
-    return {**settings, **changes}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("news")
-    write_table(folder / "train.jsonl", 0, 24)
-    write_table(folder / "validation.jsonl", 100, 106)
-    return folder
-
-
-def silent(line):
-    pass
+    return recipe_fields(parser_folder, **settings | changes)
 
 
 def trainer(data, parser_folder, folder, **changes):
-    recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
-    needs = PairData.of(recipe)
-    both = (recipe.train, recipe.validation)
-    train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
-    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
+    return training_loop(content(parser_folder, **changes), data, folder)
 
 
 def documents(run, count=3):

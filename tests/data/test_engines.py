@@ -105,5 +105,10 @@ def _interrupt(results, folder):
             time.sleep(0.05)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    threading.Thread(target=press, daemon=True).start()
-    next(results)
+    # A shell that runs the tests in its background ignores the signal for them.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=press, daemon=True).start()
+        next(results)
+    finally:
+        signal.signal(signal.SIGINT, before)

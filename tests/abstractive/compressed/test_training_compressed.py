@@ -4,18 +4,15 @@ import json
 
 import pytest
 import torch
-from small_news import write_table
+from small_training import recipe_fields, silent, training_loop
 from typer.testing import CliRunner
 
 from discsum.abstractive.compressed.family import CompressedFamily
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.pairs import PairData, pair_collection
-from discsum.abstractive.training.task import AbstractiveTask
 from discsum.cli.app import app
 from discsum.errors import InputError
 from discsum.persistence import CARD, CONFIG, WEIGHTS
-from discsum.training.loop import TrainingLoop
 
 NETWORK = {"width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 96, "dropout": 0.0}
 
@@ -23,39 +20,19 @@ NETWORK = {"width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 96, "
 def content(parser_folder, **changes):
     settings = {
         "family": "compressed",
-        "train": [{"path": "train.jsonl"}],
-        "validation": [{"path": "validation.jsonl"}],
-        "parser": str(parser_folder),
         "network": NETWORK,
         # Fewer than there are words: the rest is copied.
         "vocabulary": 30,
         "source_tokens": 80,
         "target_tokens": 16,
         "epochs": 3,
-        "batch": 8,
         "rate": 1e-2,
     }
-    return {**settings, **changes}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("news")
-    write_table(folder / "train.jsonl", 0, 24)
-    write_table(folder / "validation.jsonl", 100, 106)
-    return folder
-
-
-def silent(line):
-    pass
+    return recipe_fields(parser_folder, **settings | changes)
 
 
 def trainer(data, parser_folder, folder, **changes):
-    recipe = AbstractiveRecipe.from_dict(content(parser_folder, **changes))
-    needs = PairData.of(recipe)
-    both = (recipe.train, recipe.validation)
-    train, validation = (pair_collection(sources, data, needs, data / "datasets", silent) for sources in both)
-    return TrainingLoop(AbstractiveTask(recipe, train, validation, "tiny", "A note.", silent), folder)
+    return training_loop(content(parser_folder, **changes), data, folder)
 
 
 @pytest.fixture(scope="module")
