@@ -82,6 +82,8 @@ class Job:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
                 with run.guard(item), progress.hidden(writer.on_terminal):
                     write(item, result)
+                    if not item.text.strip():
+                        say(f"discsum: {item.source}: expected some text, got none; its result is empty")
                 run.show(progress)
             if not (run.done or run.skipped or run.failed):
                 writer.write_nothing()

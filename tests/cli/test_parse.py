@@ -125,7 +125,10 @@ def test_edus_and_sentences_from_lines(parse, tmp_path):
 @pytest.mark.parametrize("format", ["tree", "json"])
 def test_empty_texts(parse, format, text):
     result = parse("-", "-f", format, stdin=text.encode())
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (
+        0,
+        "discsum: standard input: expected some text, got none; its result is empty\n",
+    )
     if format == "json":
         data = json.loads(result.out)
         assert (data["text"], data["edus"], data["nodes"]) == (text, [], None)
