@@ -102,6 +102,10 @@ class Family(ABC, Generic[Recipe]):
             InputError: A document without the sentences or the tree that the model needs.
         """
 
+    def target(self, reference: str) -> str:
+        """Return what is learned of a reference, which has one sentence a line."""
+        return " ".join(reference.split())
+
     def target_ids(
         self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
     ) -> Tensor:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
+from discsum.abstractive.vocabulary import TAGS
 from discsum.errors import InputError
 
 
@@ -41,7 +42,7 @@ class Penalties:
         """
         options, processors = dict(generation), list(generation.get("logits_processor") or [])
         if self.block_trigrams:
-            processors.append(TrigramBlocker(full_stops(tokenizer)))
+            processors.append(TrigramBlocker(sentence_ends(tokenizer)))
         if self.length is None and self.coverage is None:
             yield options | ({"logits_processor": processors} if processors else {})
             return
@@ -158,7 +159,9 @@ class TrigramBlocker(LogitsProcessor):
         return scores
 
 
-def full_stops(tokenizer: Any) -> frozenset[int]:
-    """Return the tokens that are a full stop, whatever stands before them."""
+def sentence_ends(tokenizer: Any) -> frozenset[int]:
+    """Return the tokens that are a full stop, whatever stands before them, and tags of sentences."""
     ids = {token for text in (".", "a.", "a .") for token in tokenizer(text, add_special_tokens=False)["input_ids"]}
-    return frozenset(one for one in ids if tokenizer.decode([one]).strip() == ".")
+    words = tokenizer.get_vocab()
+    tags = {words[tag] for tag in TAGS if tag in words}
+    return frozenset(tags | {one for one in ids if tokenizer.decode([one]).strip() == "."})

@@ -106,7 +106,7 @@ def measure_encoders(
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
         summarizer = AbstractiveSummarizer.from_pretrained(name)
-        targets = [" ".join(pair.references[0].split()) for pair in pairs]
+        targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
         accuracy, perplexity, training = _learned(summarizer, documents, targets)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):

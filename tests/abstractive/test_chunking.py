@@ -8,7 +8,7 @@ from small_trees import document_of, random_tree
 
 from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, subtrees, text_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer, read_vectors
+from discsum.abstractive.vocabulary import make_word_tokenizer, read_vectors
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.tree import Node, RSTTree

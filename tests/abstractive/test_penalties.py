@@ -16,8 +16,8 @@ from discsum.abstractive.penalties import (
     Penalties,
     TrigramBlocker,
     coverage_penalty,
-    full_stops,
     length_penalty,
+    sentence_ends,
 )
 from discsum.abstractive.scratch import make_tokenizer
 from discsum.errors import InputError
@@ -165,8 +165,8 @@ def test_trigrams_with_a_full_stop_may_be_repeated():
 
 def test_full_stops():
     tokenizer = make_tokenizer(["A cat. A dog ."], 300)
-    assert len(full_stops(tokenizer)) == 2
-    assert {tokenizer.decode([one]).strip() for one in full_stops(tokenizer)} == {"."}
+    assert len(sentence_ends(tokenizer)) == 2
+    assert {tokenizer.decode([one]).strip() for one in sentence_ends(tokenizer)} == {"."}
 
 
 def test_penalties_that_rank_nothing(toy):

@@ -9,7 +9,7 @@ from small_news import pairs, write_table
 
 from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
+from discsum.abstractive.vocabulary import make_word_tokenizer
 
 SIZES = {"embedding_size": 8, "hidden_size": 12, "filters": 8, "filter_width": 3, "init_range": 1.0}
 

@@ -8,9 +8,9 @@ from small_trees import document_of, random_tree
 from discsum.abstractive.analysis.chunk_maps import ChunkMaps, chunk_maps
 from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
 from discsum.experiments.coarse_to_fine import highlights, measure_chunks, perplexity

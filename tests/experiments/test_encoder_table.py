@@ -6,12 +6,12 @@ import pytest
 import torch
 from small_trees import document_of, random_tree
 
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
 from discsum.abstractive.compressed import compress
 from discsum.abstractive.compressed.family import CompressedFamily
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
 from discsum.experiments.faster_encoders import measure_encoders

@@ -122,6 +122,6 @@ def rouge_at_r(
 def _mass(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> float:
     layers: list[NDArray[np.float32]] = [
         (one.attention * one.kept[:, None]).sum(dim=-1).mean(dim=(0, 1)).float().cpu().numpy()
-        for one in record_attention(summarizer, document, " ".join(reference.split()))
+        for one in record_attention(summarizer, document, summarizer.family.target(reference))
     ]
     return float(np.mean(layers))

@@ -16,9 +16,9 @@ from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.objective import MovingBaseline, policy_loss, returns_of, rewards_of
 from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe, Network
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer, read_vectors
 from discsum.abstractive.family import IGNORED, Family, FamilyCard
 from discsum.abstractive.folder import load_model, load_tokenizer
+from discsum.abstractive.vocabulary import make_word_tokenizer, read_vectors
 from discsum.document import Document
 from discsum.errors import InputError
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
 from discsum.abstractive.compressed.calls import borders_of
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.conversion import compress
@@ -18,6 +17,7 @@ from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.compressed.recipe import CompressedRecipe
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
+from discsum.abstractive.vocabulary import CLOSE, OPEN, make_word_tokenizer
 from discsum.document import Document
 from discsum.errors import InputError
 
@@ -70,6 +70,18 @@ class CompressedFamily(Family[CompressedRecipe]):
         ids = extended_ids(self.tokenizer, self.texts(documents), encoding, self._words(documents, encoding))
         return {"source_ids": ids.to(self.model.device), **borders_of(self.model, documents, encoding)}
 
+    @property
+    def tagged(self) -> bool:
+        """Whether the sentences of summaries have tags."""
+        return CLOSE in self.tokenizer.get_vocab()
+
+    def target(self, reference: str) -> str:
+        """Return a reference, with tags around its sentences if the model writes them."""
+        if not self.tagged:
+            return super().target(reference)
+        lines = (" ".join(line.split()) for line in reference.splitlines())
+        return " ".join(f"{OPEN} {line} {CLOSE}" for line in lines if line)
+
     def target_ids(
         self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
     ) -> Tensor:
@@ -77,8 +89,19 @@ class CompressedFamily(Family[CompressedRecipe]):
         return extended_ids(self.tokenizer, targets, written, self._words(documents, encoding))
 
     def decode(self, generated: Tensor, documents: Sequence[Document], encoding: BatchEncoding) -> list[str]:
-        """Return texts with the words that were copied."""
-        return decoded(self.tokenizer, generated, self._words(documents, encoding))
+        """Return texts with the words that were copied, one sentence a line if the model writes tags."""
+        words = self._words(documents, encoding)
+        if not self.tagged:
+            return decoded(self.tokenizer, generated, words)
+        close = self.tokenizer.convert_tokens_to_ids(CLOSE)
+        texts = []
+        for row, own in zip(generated, words, strict=True):
+            # The rows of one summary: its sentences, and what was written after the last of them.
+            ends = (row == close).nonzero().flatten() + 1
+            sentences = row.tensor_split(ends.cpu())
+            found = (decoded(self.tokenizer, sentence[None], [own])[0] for sentence in sentences)
+            texts.append("\n".join(text for text in found if text))
+        return texts
 
     def _words(self, documents: Sequence[Document], encoding: BatchEncoding) -> list[dict[str, int]]:
         return unknown_words(self.tokenizer, self.texts(documents), encoding)
@@ -114,8 +137,15 @@ class CompressedFamily(Family[CompressedRecipe]):
                 _compress(family.model, recipe.encoder)
             elif family.encoder != recipe.encoder:
                 raise InputError(f"encoder: expected that of {recipe.model}, {family.encoder}, got {recipe.encoder}")
+            if family.tagged != recipe.sentence_tags:
+                raise InputError(
+                    f"sentence_tags: expected {str(family.tagged).lower()} as of {recipe.model}, got "
+                    f"{str(recipe.sentence_tags).lower()}"
+                )
             return family
-        tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase, merge_numbers=False)
+        tokenizer = make_word_tokenizer(
+            texts(), recipe.vocabulary, lowercase=recipe.lowercase, merge_numbers=False, tags=recipe.sentence_tags
+        )
         report(f"{len(tokenizer):,} words")
         model = _make_model(recipe, tokenizer)
         if recipe.encoder is not None:

@@ -48,6 +48,9 @@ class CompressedRecipe(AbstractiveRecipe):
     encoder: Annotated[
         CompressionConfig | None, about("How the encoder is compressed; none for attention of all tokens to all.")
     ] = None
+    sentence_tags: Annotated[
+        bool, about("Whether summaries are learned with the tags <t> and </t> around each line of a reference.")
+    ] = False
     smoothing: Annotated[
         Share, about("Share of a label's probability that the whole vocabulary gets (Szegedy et al. 2016).")
     ] = 0.1

@@ -181,6 +181,6 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
                 reference = example.references[random.integers(len(example.references))]
             else:
                 reference = "\n".join([line for line in example.references[0].splitlines() if line.strip()][:most])
-            return example.document, " ".join(reference.split())
+            return example.document, self.family.target(reference)
         words, shuffle = int(self.recipe.source_tokens / TOKENS_A_WORD), self.recipe.task == "denoise"
         return noised(example.document, words, self.summarizer.tokenizer.mask_token, random, shuffle=shuffle)

@@ -8,9 +8,13 @@ from small_training import recipe_fields, silent, training_loop
 from typer.testing import CliRunner
 
 from discsum.abstractive.compressed.family import CompressedFamily
+from discsum.abstractive.penalties import sentence_ends
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode
+from discsum.abstractive.vocabulary import TAGS
 from discsum.cli.app import app
+from discsum.document import Document, Span
 from discsum.errors import InputError
 from discsum.persistence import CARD, CONFIG, WEIGHTS
 
@@ -94,6 +98,30 @@ def test_the_folder_says_what_the_model_is(begun, tmp_path):
     assert "overlapping blocks, 3 a text, of convolved keys and values, one for 2 tokens" in card
     assert "tags: [summarization, abstractive, compressed-encoder]" in card
     assert "Cross-entropy with label smoothing 0.1" in card
+
+
+def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_path):
+    run = trainer(data, parser_folder, tmp_path / "run", sentence_tags=True, epochs=1)
+    run.run(silent)
+    family = CompressedFamily.load(str(tmp_path / "run" / "best"))
+    tokenizer, document = family.tokenizer, run.task.validation[0].document
+    target = family.target("It rained.\n\n The river  rose.\n")
+    assert target == "<t> It rained. </t> <t> The river rose. </t>"
+    # Words that the vocabulary lacks are copied from the text, tags never.
+    text = Document("It rained. The river rose.", (Span(0, 10), Span(11, 26)))
+    batch = encode(family, [text], [target], 80, 16)
+    labels = batch.inputs["labels"][0].tolist()
+    tags = [tokenizer.convert_tokens_to_ids(tag) for tag in TAGS]
+    assert [labels.count(tag) for tag in tags] == [2, 2]
+    read = tokenizer([text.text], return_tensors="pt")
+    assert family.decode(batch.inputs["labels"], [text], read) == ["it rained.\nthe river rose."]
+    # A sentence that was not ended, and nothing at all.
+    assert family.decode(batch.inputs["labels"][:, : labels.index(tags[1])], [text], read) == ["it rained."]
+    assert family.decode(batch.inputs["labels"][:, :0], [text], read) == [""]
+    assert sentence_ends(tokenizer) >= set(tags)
+    assert not set(AbstractiveSummarizer(family).summarize([document])[0].text.split()) & set(TAGS)
+    with pytest.raises(InputError, match=r"^sentence_tags: expected true as of .*best, got false$"):
+        trainer(data, parser_folder, tmp_path / "other", model=str(tmp_path / "run" / "best"))
 
 
 class KilledError(Exception):

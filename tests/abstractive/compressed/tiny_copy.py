@@ -3,8 +3,8 @@
 import torch
 from tiny_bart import SIZES, SPECIAL
 
-from discsum.abstractive.coarse_to_fine.vocabulary import make_word_tokenizer
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
+from discsum.abstractive.vocabulary import make_word_tokenizer
 
 
 def make_copying(**changes):

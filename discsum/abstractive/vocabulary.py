@@ -13,16 +13,25 @@ from torch import Tensor
 from discsum.errors import InputError
 
 PAD, BEGIN, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
+# Around each sentence of a summary, where it has tags (OpenNMT's data of CNN/DailyMail).
+OPEN, CLOSE = TAGS = "<t>", "</t>"
 # Numbers become this word.
 NUMBER = "#"
 
 
-def make_word_tokenizer(texts: Iterable[str], vocabulary: int, *, lowercase: bool, merge_numbers: bool = True) -> Any:
+def make_word_tokenizer(
+    texts: Iterable[str], vocabulary: int, *, lowercase: bool, merge_numbers: bool = True, tags: bool = False
+) -> Any:
     """Return a fast tokenizer of the most frequent words of texts; punctuation marks are words.
 
-    With `merge_numbers` all numbers are one word.
-
     The unknown word is no special token, so that it is seen in summaries.
+
+    Args:
+        texts: The texts.
+        vocabulary: Number of words, with the special ones.
+        lowercase: Whether words are lowercased.
+        merge_numbers: Whether all numbers are one word.
+        tags: Whether there are `TAGS`, which are special tokens.
     """
     from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
     from tokenizers.models import WordLevel
@@ -35,13 +44,13 @@ def make_word_tokenizer(texts: Iterable[str], vocabulary: int, *, lowercase: boo
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(text)))
-    special = [PAD, BEGIN, END, UNKNOWN]
+    special = [PAD, BEGIN, END, UNKNOWN, *(TAGS if tags else ())]
     # Of equally frequent words the first by alphabet.
     frequent = sorted(counts, key=lambda word: (-counts[word], word))
     words = [*special, *(word for word in frequent if word not in special)][:vocabulary]
     plain = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, unk_token=UNKNOWN))
     plain.normalizer, plain.pre_tokenizer = normalizer, splitter
-    plain.add_special_tokens([PAD, BEGIN, END])
+    plain.add_special_tokens([word for word in special if word != UNKNOWN])
     plain.post_processor = TemplateProcessing(single=f"$A {END}", special_tokens=[(END, words.index(END))])
     fast: Any = PreTrainedTokenizerFast
     return fast(tokenizer_object=plain, pad_token=PAD, bos_token=BEGIN, eos_token=END)
