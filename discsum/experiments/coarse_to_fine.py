@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,16 +20,14 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.report import HEADINGS, aligned
-from discsum.metrics.rouge import METRICS, rouge
+from discsum.experiments.measured_table import MeasuredTable, all_differences
+from discsum.experiments.report import HEADINGS
+from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
 from discsum.scoring import extract
 from discsum.selection import usual_policy
 from discsum.summarizer.loading import load_scorer
-
-if TYPE_CHECKING:
-    from discsum.signature import Signature
 
 FAMILY = "coarse_to_fine"
 
@@ -60,25 +57,20 @@ class ChunkRow:
 
 
 @dataclass(frozen=True)
-class ChunkTable:
-    """The rows of several systems on the same documents, with the signature of their ROUGE."""
+class ChunkTable(MeasuredTable):
+    """The rows of several systems, the ROUGE of `differences` being that of the best highlight."""
 
-    documents: int
     rows: Sequence[ChunkRow]
-    signature: Signature
 
-    def report(self, style: str) -> str:
-        """Return the table as `table`, `markdown` or `json`."""
-        if style == "json":
-            rows = [asdict(row) for row in self.rows]
-            return json.dumps({"documents": self.documents, "signature": str(self.signature), "rows": rows}, indent=1)
+    def cells(self) -> list[list[str]]:
+        """Return the columns of the paper."""
         forms = {"perplexity": ".1f", **dict.fromkeys(METRICS, ".2f"), "entropy": ".2f", "encoded": ".1f"}
         forms |= {"chunks": ".1f", "words": ".1f"}
         cells = [["model", "PPL", *HEADINGS.values(), "entropy", "encoded", "chunks", "words"]]
         for row in self.rows:
             figures = ((getattr(row, name), form) for name, form in forms.items())
             cells.append([row.model, *("" if value is None else format(value, form) for value, form in figures)])
-        return f"{self.documents} documents\n{aligned(cells, style)}\nsignature: {self.signature}"
+        return cells
 
 
 def highlights(pair: Pair) -> list[str]:
@@ -113,6 +105,7 @@ def measure_chunks(
             raise InputError(f"{pair.id}: expected a reference with a line of text, got none")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     rows: list[ChunkRow] = []
+    scores: list[RougeScores] = []
     for name in models:
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
         if is_sequence_to_sequence(name):
@@ -130,11 +123,13 @@ def measure_chunks(
             lines = extracted(name, documents)
             written = lines
         report(len(documents) * (len(rows) + 1))
-        scores = rouge(lines, targets)
-        means = {metric: 100.0 * value for metric, value in scores.mean.items()}
+        scores.append(rouge(lines, targets))
+        means = {metric: 100.0 * value for metric, value in scores[-1].mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))
-    return ChunkTable(len(pairs), rows, scores.signature.with_(reference="highlight"))
+    return ChunkTable(
+        len(pairs), rows, scores[0].signature.with_(reference="highlight"), all_differences(models, scores)
+    )
 
 
 @torch.inference_mode()

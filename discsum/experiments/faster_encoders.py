@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -21,13 +19,11 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.report import HEADINGS, aligned
-from discsum.metrics.rouge import METRICS, rouge
+from discsum.experiments.measured_table import MeasuredTable, all_differences
+from discsum.experiments.report import HEADINGS
+from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
-
-if TYPE_CHECKING:
-    from discsum.signature import Signature
 
 # Recall, precision and F1, as the paper's table has them.
 MEASURES = ("r", "p", "f")
@@ -55,25 +51,20 @@ class EncoderRow:
 
 
 @dataclass(frozen=True)
-class EncoderTable:
-    """The rows of several models, with the signature of their F1."""
+class EncoderTable(MeasuredTable):
+    """The rows of several models, the ROUGE of `differences` being F1."""
 
-    documents: int
     rows: Sequence[EncoderRow]
-    signature: Signature
 
-    def report(self, style: str) -> str:
-        """Return the table as `table`, `markdown` or `json`."""
-        if style == "json":
-            rows = [asdict(row) for row in self.rows]
-            return json.dumps({"documents": self.documents, "signature": str(self.signature), "rows": rows}, indent=1)
+    def cells(self) -> list[list[str]]:
+        """Return the columns of the paper."""
         names = [f"{HEADINGS[metric]} {measure.upper()}" for metric in METRICS for measure in MEASURES]
         cells = [["model", "accuracy", "PPL", "train tok/s", "write tok/s", *names]]
         for row in self.rows:
             scores = [f"{row.rouge[metric][measure]:.2f}" for metric in METRICS for measure in MEASURES]
             speeds = (f"{row.training:.1f}", f"{row.writing:.1f}")
             cells.append([row.model, f"{row.accuracy:.2f}", f"{row.perplexity:.2f}", *speeds, *scores])
-        return f"{self.documents} documents\n{aligned(cells, style)}\nsignature: {self.signature}"
+        return cells
 
 
 def measure_encoders(
@@ -102,6 +93,7 @@ def measure_encoders(
             raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     rows: list[EncoderRow] = []
+    found: list[dict[str, RougeScores]] = []
     for name in models:
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
@@ -118,11 +110,13 @@ def measure_encoders(
         writing = tokens / (time.perf_counter() - started)
         lines = split_lines(written, parser())
         scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
+        found.append(scores)
         by_metric = {
-            metric: {measure: 100.0 * found.mean[metric] for measure, found in scores.items()} for metric in METRICS
+            metric: {measure: 100.0 * one.mean[metric] for measure, one in scores.items()} for metric in METRICS
         }
         rows.append(EncoderRow(name, accuracy, perplexity, training, writing, by_metric))
-    return EncoderTable(len(pairs), rows, scores["f"].signature)
+    differences = all_differences(models, [scores["f"] for scores in found])
+    return EncoderTable(len(pairs), rows, found[0]["f"].signature, differences)
 
 
 def _learned(

@@ -53,13 +53,13 @@ def comparison_report(
         entries = [{**row, "signature": str(own)} for row, own in zip(rows, settings, strict=True)]
         return json.dumps({**head, "models": entries}, indent=1)
     lines = [f"{data}: {documents} documents", aligned(_figures(rows), style)]
-    paired = []
-    for row in rows:
-        for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True):
-            differences = [f"{one['difference']:+.2f} {p_value(one['p'])}" for one in others]
-            paired.append([f"{row['model']} - {others[0]['model']}", *differences])
+    paired = [
+        (f"{row['model']} - {others[0]['model']}", [(one["difference"], one["p"]) for one in others])
+        for row in rows
+        for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True)
+    ]
     if paired:
-        lines += ["", aligned([["paired bootstrap", *HEADINGS.values()], *paired], style)]
+        lines += ["", paired_table(paired, style)]
     lines.append("")
     for printed, models in owners.items():
         of = f" of {', '.join(models)}" if len(owners) > 1 else ""
@@ -172,6 +172,12 @@ def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
         ).rstrip()
         for row in cells
     )
+
+
+def paired_table(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], style: str) -> str:
+    """Return a table of differences: by pair of systems, the difference and its p-value for each metric."""
+    cells = [[pair, *(f"{difference:+.2f} {p_value(p)}" for difference, p in figures)] for pair, figures in rows]
+    return aligned([["paired bootstrap", *HEADINGS.values()], *cells], style)
 
 
 def p_value(value: float) -> str:

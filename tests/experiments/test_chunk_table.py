@@ -1,5 +1,7 @@
 """Figures of coarse-to-fine models: the best highlight, perplexity, entropy of attention to chunks."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -56,6 +58,26 @@ def test_the_program_selects_units_of_several_sentences(pair):
     assert found.rows[1].words > found.rows[0].words
     assert [line.split()[0] for line in found.report("table").splitlines()[2:4]] == ["lead", "ilp"]
     assert "| lead |  | 100.00 |" in found.report("markdown")
+
+
+def test_differences_are_between_documents(pair):
+    other = Pair("b", pair.text, ("Rain came for a week.",), pair.document)
+    found = measure_chunks(["lead", "ilp", "random"], [pair, other], no_parser, Generation())
+    assert [(one.model, one.against) for one in found.differences] == [
+        ("ilp", "lead"),
+        ("random", "lead"),
+        ("random", "ilp"),
+    ]
+    rows = {row.model: row for row in found.rows}
+    for one in found.differences:
+        for metric, paired in one.rouge.items():
+            expected = getattr(rows[one.model], metric) - getattr(rows[one.against], metric)
+            assert paired.difference == pytest.approx(expected), (one, metric)
+    # A table has those of its first row.
+    assert "ilp - lead" in found.report("table") and "random - ilp" not in found.report("table")
+    whole = json.loads(found.report("json"))
+    assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].rouge["rouge2"].p_value
+    assert "docs:2" in whole["differences"][2]["rouge2"]["signature"]
 
 
 def test_rows_that_cannot_be_measured(pair):
