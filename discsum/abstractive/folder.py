@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discsum.abstractive.search_settings import check_search
 from discsum.constants import HUB
 from discsum.devices import check_device
 from discsum.errors import WeightsError
@@ -37,16 +38,6 @@ CALL_SETTINGS = (
     "truncation_side",
     "pad_to",
 )
-# Settings of `generate`, which transformers does not check: tokens, and numbers of rows.
-TOKENS = (
-    "bos_token_id",
-    "eos_token_id",
-    "pad_token_id",
-    "decoder_start_token_id",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-)
-ROWS, MOST_ROWS = ("num_beams", "num_return_sequences"), 1000
 
 
 def load_tokenizer(name_or_path: str) -> Any:
@@ -72,22 +63,8 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
     check_device(device)
     check_place(name_or_path)
     model = load_pretrained_model("AutoModelForSeq2SeqLM", name_or_path, EXPECTED)
-    _check_generation(model, name_or_path)
+    check_search(model, name_or_path)
     return model.to(device)
-
-
-def _check_generation(model: Any, name_or_path: str) -> None:
-    """Check the tokens that `generate` begins, ends and pads with, and the numbers of rows that it writes."""
-    tokens = model.get_input_embeddings().num_embeddings
-    for names, least, most in ((TOKENS, 0, tokens - 1), (ROWS, 1, MOST_ROWS)):
-        for name in names:
-            given = getattr(model.generation_config, name, None)
-            for value in given if isinstance(given, list) else [] if given is None else [given]:
-                if type(value) is not int or not least <= value <= most:
-                    raise WeightsError(
-                        f"{name_or_path}: {name} of its generation_config.json or config.json: expected a whole number "
-                        f"from {least} to {most}, got {value!r}"
-                    )
 
 
 def check_model(name_or_path: str) -> None:

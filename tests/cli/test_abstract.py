@@ -85,13 +85,31 @@ def test_models_that_are_none(discsum, abstract, article, tmp_path):
     assert abstract(article, "--r", 0).code == 2
 
 
+SEARCH = "generation_config.json"
+
+
 @pytest.mark.parametrize(
     ("file", "changes", "message"),
     [
-        ("generation_config.json", {"eos_token_id": "x"}, "eos_token_id of its generation_config.json or config.json"),
-        ("generation_config.json", {"decoder_start_token_id": 10**6}, "decoder_start_token_id of its generation"),
-        ("generation_config.json", {"num_beams": "4"}, "num_beams of its generation_config.json or config.json"),
-        ("generation_config.json", {"num_beams": -1}, "expected a whole number from 1 to 1000, got -1"),
+        (SEARCH, {"eos_token_id": "x"}, f"{SEARCH}, or config.json: eos_token_id: expected a whole number from 0"),
+        (SEARCH, {"decoder_start_token_id": 10**6}, "decoder_start_token_id: expected a whole number from 0"),
+        (SEARCH, {"num_beams": "4"}, "num_beams: expected a whole number in [1, 1000], got '4'"),
+        (SEARCH, {"num_beams": -1}, "num_beams: expected a whole number in [1, 1000], got -1"),
+        (SEARCH, {"max_length": -1}, "max_length: expected a whole number"),
+        (SEARCH, {"length_penalty": "x"}, "length_penalty: expected a number, got 'x'"),
+        (SEARCH, {"temperature": 0, "do_sample": True}, "temperature: expected a number above 0, got 0"),
+        (SEARCH, {"repetition_penalty": -1}, "repetition_penalty: expected a number above 0, got -1"),
+        (SEARCH, {"bad_words_ids": [[10**6]]}, "bad_words_ids: expected a whole number from 0"),
+        (SEARCH, {"bad_words_ids": "x"}, "bad_words_ids: expected a list"),
+        (
+            SEARCH,
+            {"num_beams": 5, "num_return_sequences": 5},
+            "num_return_sequences: expected a whole number in [1, 1], got 5",
+        ),
+        (SEARCH, {"return_dict_in_generate": True, "output_scores": True}, "return_dict_in_generate: expected none"),
+        (SEARCH, {"watermarking_config": {"bias": "x"}}, "watermarking_config: expected none, which discsum does not"),
+        (SEARCH, {"num_beams": 4, "num_beam_groups": 2}, "num_beam_groups: expected a whole number in [1, 1], got 2"),
+        (SEARCH, {"stop_strings": ["rain"]}, "stop_strings: expected none, which discsum does not run"),
         ("tokenizer_config.json", {"pad_token": None}, "expected a tokenizer with a padding token (pad_token)"),
         ("config.json", {"sparse_attention": {"selector": "gru", "r": 0}}, "config.json: r: expected a whole number"),
         ("config.json", {"sparse_attention": {"selector": "gru", "options": {"layers": 0}}}, "selector gru: layers: "),

@@ -1,0 +1,85 @@
+"""Settings of the search that a model's own `generation_config.json` has, which transformers obeys without a check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from discsum.errors import InputError, WeightsError
+from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, check_value
+
+MOST_BEAMS = 1000
+TOKENS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+)
+LISTS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("max_length", "max_new_tokens"), Count),
+    **dict.fromkeys(("min_length", "min_new_tokens"), Natural),
+    **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "top_k"), Natural),
+    **dict.fromkeys(("temperature", "repetition_penalty", "encoder_repetition_penalty", "max_time"), Positive),
+    **dict.fromkeys(("top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff"), Share),
+    **dict.fromkeys(("do_sample", "use_cache", "renormalize_logits", "remove_invalid_values"), bool),
+    "num_beams": Annotated[int, Meta(ge=1, le=MOST_BEAMS)],
+    "length_penalty": float,
+    "diversity_penalty": NotNegative,
+    "early_stopping": bool | Literal["never"],
+    "bad_words_ids": list[list[int]],
+    "suppress_tokens": list[int],
+    "begin_suppress_tokens": list[int],
+    "exponential_decay_length_penalty": list[float],
+    **dict.fromkeys(("num_return_sequences", "num_beam_groups"), Annotated[int, Meta(ge=1, le=1)]),
+}
+# Without effect on what is written here: of outputs that nobody asks for, of assistants, and of caches.
+IGNORED = (
+    *("output_attentions", "output_hidden_states", "output_scores", "output_logits", "transformers_version"),
+    *("is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
+    *("assistant_lookbehind", "target_lookbehind", "assistant_ensemble_weight", "max_matching_ngram_size"),
+    *("low_memory", "disable_compile", "max_cache_len"),
+)
+
+
+def check_search(model: Any, name: str) -> None:
+    """Check the settings that a model's files give `generate`.
+
+    Raises:
+        WeightsError: Settings of another type or out of range, tokens that the model does not have, or settings of a
+            search that is not run here, as that of transformers for several groups of beams.
+    """
+    from transformers import GenerationConfig
+
+    given = {key: value for key, value in vars(model.generation_config).items() if value is not None}
+    tokens = model.get_input_embeddings().num_embeddings
+    try:
+        for key in TOKENS:
+            for value in _flat(given.get(key)):
+                _check_token(key, value, tokens)
+        for key in KINDS.keys() & given.keys():
+            check_value(KINDS[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
+        for key in LISTS:
+            for value in _flat(given.get(key)):
+                _check_token(key, value, tokens)
+        others = vars(GenerationConfig()).keys() - {*KINDS, *TOKENS, *IGNORED}
+        for key in sorted(others & given.keys()):
+            if given[key] and not key.startswith("_"):
+                raise InputError(f"{key}: expected none, which discsum does not run, got {given[key]!r}; remove it")
+    except InputError as error:
+        raise WeightsError(f"{name}: generation_config.json, or config.json: {error}") from error
+
+
+def _check_token(key: str, value: Any, tokens: int) -> None:
+    if type(value) is not int or not 0 <= value < tokens:
+        raise InputError(f"{key}: expected a whole number from 0 to {tokens - 1}, got {value!r}")
+
+
+def _flat(value: Any) -> list[Any]:
+    """Return a token, or those of lists of any depth."""
+    if isinstance(value, list | tuple):
+        return [token for one in value for token in _flat(one)]
+    return [] if value is None else [value]
