@@ -308,4 +308,4 @@ def _check_files(source: PairSource, first: int, last: int | None, output: str |
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))
     if Path(source.name).is_file():
-        next(source.pairs(first, last), None)
+        next(iter(source.pairs(first, last)), None)
