@@ -40,18 +40,20 @@ def is_table(path: Location) -> bool:
 
 
 def identity_of(name: str, files: Sequence[Stored]) -> dict[str, Any]:
-    """Return what tells tables from others without reading them: number, bytes, and a digest of sizes and contents.
+    """Return what tells tables from others without reading them: their bytes and versions.
 
-    Contents are what the store calls their version; of local files, blocks from their begin to their end.
+    The version of a file is what its store says, as an ETag; of a local one, the SHA-256 of blocks of it. Of several
+    files it has their number and one digest.
     """
     blocks = max(2, BLOCKS // len(files))
-    parts = [
-        [file.path.name, file.size, sampled(file, blocks) if isinstance(file.path, Path) else file.version]
-        for file in files
-    ]
+    versions = [sampled(file, blocks) if isinstance(file.path, Path) else file.version for file in files]
     path = location(name)
+    own = path.name if isinstance(path, Path) else str(path)
+    if len(files) == 1:
+        return {"name": own, "bytes": files[0].size, "version": versions[0]}
+    parts = [[file.path.name, file.size, version] for file, version in zip(files, versions, strict=True)]
     return {
-        "name": path.name if isinstance(path, Path) else str(path),
+        "name": own,
         "files": len(files),
         "bytes": sum(file.size for file in files),
         "digest": hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
