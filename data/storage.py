@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -290,6 +291,11 @@ def is_pattern(path: Location) -> bool:
     return any(re.search(r"[*?[]", part) for part in parts)
 
 
+def is_several(path: Location) -> bool:
+    """Return whether a path is a folder, or a pattern that no file is named like."""
+    return path.is_dir() or (is_pattern(path) and not path.exists())
+
+
 def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
     for part in parts:
         if re.search(r"[*?[]", part):
@@ -299,7 +305,9 @@ def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
 
 def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")
-    return Stored(path, int(info["size"]), str(version).strip('"'))
+    # Times are numbers in some answers of a store and dates in others.
+    seconds = version.timestamp() if isinstance(version, datetime) else version
+    return Stored(path, int(info["size"]), str(seconds).strip('"'))
 
 
 def _info(path: RemotePath) -> Mapping[str, Any]:
