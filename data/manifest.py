@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -34,8 +34,8 @@ LOCKS = ".locks"
 MOMENT = 5.0
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
-# Prefix of shard names, and suffix of their records; earlier versions had checksums there.
-SHARD, RECORD, SUM = "shard-", ".json", ".sha256"
+# Prefix and suffix of shard names, and suffix of their records; earlier versions had checksums there.
+SHARD, SUFFIX, RECORD, SUM = "shard-", ".parquet", ".json", ".sha256"
 REMEDY = "delete the folder and preprocess again"
 
 
@@ -118,7 +118,9 @@ class Manifest:
     def write(self, folder: Location) -> None:
         """Write the manifest, which marks the folder as complete."""
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
-        _tidy(folder)
+        # A large folder in a store is not listed for names that are known.
+        known = [record_name(shard.file) for shard in self.shards]
+        _tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
     @classmethod
     def read(cls, folder: Location) -> Manifest:
@@ -159,7 +161,9 @@ def begin(folder: Location, recipe: dict[str, Any]) -> bool:
     """
     finished = (folder / MANIFEST).is_file()
     if finished:
-        _tidy(folder)
+        # Of a run that was killed while it tidied up.
+        if (folder / RECIPE).is_file() or isinstance(folder, Path):
+            _tidy(folder, sizes_in(folder))
     else:
         # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
@@ -198,14 +202,17 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _tidy(folder: Location) -> None:
-    """Remove files that only an unfinished folder has, and what a worker left that outlived its killed run."""
+def record_name(shard: str) -> str:
+    """Return the name of the file that holds a shard's record until the manifest is written."""
+    return f".{shard.removesuffix(SUFFIX)}{RECORD}"
+
+
+def _tidy(folder: Location, names: Iterable[str]) -> None:
+    """Remove those files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    remove(
-        folder / name
-        for name in sizes_in(folder)
-        if name == RECIPE or (name.startswith(f".{SHARD}") and name.endswith((RECORD, SUM)))
-    )
+    remove(folder / name for name in names if name.startswith(f".{SHARD}") and name.endswith((RECORD, SUM)))
+    # Last: where it is gone, so are the others.
+    remove([folder / RECIPE])
 
 
 @contextmanager

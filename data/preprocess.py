@@ -70,10 +70,10 @@ def preprocess(
     """
     run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, skip, warn)
     if (folder / MANIFEST).is_file():
-        return _finished(folder, run.whole)
+        return _finished(folder, run)
     with alone(folder, wait=wait):
         if not begin(folder, run.whole):
-            return _finished(folder, run.whole)
+            return _finished(folder, run)
         run.make(engine_of(engine, workers) if isinstance(engine, str) else engine, device)
         return _finish(folder, run)
 
@@ -125,10 +125,10 @@ def finish(
     faults: list[str] = []
     run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, lambda found: None, faults.append)
     if (folder / MANIFEST).is_file():
-        return _finished(folder, run.whole)
+        return _finished(folder, run)
     with alone(folder):
         if not begin(folder, run.whole):
-            return _finished(folder, run.whole)
+            return _finished(folder, run)
         missing = [str(task) for task in run.pending()]
         if missing:
             more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
@@ -153,6 +153,7 @@ class _Run:
         count: Shards of the dataset, as far as its documents were read.
         own: Those of them that are in the part.
         found: Records of those that were there.
+        verify: Whether checksums are compared.
     """
 
     def __init__(
@@ -171,7 +172,7 @@ class _Run:
         self.count = self.own = 0
         self.found: dict[int, ShardRecord] = {}
         self._digest = digest_of(self.whole)
-        self._pairs, self._folder, self._recipe, self._part, self._verify = pairs, folder, recipe, part, verify
+        self._pairs, self._folder, self._recipe, self._part, self.verify = pairs, folder, recipe, part, verify
         self._report, self._skip, self._warn = report, skip, warn
         self._done = self._skipped = 0
 
@@ -194,7 +195,7 @@ class _Run:
             name = shard_name(number)
             if name in listing:
                 try:
-                    record = listing.record(name, self._digest, verify=self._verify)
+                    record = listing.record(name, self._digest, verify=self.verify)
                 except InputError as error:
                     self._warn(f"{error}; made anew")
                 else:
@@ -217,25 +218,34 @@ def _absolute(name_or_path: str) -> str:
     return str(path.absolute()) if path.is_dir() else name_or_path
 
 
-def _finished(folder: Location, recipe: dict[str, Any]) -> Manifest:
-    begin(folder, recipe)
+def _finished(folder: Location, run: _Run) -> Manifest:
+    begin(folder, run.whole)
     manifest = Manifest.read(folder)
-    check_shards(manifest, folder)
+    # What is in a store is not read again unasked.
+    if run.verify or isinstance(folder, Path):
+        check_shards(manifest, folder)
     return manifest
+
+
+def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
+    """Return the record of a shard that this run or its other parts made."""
+    try:
+        if name not in listing:
+            raise InputError(f"{listing.folder / name}: expected a shard, found none")
+        return listing.record(name, digest)
+    except InputError as error:
+        raise InputError(f"{error}; start again") from error
 
 
 def _finish(folder: Location, run: _Run) -> Manifest:
     """Write the manifest of the shards of a run, which are all there, from their records."""
-    listing, digest = Listing.of(folder), digest_of(run.whole)
+    # Not listed again if nothing was made.
+    listing = Listing.of(folder) if len(run.found) < run.count else Listing(folder, {})
+    digest = digest_of(run.whole)
     shards, lines, width = [], [], 0
     for number in range(run.count):
         name = shard_name(number)
-        try:
-            if name not in listing:
-                raise InputError(f"{folder / name}: expected a shard, found none")
-            record = run.found.get(number) or listing.record(name, digest)
-        except InputError as error:
-            raise InputError(f"{error}; start again") from error
+        record = run.found.get(number) or _made(listing, name, digest)
         if record.failed:
             lines += [to_line(asdict(failure)) for failure in read_contents(folder / name).failures]
         width = max(width, record.width)

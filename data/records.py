@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
-from discsum.data.manifest import RECORD, SHARD, fault_of
+from discsum.data.manifest import SHARD, fault_of, record_name
 from discsum.data.parts import WHOLE, Part
 from discsum.data.storage import Location, read_each, sizes_in, write_bytes
 from discsum.errors import InputError
@@ -46,7 +46,7 @@ class ShardRecord(Checked):
 
 def record_file(shard: Location) -> Location:
     """Return the file that holds a shard's record until the manifest is written."""
-    return shard.with_name(f".{shard.stem}{RECORD}")
+    return shard.with_name(record_name(shard.name))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discsum.batches import batches, failing_alone
 from discsum.candidates import Candidates
 from discsum.data.engines.base import Step
-from discsum.data.manifest import SHARD
+from discsum.data.manifest import SHARD, SUFFIX
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
 from discsum.data.shards import Record, schema, unwritable, write_shard
@@ -144,4 +144,4 @@ class ShardMaker:
 
 def shard_name(number: int) -> str:
     """Return the file name of a shard."""
-    return f"{SHARD}{number:05d}.parquet"
+    return f"{SHARD}{number:05d}{SUFFIX}"

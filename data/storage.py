@@ -166,13 +166,14 @@ def read_bytes(path: Location) -> bytes:
 
 
 def read_each(paths: Sequence[Location]) -> list[bytes | None]:
-    """Return the contents of the files of a folder, none for those that are not there; of a store, many at a time."""
+    """Return the contents of files, which are not empty, or none where there is none; of a store, many at a time."""
     remote = [path for path in paths if isinstance(path, RemotePath)]
     if not remote:
         return [path.read_bytes() if path.is_file() else None for path in paths if isinstance(path, Path)]
     with _reached(remote[0]) as (fs, _):
         names = [fs._strip_protocol(path.url) for path in remote]
-        found = fs.cat(names, on_error="return")
+        # From a first byte on: for whole files s3fs asks for their sizes first.
+        found = fs.cat(names, on_error="return", start=0)
         for one in found.values():
             if isinstance(one, Exception) and not isinstance(one, FileNotFoundError):
                 raise one

@@ -65,6 +65,12 @@ def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole
     assert contents(place) == contents(whole)
     assert Manifest.read(place) == Manifest.read(whole)
     assert make(table, place, recipe, report=pytest.fail).shards == made.shards
+    name = "shard-00001.parquet"
+    write_bytes(place / name, read_bytes(place / name)[:-1] + b"?")
+    # Not read again unasked.
+    make(table, place, recipe)
+    with pytest.raises(InputError, match=rf"{name}: expected a shard with sha256"):
+        make(table, place, recipe, verify=True)
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make(table, place, PreprocessRecipe(recipe.parser, "kedzie", encoder="contextual", shard=2))
 
