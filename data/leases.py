@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
 
-from discsum.data.storage import Location, RemotePath, create_bytes, read_each, remove, write_bytes
+from discsum.data.remote import RemotePath
+from discsum.data.storage import Location, create_bytes, read_each, remove, write_bytes
 from discsum.errors import DiscsumError, InputError, InputWarning
 from discsum.files import HOST
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.leases import check_free, leased
+from discsum.data.remote import RemotePath
 from discsum.data.storage import (
     Location,
-    RemotePath,
     clear_unfinished,
     make_folder,
     remove,
