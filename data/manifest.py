@@ -230,8 +230,11 @@ def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[N
     """
     if isinstance(folder, RemotePath):
         with leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait):
-            for lock in [folder / LOCK] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]:
+            others = [] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
+            for lock in [folder / LOCK] if part else others:
                 check_free(lock, folder, wait=wait)
+            # Of parts that were killed, and have expired.
+            remove(others)
             yield
         return
     make_folder(folder)
