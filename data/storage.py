@@ -136,8 +136,14 @@ def clear_unfinished(folder: Location) -> None:
 def sizes_in(folder: Location) -> dict[str, int]:
     """Return the sizes of the files of a folder by their names, without those of folders in it; listed once."""
     if isinstance(folder, Path):
+        sizes = {}
         with os.scandir(folder) as entries:
-            return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+            for entry in entries:
+                # Other runs rename and remove files meanwhile.
+                with suppress(FileNotFoundError):
+                    if entry.is_file():
+                        sizes[entry.name] = entry.stat().st_size
+        return sizes
     with reached(folder) as (fs, name):
         try:
             listed = fs.ls(name, detail=True)

@@ -81,7 +81,7 @@ def test_tables_in_a_store(table, recipe, whole, place, shard):
     write_bytes(place / "in" / "news.jsonl", table.read_bytes())
     size, unit = shard
     made = PreprocessRecipe(recipe.parser, encoder="contextual", shard=size, shard_unit=unit)
-    # Answers of the store are the same for all.
+    # However the files are found, with shards of documents.
     names = ["in/news.jsonl", "in", "in/*.jsonl"][: 1 if unit == "bytes" else None]
     for name in names:
         make(f"{place}/{name}", place / "set", made)

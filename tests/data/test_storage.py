@@ -1,7 +1,9 @@
 """Files on disks and in stores: the same functions, the same answers."""
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,22 @@ def test_files_are_written_listed_read_and_removed(folder):
     assert storage.sha256(folder / ".hidden") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     storage.remove([folder / "a.json", folder / "none", folder / ".hidden"])
     assert sorted(storage.sizes_in(folder)) == ["b.jsonl", "shard-00001.parquet"]
+
+
+def test_files_that_go_while_a_folder_is_listed(tmp_path, monkeypatch):
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_bytes(b"1")
+    real = os.scandir
+
+    @contextmanager
+    def going(folder):
+        with real(folder) as entries:
+            found = list(entries)
+        (tmp_path / "b").unlink()
+        yield found
+
+    monkeypatch.setattr(os, "scandir", going)
+    assert storage.sizes_in(tmp_path) == {"a": 1, "c": 1}
 
 
 def test_folders_and_patterns(folder):
