@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -115,7 +116,7 @@ def info_of(path: RemotePath) -> Mapping[str, Any]:
 def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
     """Yield the file system of a URL and the name in it; what drivers raise becomes an `InputError`.
 
-    Errors of the operating system, such as of files that are not there, stay what they are.
+    Errors of files that are there, or are not, stay what they are, and name the file.
 
     Raises:
         MissingExtraError: The driver is not installed.
@@ -132,8 +133,11 @@ def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
         # Other machines write to the same folder: a listing is of its moment.
         files.invalidate_cache()
         yield files, name
-    except (OSError, DiscsumError):
+    except (FileExistsError, DiscsumError):
         raise
+    except FileNotFoundError as error:
+        said = str(error.strerror or error) or "No such file"
+        raise FileNotFoundError(errno.ENOENT, said, str(path)) from error
     except Exception as error:
         said = str(error).strip().partition("\n")[0] or type(error).__name__
         raise InputError(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discsum.data import storage
 from discsum.data.remote import RemotePath
 from discsum.data.storage import location
-from discsum.errors import InputError, MissingExtraError
+from discsum.errors import InputError, MissingExtraError, message_of
 
 
 @pytest.fixture(params=["disk", "memory", "s3"])
@@ -87,6 +87,19 @@ def test_another_content_of_the_same_size_is_another_version(folder):
     assert before.version != after.version
     with pytest.raises(OSError, match="No such file"):
         storage.stored(folder / "none")
+
+
+def test_errors_of_a_store_name_the_url(bucket, monkeypatch):
+    elsewhere = RemotePath(f"{bucket}-that-is-not-there/a.jsonl")
+    assert (elsewhere.exists(), storage.sizes_in(elsewhere)) == (False, {})
+    for fail in (storage.read_bytes, lambda path: storage.write_bytes(path, b"1"), lambda path: path.open()):
+        with pytest.raises(FileNotFoundError) as raised:
+            fail(elsewhere)
+        assert message_of(raised.value).startswith(f"{elsewhere}: ")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.setattr("s3fs.S3FileSystem.cachable", False)
+    with pytest.raises(InputError, match=rf"{bucket}/a: expected storage that fsspec reaches, got NoCredentialsError"):
+        storage.write_bytes(RemotePath(f"{bucket}/a"), b"1")
 
 
 def test_one_of_many_creates_a_file(place):
