@@ -10,6 +10,7 @@ import datasets
 import numpy as np
 import pytest
 import torch
+from fsspec.implementations.memory import MemoryFileSystem
 from small_news import write_table
 
 from discsum.data import leases, records, rows
@@ -109,6 +110,18 @@ def test_parts_and_what_is_missing(table, recipe, whole, place):
     assert make(table, place, recipe, preprocess_part, part=Part(1, 2)) == 3
     make(table, place, recipe, finish)
     assert contents(place) == contents(whole)
+
+
+def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
+    folder, listed = RemotePath("memory://listed/set"), []
+    make(table, folder, recipe, preprocess_part, part=Part(1, 1))
+    real = MemoryFileSystem.ls
+    monkeypatch.setattr(
+        MemoryFileSystem, "ls", lambda files, path, **options: listed.append(path) or real(files, path, **options)
+    )
+    make(table, folder, recipe)
+    # Beside it the locks of parts.
+    assert sorted(listed) == ["/listed/set", "/listed/set/.locks"]
 
 
 @pytest.mark.parametrize(

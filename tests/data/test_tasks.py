@@ -2,9 +2,11 @@
 
 import csv
 import gzip
+import io
 import json
 import pickle
 from itertools import islice
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -86,6 +88,27 @@ def test_a_task_carries_no_text(tmp_path):
     shards = list(shards_of(source.pairs(), 250))
     assert [len(pickle.dumps(shard)) < 1000 for shard in shards] == [True, True]
     assert [len(list(pickle.loads(pickle.dumps(shard)))) for shard in shards] == [250, 250]
+
+
+def test_of_shards_of_bytes_nobody_reads_what_is_not_asked_for(tmp_path, monkeypatch):
+    source, reads = PairSource(str(write(tmp_path / "t.jsonl", ROWS * 400))), []
+    size = Path(source.name).stat().st_size
+
+    class Noting(io.FileIO):
+        def readinto(self, buffer):
+            begin = self.tell()
+            reads.append((begin, super().readinto(buffer)))
+            return reads[-1][1]
+
+    monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedReader(Noting(path, mode)))
+    shards = list(shards_of(source.pairs(), 1 << 16, "bytes"))
+    assert len(shards) == -(-size // (1 << 16)) > 20
+    # The first row, of which the columns are checked.
+    assert sum(count for _, count in reads) <= io.DEFAULT_BUFFER_SIZE
+    reads.clear()
+    assert len(list(shards[7])) > 100
+    for begin, count in reads:
+        assert 7 * (1 << 16) - 1 <= begin <= begin + count <= 8 * (1 << 16) + io.DEFAULT_BUFFER_SIZE
 
 
 def test_relative_paths_are_of_the_folder_where_the_run_began(tmp_path, monkeypatch):
