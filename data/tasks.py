@@ -26,7 +26,7 @@ def shards_of(pairs: Iterable[Pair | Failure], size: int, unit: str = DOCUMENTS)
         unit: `documents` or `bytes`.
 
     Raises:
-        InputError: Tables that cannot be divided by bytes; or as of iterating over the pairs.
+        InputError: Tables that cannot be divided by bytes, or some of their rows; or as of iterating over the pairs.
     """
     files = pairs.source.files() if isinstance(pairs, Pairs) and not pairs.source.is_dataset else []
     kinds = {kind_of(file.path) for file in files}
@@ -47,6 +47,11 @@ def shards_of(pairs: Iterable[Pair | Failure], size: int, unit: str = DOCUMENTS)
 def _slices(pairs: Pairs, files: Sequence[Stored], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
     """Yield where the rows of each shard are."""
     if unit == BYTES:
+        if (pairs.first, pairs.last) != (0, None):
+            raise InputError(
+                f"shard: expected all rows of the tables for shards of so many bytes, got rows {pairs.first} to "
+                f"{pairs.last or 'the end'}; give a number of documents"
+            )
         for file in files:
             yield from ((part,) for part in byte_slices(file, size))
         return

@@ -148,6 +148,13 @@ def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name, kind):
         next(shards_of(islice(pairs, 3), 4, "bytes"))
 
 
+def test_some_rows_have_no_known_bytes(tmp_path):
+    source = PairSource(str(write(tmp_path / "t.jsonl")))
+    for pairs, rows in ((source.pairs(3), "3 to the end"), (source.pairs(0, 7), "0 to 7")):
+        with pytest.raises(InputError, match=f"expected all rows of the tables .*, got rows {rows};"):
+            next(shards_of(pairs, 100, "bytes"))
+
+
 def test_what_is_no_table(tmp_path):
     (tmp_path / "in").mkdir()
     for name, message in (("none.jsonl", "found no such file"), ("in", "found none"), ("*.jsonl", "found none")):
