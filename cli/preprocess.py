@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from discsum.cli.progress import counting, say
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.engines import ENGINES, engine_of
 from discsum.data.parts import Part
+from discsum.data.shard_sizes import DOCUMENTS, shard_of
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
 
@@ -32,18 +32,29 @@ def _known_part(text: str | None) -> str | None:
     return text
 
 
+def _known_shard(text: str) -> str:
+    try:
+        shard_of(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return text
+
+
 @app.command()
 def preprocess(
     table: Annotated[
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder that the library datasets saved, or "
+            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder of them, a pattern as 'train/*.parquet', or a "
+            "URL of these, as s3://BUCKET/train; a folder that the library datasets saved, or "
             "hf:NAME[:CONFIG[:SPLIT]] for a dataset of the Hugging Face hub.",
             show_default=False,
         ),
     ],
-    folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
+    folder: Annotated[
+        str, typer.Argument(metavar="OUT", help="Folder of the dataset, or its URL.", show_default=False)
+    ],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
         str,
@@ -97,7 +108,14 @@ def preprocess(
         bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
     ] = False,
     device: Annotated[str, typer.Option(help="Device of the parser and the encoder: cpu, cuda, cuda:1, ...")] = "cpu",
-    shard: Annotated[int, typer.Option(min=1, help="Documents per file.")] = 256,
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="N|SIZE",
+            callback=_known_shard,
+            help="Documents per file, or bytes of the input, as 8MiB, of which each worker finds its own lines.",
+        ),
+    ] = "256",
     text_column: TextColumn = None,
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the summaries. Default: references, highlights or summary.")
@@ -113,12 +131,14 @@ def preprocess(
     from discsum.data.pairs import PairSource
     from discsum.data.preprocess import PreprocessRecipe, finish, preprocess_part
     from discsum.data.preprocess import preprocess as make
+    from discsum.data.storage import location
 
     check_choice("--unit", unit, (*UNITS, "both"))
     if part and finishing:
         raise typer.BadParameter("expected one of --part and --finish, got both")
     units = UNITS if unit == "both" else (unit,)
-    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
+    size, shard_unit = shard_of(shard)
+    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, size, tree, shard_unit)
     if gpus_per_worker is None and device.startswith("cuda") and engine.partition(":")[0] == "ray":
         # A worker of Ray sees the GPUs that it asks for, and no others.
         gpus_per_worker = 1
@@ -126,7 +146,8 @@ def preprocess(
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     # Counting the rows of a large table takes a while; only the progress bar shows the count.
     with counting("done", source.count() if sys.stderr.isatty() and not part else None) as counter:
-        documents = (source.pairs(), source.identity(), Path(folder), recipe)
+        identity = source.identity(hashed=shard_unit == DOCUMENTS)
+        documents = (source.pairs(), identity, location(folder), recipe)
         if finishing:
             manifest = finish(*documents, verify=verify, report=counter)
         else:
@@ -148,5 +169,5 @@ def preprocess(
             manifest = made
     typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
     if manifest.failed:
-        typer.echo(f"discsum: {manifest.failed} failed, see {Path(folder) / 'failures.jsonl'}", err=True)
+        typer.echo(f"discsum: {manifest.failed} failed, see {location(folder) / 'failures.jsonl'}", err=True)
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)

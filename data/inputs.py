@@ -12,6 +12,7 @@ from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
+from discsum.data.storage import Location, is_pattern, location, matching
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -91,7 +92,8 @@ def read_inputs(
     """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
     Args:
-        inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
+        inputs: Files, folders (their text, table and tree files, by name), patterns such as `news/*.parquet`, URLs of
+            these that fsspec reaches (without tree files), or `-` for standard input.
         encoding: Of all files; by default, as with `declared`, what an XML or HTML file declares, and UTF-8 otherwise.
             If it is given, errors name `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
@@ -114,7 +116,7 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for path in _files(Path(name), endings):
+            for path in _files(name, endings):
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -125,7 +127,8 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
-            found |= {path.resolve() for path in ([] if name == "-" else _files(Path(name), endings))}
+            paths = [] if name == "-" else _files(name, endings)
+            found |= {path.resolve() for path in paths if isinstance(path, Path)}
     return found
 
 
@@ -138,7 +141,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     endings, total = suffixes(), 0
     for name in inputs:
         try:
-            paths = [] if name == "-" else _files(Path(name), endings)
+            paths = [] if name == "-" else _files(name, endings)
         except (DiscsumError, OSError):
             paths = []
         # Standard input and what is not there count as one.
@@ -150,24 +153,30 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     return total
 
 
-def _files(path: Path, trees: Collection[str]) -> list[Path]:
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder")
-    if path.is_socket():
-        raise InputError(f"{path}: expected a file or folder, got a socket")
-    if not path.is_dir():
+def _files(name: str, trees: Collection[str]) -> Sequence[Location]:
+    path = location(name)
+    kinds = {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
+    if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        if path.is_socket():
+            raise InputError(f"{path}: expected a file or folder, got a socket")
+        if not path.is_dir():
+            return [path]
+    elif not is_pattern(path) and path.is_file():
+        if path.suffix.lower() in trees:
+            raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [path]
-    kinds = {".txt", *ENDINGS, *TABLES, *trees}
-    found = sorted(child for child in path.rglob("*") if child.is_file() and child.name.lower().endswith(tuple(kinds)))
+    found = [file.path for file in matching(path) if file.path.name.lower().endswith(tuple(kinds))]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
 
 
-def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
+def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
-        if suffix in trees:
+        if suffix in trees and isinstance(path, Path):
             from discsum.formats import read_trees
 
             for document in read_trees(path, options.given, options.roots, options.largest):
@@ -197,7 +206,7 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
-def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _Options) -> Item | Failure:
+def _item(row: dict[str, Any], source: str, path: Location, number: int, options: _Options) -> Item | Failure:
     try:
         column = find_column(row, options.columns, options.rename)
     except InputError as error:

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from discsum.batches import batches
 from discsum.data.engines import engine_of
 from discsum.data.engines.base import Engine
 from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, alone, begin, digest_of
@@ -17,9 +16,11 @@ from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
 from discsum.data.shards import check_shards, read_contents
+from discsum.data.storage import Location, clear_unfinished, write_bytes
 from discsum.data.tables import Failure
+from discsum.data.tasks import shards_of
 from discsum.errors import InputError
-from discsum.files import clear_unfinished, replacing, to_line
+from discsum.files import to_line
 
 __all__ = ["PreprocessRecipe", "finish", "preprocess", "preprocess_part"]
 
@@ -30,7 +31,7 @@ SHOWN = 5
 def preprocess(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     *,
     workers: int = 1,
@@ -48,7 +49,8 @@ def preprocess(
     interrupted: one worker writes each shard as a whole.
 
     Args:
-        pairs: Texts with references; a `Failure` is listed as failed.
+        pairs: Texts with references; a `Failure` is listed as failed. Workers read those of `PairSource.pairs`
+            themselves where tables can be divided.
         source: Identity of the documents, from `PairSource.identity`.
         folder: Folder of the dataset.
         recipe: Options of the dataset.
@@ -68,18 +70,18 @@ def preprocess(
     """
     run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, skip, warn)
     if (folder / MANIFEST).is_file():
-        return _finished(folder, run.whole)
+        return _finished(folder, run)
     with alone(folder, wait=wait):
         if not begin(folder, run.whole):
-            return _finished(folder, run.whole)
+            return _finished(folder, run)
         run.make(engine_of(engine, workers) if isinstance(engine, str) else engine, device)
-        return _finish(folder, run.count, run.whole)
+        return _finish(folder, run)
 
 
 def preprocess_part(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     part: Part,
     *,
@@ -107,7 +109,7 @@ def preprocess_part(
 def finish(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     *,
     verify: bool = False,
@@ -123,10 +125,10 @@ def finish(
     faults: list[str] = []
     run = _Run(pairs, folder, recipe, source, WHOLE, verify, report, lambda found: None, faults.append)
     if (folder / MANIFEST).is_file():
-        return _finished(folder, run.whole)
+        return _finished(folder, run)
     with alone(folder):
         if not begin(folder, run.whole):
-            return _finished(folder, run.whole)
+            return _finished(folder, run)
         missing = [str(task) for task in run.pending()]
         if missing:
             more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
@@ -140,7 +142,7 @@ def finish(
                     ]
                 )
             )
-        return _finish(folder, run.count, run.whole)
+        return _finish(folder, run)
 
 
 class _Run:
@@ -150,12 +152,14 @@ class _Run:
         whole: All that the dataset depends on.
         count: Shards of the dataset, as far as its documents were read.
         own: Those of them that are in the part.
+        found: Records of those that were there.
+        verify: Whether checksums are compared.
     """
 
     def __init__(
         self,
         pairs: Iterable[Pair | Failure],
-        folder: Path,
+        folder: Location,
         recipe: PreprocessRecipe,
         source: dict[str, Any],
         part: Part,
@@ -166,10 +170,11 @@ class _Run:
     ) -> None:
         self.whole = recipe.to_dict() | {"documents": source, "made_by": makers(recipe)}
         self.count = self.own = 0
+        self.found: dict[int, ShardRecord] = {}
         self._digest = digest_of(self.whole)
-        self._pairs, self._folder, self._recipe, self._part, self._verify = pairs, folder, recipe, part, verify
+        self._pairs, self._folder, self._recipe, self._part, self.verify = pairs, folder, recipe, part, verify
         self._report, self._skip, self._warn = report, skip, warn
-        self._done = self._found = 0
+        self._done = self._skipped = 0
 
     def make(self, engine: Engine, device: str) -> None:
         """Make the shards that are not there."""
@@ -181,22 +186,25 @@ class _Run:
 
     def pending(self) -> Iterator[ShardTask]:
         """Yield the shards of the part that are not there or damaged."""
-        listing = Listing.of(self._folder)
-        for number, entries in enumerate(batches(self._pairs, self._recipe.shard)):
+        listing = Listing.of(self._folder, self._part)
+        for number, entries in enumerate(shards_of(self._pairs, self._recipe.shard, self._recipe.shard_unit)):
             self.count = number + 1
             if not self._part.has(number):
                 continue
             self.own += 1
             name = shard_name(number)
-            there = name in listing
-            fault = listing.fault(name, self._digest, verify=self._verify) if there else ""
-            if there and not fault:
-                self._found += len(entries)
-                self._skip(self._found)
-                self._step(len(entries))
-                continue
-            if fault:
-                self._warn(f"{fault}; made anew")
+            if name in listing:
+                try:
+                    record = listing.record(name, self._digest, verify=self.verify)
+                except InputError as error:
+                    self._warn(f"{error}; made anew")
+                else:
+                    self.found[number] = record
+                    documents = record.documents + record.failed
+                    self._skipped += documents
+                    self._skip(self._skipped)
+                    self._step(documents)
+                    continue
             yield ShardTask(number, entries)
 
     def _step(self, documents: int) -> None:
@@ -210,29 +218,40 @@ def _absolute(name_or_path: str) -> str:
     return str(path.absolute()) if path.is_dir() else name_or_path
 
 
-def _finished(folder: Path, recipe: dict[str, Any]) -> Manifest:
-    begin(folder, recipe)
+def _finished(folder: Location, run: _Run) -> Manifest:
+    begin(folder, run.whole)
     manifest = Manifest.read(folder)
-    check_shards(manifest, folder)
+    # What is in a store is not read again unasked.
+    if run.verify or isinstance(folder, Path):
+        check_shards(manifest, folder)
     return manifest
 
 
-def _finish(folder: Path, count: int, recipe: dict[str, Any]) -> Manifest:
-    """Write the manifest of the shards that are there, from their records."""
-    listing, digest = Listing.of(folder), digest_of(recipe)
+def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
+    """Return the record of a shard that this run or its other parts made."""
+    try:
+        if name not in listing:
+            raise InputError(f"{listing.folder / name}: expected a shard, found none")
+        return listing.record(name, digest)
+    except InputError as error:
+        raise InputError(f"{error}; start again") from error
+
+
+def _finish(folder: Location, run: _Run) -> Manifest:
+    """Write the manifest of the shards of a run, which are all there, from their records."""
+    # Not listed again if nothing was made.
+    listing = Listing.of(folder) if len(run.found) < run.count else Listing(folder, {})
+    digest = digest_of(run.whole)
     shards, lines, width = [], [], 0
-    for name in map(shard_name, range(count)):
-        fault = listing.fault(name, digest) if name in listing else f"{folder / name}: expected a shard, found none"
-        if fault:
-            raise InputError(f"{fault}; start again")
-        record = ShardRecord.read(folder / name)
+    for number in range(run.count):
+        name = shard_name(number)
+        record = run.found.get(number) or _made(listing, name, digest)
         if record.failed:
             lines += [to_line(asdict(failure)) for failure in read_contents(folder / name).failures]
         width = max(width, record.width)
         # The checksum from the time of writing, so that later damage is found.
         shards.append(Shard(name, record.documents, record.failed, record.sha256))
-    with replacing(folder / FAILURES) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
-    manifest = Manifest(recipe, shards, width)
+    write_bytes(folder / FAILURES, "".join(lines).encode())
+    manifest = Manifest(run.whole, shards, width)
     manifest.write(folder)
     return manifest

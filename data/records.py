@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
-from discsum.data.manifest import RECORD, SHARD, fault_of
+from discsum.data.manifest import SHARD, fault_of, record_name
+from discsum.data.parts import WHOLE, Part
+from discsum.data.storage import Location, read_each, sizes_in, write_bytes
 from discsum.errors import InputError
-from discsum.files import replacing
-from discsum.json_objects import read_fields
+from discsum.json_objects import checked_fields, parse_object
 from discsum.recipes.fields import Checked, Natural
+
+# Records that are read together, which object storage does faster than one by one.
+TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -35,67 +39,75 @@ class ShardRecord(Checked):
     width: Natural
     recipe: str
 
-    def write(self, shard: Path) -> None:
+    def write(self, shard: Location) -> None:
         """Write the record of a shard."""
-        with replacing(record_file(shard)) as partial:
-            partial.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
-
-    @classmethod
-    def read(cls, shard: Path) -> ShardRecord:
-        """Return the record of a shard.
-
-        Raises:
-            InputError: There is none, or it is damaged.
-        """
-        return read_fields(cls, record_file(shard), InputError)
+        write_bytes(record_file(shard), (json.dumps(asdict(self)) + "\n").encode())
 
 
-def record_file(shard: Path) -> Path:
+def record_file(shard: Location) -> Location:
     """Return the file that holds a shard's record until the manifest is written."""
-    return shard.with_name(f".{shard.stem}{RECORD}")
+    return shard.with_name(record_name(shard.name))
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The shards of a folder and their sizes in bytes, and the records, as they were listed once."""
+    """The shards of a folder and their sizes in bytes, as they were listed once, and what their records say."""
 
-    folder: Path
+    folder: Location
     sizes: Mapping[str, int]
-    records: Set[str]
+    # Contents of records that were read with others; each is asked for once.
+    _read: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, folder: Path) -> Listing:
-        """List a folder; other runs may write to it."""
-        sizes, records = {}, set()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(SHARD):
-                    sizes[entry.name] = entry.stat().st_size
-                elif entry.name.endswith(RECORD):
-                    records.add(entry.name)
-        return cls(folder, sizes, records)
+    def of(cls, folder: Location, part: Part = WHOLE) -> Listing:
+        """List the shards of a part in a folder; other runs may write to it."""
+        found = sizes_in(folder)
+        return cls(folder, {name: size for name, size in found.items() if _is_in(part, name)})
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The file names of the shards, sorted."""
+        return sorted(self.sizes)
 
     def __contains__(self, shard: str) -> bool:
         """Return whether there is a shard of that name, whatever its state."""
         return shard in self.sizes
 
-    def fault(self, shard: str, recipe: str, *, verify: bool = False) -> str:
-        """Return what is wrong with a shard that is there; empty if it is what its record says.
+    def record(self, shard: str, recipe: str, *, verify: bool = False) -> ShardRecord:
+        """Return the record of a shard that is there, if it is what its record says.
 
         Args:
             shard: Its file name.
             recipe: Digest of all that the dataset depends on.
             verify: Whether to compare its checksum, for which it is read.
+
+        Raises:
+            InputError: What is wrong with it.
         """
         path = self.folder / shard
-        if record_file(path).name not in self.records:
-            return f"{path}: expected its record in {record_file(path).name}, found no such file"
-        try:
-            record = ShardRecord.read(path)
-        except InputError as error:
-            return str(error)
+        file, content = record_file(path), self._content(shard)
+        if content is None:
+            raise InputError(f"{path}: expected its record in {file.name}, found no such file")
+        record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
         if record.recipe != recipe:
-            return f"{path}: expected a shard of this recipe, found another's"
+            raise InputError(f"{path}: expected a shard of this recipe, found another's")
         if record.size != self.sizes[shard]:
-            return f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}"
-        return fault_of(path, record.sha256) if verify else ""
+            raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")
+        if verify and (fault := fault_of(path, record.sha256)):
+            raise InputError(fault)
+        return record
+
+    def _content(self, shard: str) -> bytes | None:
+        """Return the content of a shard's record, read with those of the shards after it; none without one."""
+        if shard not in self._read:
+            first = bisect_left(self.names, shard)
+            names = self.names[first : first + TOGETHER]
+            contents = read_each([record_file(self.folder / name) for name in names])
+            self._read.update(zip(names, contents, strict=True))
+        return self._read.pop(shard)
+
+
+def _is_in(part: Part, name: str) -> bool:
+    """Return whether a file is a shard of a part."""
+    number = name.removeprefix(SHARD).partition(".")[0]
+    return name.startswith(SHARD) and number.isdecimal() and part.has(int(number))

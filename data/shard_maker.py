@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +14,11 @@ from numpy.typing import NDArray
 from discsum.batches import batches, failing_alone
 from discsum.candidates import Candidates
 from discsum.data.engines.base import Step
-from discsum.data.manifest import SHARD
+from discsum.data.manifest import SHARD, SUFFIX
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
 from discsum.data.shards import Record, schema, unwritable, write_shard
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.devices import check_device
@@ -37,10 +37,10 @@ BATCH = 8
 
 @dataclass(frozen=True)
 class ShardTask:
-    """The number of a shard, and its documents."""
+    """The number of a shard, and its documents, which may be read only when they are iterated over."""
 
     number: int
-    entries: Sequence[Pair | Failure]
+    entries: Iterable[Pair | Failure]
 
     def __str__(self) -> str:
         """Return the shard's file name."""
@@ -60,7 +60,7 @@ class ShardMaker:
     """
 
     recipe: PreprocessRecipe
-    folder: Path
+    folder: Location
     digest: str
     made_by: Mapping[str, str]
     device: str = "cpu"
@@ -144,4 +144,4 @@ class ShardMaker:
 
 def shard_name(number: int) -> str:
     """Return the file name of a shard."""
-    return f"{SHARD}{number:05d}.parquet"
+    return f"{SHARD}{number:05d}{SUFFIX}"

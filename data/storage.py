@@ -1,0 +1,232 @@
+"""Files on disks and in object stores: the same functions for both."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from discsum import files
+from discsum.data.remote import RemotePath, info_of, reached
+from discsum.errors import InputError
+from discsum.files import replacing
+
+# Two letters at least: `C:` is a disk.
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+# What stores call the version of a file's content, the surest first.
+_VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "last_modified", "updated", "mtime", "created")
+
+Location = Path | RemotePath
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A file as its disk or store lists it.
+
+    Attributes:
+        size: Bytes.
+        version: What the store says of the content, as an ETag; on disks when it was changed, in nanoseconds.
+    """
+
+    path: Location
+    size: int
+    version: str = ""
+
+
+def is_url(name: str) -> bool:
+    """Return whether a name is a URL, not a path of this machine."""
+    return _URL.match(name) is not None
+
+
+def location(name: str | Path | RemotePath) -> Location:
+    """Return the path that a user named: a path of this machine, or a URL that fsspec knows.
+
+    Raises:
+        InputError: Two URLs in one, as fsspec chains them.
+    """
+    if not isinstance(name, str):
+        return name
+    if not is_url(name):
+        return Path(name)
+    if "::" in name:
+        raise InputError(f"{name}: expected one URL, got a chain of them; name the file as its store does")
+    if name.lower().startswith("file://"):
+        return Path(unquote(urlsplit(name).path))
+    return RemotePath(name)
+
+
+def read_bytes(path: Location) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        OSError: There is none.
+        InputError: The store does not answer.
+    """
+    if isinstance(path, Path):
+        return path.read_bytes()
+    with reached(path) as (fs, name):
+        content: bytes = fs.cat_file(name)
+        return content
+
+
+def read_each(paths: Sequence[Location]) -> list[bytes | None]:
+    """Return the contents of files, which are not empty, or none where there is none; of a store, many at a time."""
+    remote = [path for path in paths if isinstance(path, RemotePath)]
+    if not remote:
+        return [path.read_bytes() if path.is_file() else None for path in paths if isinstance(path, Path)]
+    with reached(remote[0]) as (fs, _):
+        names = [fs._strip_protocol(path.url) for path in remote]
+        # From a first byte on: for whole files s3fs asks for their sizes first.
+        found = fs.cat(names, on_error="return", start=0)
+        for one in found.values():
+            if isinstance(one, Exception) and not isinstance(one, FileNotFoundError):
+                raise one
+        return [found[name] if isinstance(found[name], bytes) else None for name in names]
+
+
+def write_bytes(path: Location, content: bytes) -> None:
+    """Write a file as a whole: on a disk beside its place and renamed into it, in a store with one put.
+
+    Raises:
+        OSError: It cannot be written.
+        InputError: The store does not answer.
+    """
+    if isinstance(path, Path):
+        with replacing(path) as partial:
+            partial.write_bytes(content)
+        return
+    with reached(path) as (fs, name):
+        fs.pipe_file(name, content)
+
+
+def sha256(path: Location) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits; one of a store is read into memory."""
+    return files.sha256(path) if isinstance(path, Path) else hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def create_bytes(path: RemotePath, content: bytes) -> bool:
+    """Write a file where there is none; return whether this call did it."""
+    with reached(path) as (fs, name):
+        try:
+            fs.pipe_file(name, content, mode="create")
+        except FileExistsError:
+            return False
+    return True
+
+
+def make_folder(folder: Location) -> None:
+    """Make a folder and those that it is in; stores need none."""
+    if isinstance(folder, Path):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def clear_unfinished(folder: Location) -> None:
+    """Remove what runs that were killed left half-written in a folder; in a store nothing is."""
+    if isinstance(folder, Path):
+        files.clear_unfinished(folder)
+
+
+def sizes_in(folder: Location) -> dict[str, int]:
+    """Return the sizes of the files of a folder by their names, without those of folders in it; listed once."""
+    if isinstance(folder, Path):
+        sizes = {}
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                # Other runs rename and remove files meanwhile.
+                with suppress(FileNotFoundError):
+                    if entry.is_file():
+                        sizes[entry.name] = entry.stat().st_size
+        return sizes
+    with reached(folder) as (fs, name):
+        try:
+            listed = fs.ls(name, detail=True)
+        except FileNotFoundError:
+            return {}
+    return {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
+
+
+def remove(paths: Iterable[Location]) -> None:
+    """Remove files; those that are not there are left out."""
+    remote = []
+    for path in paths:
+        if isinstance(path, RemotePath):
+            remote.append(path)
+        # On a read-only disk, unlinking fails even for files that do not exist.
+        elif path.is_file():
+            path.unlink(missing_ok=True)
+    _remove_together(remote)
+
+
+def _remove_together(paths: Sequence[RemotePath]) -> None:
+    """Remove files of a store with few requests, and one by one where some are not there."""
+    if not paths:
+        return
+    with reached(paths[0]) as (fs, _), suppress(FileNotFoundError):
+        fs.rm([fs._strip_protocol(path.url) for path in paths])
+        return
+    if len(paths) > 1:
+        for path in paths:
+            _remove_together([path])
+
+
+def stored(path: Location) -> Stored:
+    """Return size and version of a file.
+
+    Raises:
+        OSError: There is none.
+        InputError: The store does not answer.
+    """
+    if isinstance(path, Path):
+        found = path.stat()
+        return Stored(path, found.st_size, str(found.st_mtime_ns))
+    info = info_of(path)
+    if info.get("type") != "file":
+        raise FileNotFoundError(2, "No such file", str(path))
+    return _stored(path, info)
+
+
+def matching(pattern: Location) -> list[Stored]:
+    """Return the files in a folder, at any depth, or those of a pattern such as `train/*.parquet`, by name."""
+    if isinstance(pattern, Path):
+        if pattern.is_dir():
+            paths = pattern.rglob("*")
+        else:
+            fixed = Path(*_before_pattern(pattern.parts))
+            paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
+        return [stored(path) for path in sorted(paths) if path.is_file()]
+    with reached(pattern) as (fs, name):
+        listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
+        found = {RemotePath(fs.unstrip_protocol(path)): info for path, info in listed.items()}
+    return [_stored(path, found[path]) for path in sorted(found, key=str) if found[path]["type"] == "file"]
+
+
+def is_pattern(path: Location) -> bool:
+    """Return whether a path has a part with `*`, `?` or `[`."""
+    parts = path.parts if isinstance(path, Path) else [path.url]
+    return any(re.search(r"[*?[]", part) for part in parts)
+
+
+def is_several(path: Location) -> bool:
+    """Return whether a path is a folder, or a pattern that no file is named like."""
+    return path.is_dir() or (is_pattern(path) and not path.exists())
+
+
+def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
+    for part in parts:
+        if re.search(r"[*?[]", part):
+            return
+        yield part
+
+
+def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
+    version = next((info[key] for key in _VERSIONS if info.get(key)), "")
+    # Times are numbers in some answers of a store and dates in others.
+    seconds = version.timestamp() if isinstance(version, datetime) else version
+    return Stored(path, int(info["size"]), str(seconds).strip('"'))

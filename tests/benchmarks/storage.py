@@ -1,0 +1,214 @@
+"""Time what storage takes: `python tests/benchmarks/storage.py resume|rate|memory|parsed|decode [--count N]`.
+
+resume: a run on a folder in moto's S3 whose shards, of one document, are all there. rate: tasks that the driver draws.
+memory: a dataset of rows of one sentence, parsed by a parser with random weights, and the memory of its process on the
+way. parsed: the same of rows that are parsed already. decode: one shard of articles, without and with unit vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import tiny
+from object_store import SETTINGS
+
+from discsum.data.manifest import digest_of
+from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess_recipe import makers
+from discsum.data.records import record_file
+from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
+from discsum.data.shards import schema
+from discsum.data.storage import location
+from discsum.data.tasks import shards_of
+
+# Characters of an article as in news.
+ARTICLE = 4000
+
+
+def write_rows(path: Path, count: int, text: str, **others: object) -> PairSource:
+    """Write a table of JSON lines with so many rows of the same text."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            file.write(json.dumps({"id": str(number), "text": text, "summary": "Rain.", **others}) + "\n")
+    return PairSource(str(path))
+
+
+@contextmanager
+def store() -> Iterator[tuple[str, int]]:
+    """Start moto's S3 in a process of its own, and yield the URL of a bucket and the process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ.update(SETTINGS, AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        files = fsspec.filesystem("s3")
+        for _ in range(100):
+            try:
+                files.mkdir("benchmark")
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield "s3://benchmark", server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def resume(place: Path, count: int) -> None:
+    """Time a run on a folder in a store that has all shards and no manifest."""
+    tiny.make_parser().save_pretrained(place / "parser")
+    source = write_rows(place / "news.jsonl", count, tiny.ARTICLE)
+    recipe = PreprocessRecipe(str(place / "parser"), shard=1)
+    whole = recipe.to_dict() | {"documents": source.identity(), "made_by": makers(recipe)}
+    maker = ShardMaker(recipe, place, digest_of(whole), whole["made_by"])
+    maker(ShardTask(0, list(source.pairs(0, 1))), lambda steps: None)
+    shard = place / shard_name(0)
+    contents = {"recipe.json": json.dumps(whole).encode()}
+    for number in range(count):
+        name = shard_name(number)
+        contents |= {name: shard.read_bytes(), record_file(place / name).name: record_file(shard).read_bytes()}
+    with store() as (bucket, server):
+        fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})
+        begun, used, found = time.perf_counter(), (time.process_time(), computed(server)), []
+        preprocess(
+            source.pairs(),
+            source.identity(),
+            location(f"{bucket}/set"),
+            recipe,
+            skip=lambda done: found.append(time.perf_counter() - begun),
+        )
+        finished = time.perf_counter() - begun
+        here, there = time.process_time() - used[0], computed(server) - used[1]
+    print(
+        f"{len(found)} shards found after {found[-1]:.1f} s, the folder finished after {finished:.1f} s; of that this "
+        f"process computed {here:.1f} s and the store {there:.1f} s"
+    )
+
+
+def computed(process: int) -> float:
+    """Return the seconds that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rate(place: Path, count: int) -> None:
+    """Time the tasks of tables of articles."""
+    lines = write_rows(place / "news.jsonl", count, "x" * ARTICLE)
+    rows = [json.loads(line) for line in (place / "news.jsonl").open(encoding="utf-8")]
+    pq.write_table(pa.Table.from_pylist(rows), place / "news.parquet", row_group_size=10_000)
+    for source, size, unit in (
+        (lines, 256, "documents"),
+        (lines, 1 << 20, "bytes"),
+        (PairSource(str(place / "news.parquet")), 256, "documents"),
+        (PairSource(str(place / "news.parquet")), 1 << 20, "bytes"),
+    ):
+        begun = time.perf_counter()
+        tasks = [len(pickle.dumps(ShardTask(0, shard))) for shard in shards_of(source.pairs(), size, unit)]
+        seconds = time.perf_counter() - begun
+        print(
+            f"{Path(source.name).suffix}, {size} {unit} a shard: {count / seconds:,.0f} documents a second, "
+            f"{len(tasks)} tasks of at most {max(tasks)} bytes"
+        )
+
+
+def parsed(place: Path, count: int) -> None:
+    """Do as `memory` with rows that are parsed already."""
+    memory(place, count, parse=False)
+
+
+def memory(place: Path, count: int, *, parse: bool = True) -> None:
+    """Make a dataset of short rows and print the memory of this process on the way."""
+    document = tiny.make_parser().parse("It rained on Monday.").to_json()
+    row = {"text": document["text"]} if parse else {name: document[name] for name in document if name != "id"}
+    source = write_rows(place / "news.jsonl", count, **row)
+    tiny.make_parser().save_pretrained(place / "parser")
+    recipe = PreprocessRecipe(str(place / "parser"), "none")
+    begun, step = time.perf_counter(), max(1, count // 10)
+
+    def report(done: int) -> None:
+        if done // step > report.shown:  # type: ignore[attr-defined]
+            report.shown = done // step  # type: ignore[attr-defined]
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(f"{done:,} rows after {time.perf_counter() - begun:.0f} s: at most {peak} MiB", flush=True)
+
+    report.shown = 0  # type: ignore[attr-defined]
+    manifest = preprocess(source.pairs(), source.identity(), place / "set", recipe, report=report)
+    print(f"{manifest.documents:,} documents in {len(manifest.shards):,} files")
+
+
+def decode(place: Path, count: int) -> None:
+    """Time decoding a shard of articles of 700 words, 30 sentences and 90 EDUs."""
+    random = np.random.default_rng(0)
+    words = ["".join(random.choice(list("abcdefghijklmnopqrstuvwxyz"), 5)) for _ in range(700)]
+    ends = np.linspace(0, 6 * len(words) - 1, 91).astype(int).tolist()
+    spans = [{"start": start, "end": end} for start, end in pairwise(ends)]
+    nodes = [{"first": first, "last": 89, "split": first, "nuclearity": "NS"} for first in range(89)]
+    for width in (0, 768):
+        rows = [
+            {
+                "id": str(number),
+                "text": " ".join(random.permutation(words)),
+                "sentences": [{"start": ends[at], "end": ends[at + 3]} for at in range(0, 90, 3)],
+                "edus": [span | {"sentence": at // 3} for at, span in enumerate(spans)],
+                "nodes": [node | {"relation": "joint-list", "probability": float(random.random())} for node in nodes],
+                "references": ["It rained."],
+                "sentence_labels": [0] * 30,
+                "edu_labels": [0] * 90,
+                "sentence_vectors": random.random((30, width)).astype(np.float16).tobytes(),
+                "edu_vectors": random.random((90, width)).astype(np.float16).tobytes(),
+            }
+            for number in range(count)
+        ]
+        columns = schema(("sentence", "edu"), encoded=width > 0)
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist(rows, schema=columns), content, compression="zstd")
+        whole = content.getvalue()
+        times = []
+        for _ in range(9):
+            begun = time.process_time()
+            table = pq.ParquetFile(pa.BufferReader(whole)).read(use_threads=False)
+            times.append(time.process_time() - begun)
+        size = f"{len(whole) / 2**20:.1f} MiB, {table.nbytes / 2**20:.1f} decoded"
+        print(f"{count} articles, vectors of {width}: {size}, in {1000 * float(np.median(times)):.0f} ms")
+
+
+def main() -> None:
+    """Run what is named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    kinds = {
+        "resume": (resume, 10_000),
+        "rate": (rate, 50_000),
+        "memory": (memory, 1_000_000),
+        "parsed": (parsed, 1_000_000),
+        "decode": (decode, 256),
+    }
+    parser.add_argument("kind", choices=kinds)
+    parser.add_argument("--count", type=int)
+    options = parser.parse_args()
+    measure, usual = kinds[options.kind]
+    with tempfile.TemporaryDirectory() as place:
+        measure(Path(place), options.count or usual)
+
+
+if __name__ == "__main__":
+    main()
