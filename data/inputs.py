@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
+from discsum.data.made_folder import shard_files
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.tables import (
     CONVERT,
@@ -114,7 +115,7 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for path in _files(Path(name), endings):
+            for path in files_of(Path(name), endings):
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -125,7 +126,7 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
-            found |= {path.resolve() for path in ([] if name == "-" else _files(Path(name), endings))}
+            found |= {path.resolve() for path in ([] if name == "-" else files_of(Path(name), endings))}
     return found
 
 
@@ -138,7 +139,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     endings, total = suffixes(), 0
     for name in inputs:
         try:
-            paths = [] if name == "-" else _files(Path(name), endings)
+            paths = [] if name == "-" else files_of(Path(name), endings)
         except (DiscsumError, OSError):
             paths = []
         # Standard input and what is not there count as one.
@@ -150,15 +151,33 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     return total
 
 
-def _files(path: Path, trees: Collection[str]) -> list[Path]:
+def files_of(path: Path, trees: Collection[str] | None = None) -> list[Path]:
+    """Return the files of an input: itself, or what is in a folder and below it, by name.
+
+    Hidden files are left out. Of a folder that discsum made, the shards or parts are read, as its manifest has them.
+
+    Args:
+        path: File or folder.
+        trees: Endings of tree files; all by default.
+
+    Raises:
+        InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
+    """
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     if path.is_socket():
         raise InputError(f"{path}: expected a file or folder, got a socket")
     if not path.is_dir():
         return [path]
-    kinds = {".txt", *ENDINGS, *TABLES, *trees}
-    found = sorted(child for child in path.rglob("*") if child.is_file() and child.name.lower().endswith(tuple(kinds)))
+    kinds = {".txt", *ENDINGS, *TABLES, *(suffixes() if trees is None else trees)}
+    found = [
+        child
+        for child in path.rglob("*")
+        if child.name.lower().endswith(tuple(kinds)) and not child.name.startswith(".") and child.is_file()
+    ]
+    made = {place: shards for place in {child.parent for child in found} if (shards := shard_files(place)) is not None}
+    groups = {child: [child] for child in found if child.parent not in made} | made
+    found = [child for place in sorted(groups) for child in groups[place]]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found

@@ -1,4 +1,7 @@
-"""Files of a dataset folder: `recipe.json` while it is being written, `manifest.json` when it is complete."""
+"""Files of a folder of shards: `recipe.json` while it is being written, `manifest.json` when it is complete.
+
+Shards of `discsum preprocess` are a dataset; `discsum parse` and `extract` write parts, whose recipes name the command.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,17 @@ FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
 # Seconds in which a lock that is only looked at is free again.
 MOMENT = 5.0
-# Prefix of shard names, and suffix of their records; earlier versions had checksums there.
-SHARD, RECORD, SUM = "shard-", ".json", ".sha256"
+# Prefixes of the names of shards and parts, and suffix of their records; earlier versions had checksums there.
+SHARD, PART, RECORD, SUM = "shard-", "part-", ".json", ".sha256"
+SHARDS = (SHARD, PART)
+# Field of the recipes of all commands but the first one.
+COMMAND, PREPROCESS = "command", "preprocess"
 REMEDY = "delete the folder and preprocess again"
 
 
 @dataclass(frozen=True)
 class Shard(Checked):
-    """One file of a dataset: name, number of documents, number of failed documents, checksum."""
+    """One file of a folder: name, number of documents, number of failed documents, checksum."""
 
     file: str
     documents: Natural
@@ -66,10 +72,17 @@ class _Recipe(Checked):
 
 
 @dataclass(frozen=True)
+class _Dataset(Checked):
+    """What `manifest.json` has in common of all datasets."""
+
+    recipe: _Recipe
+
+
+@dataclass(frozen=True)
 class _Written(Checked):
     """Content of `manifest.json`."""
 
-    recipe: _Recipe
+    recipe: dict[str, Any]
     shards: list[Shard]
     width: Natural
     format: int
@@ -79,7 +92,7 @@ class _Written(Checked):
 
 @dataclass(frozen=True)
 class Manifest:
-    """Content of a finished dataset folder.
+    """Content of a finished folder.
 
     Attributes:
         recipe: Everything that the content depends on.
@@ -106,21 +119,31 @@ class Manifest:
         _tidy(folder)
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest:
+    def read(cls, folder: Path, command: str | None = PREPROCESS) -> Manifest:
         """Return the manifest of a finished folder.
 
+        Args:
+            folder: A dataset, or parts.
+            command: What made it; any command if none.
+
         Raises:
-            InputError: Not a dataset folder, or an unfinished one.
+            InputError: Not such a folder, or an unfinished one.
         """
-        path = folder / MANIFEST
+        path, kind = folder / MANIFEST, "dataset folder" if command == PREPROCESS else "folder"
         if not path.is_file():
-            state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "has none"
-            raise InputError(f"{folder}: expected a dataset folder with {MANIFEST}, this one {state}")
+            begun = (folder / RECIPE).is_file()
+            state = f"is not finished: run discsum {_command(_begun_recipe(folder))} again" if begun else "has none"
+            raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
         with _with_remedy():
             data = read_object(path, InputError)
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
             written = checked_fields(_Written, data, path, InputError)
+            found = _command(written.recipe)
+            if found == PREPROCESS:
+                checked_fields(_Dataset, {"recipe": data["recipe"]}, path, InputError)
+        if command not in (None, found):
+            raise InputError(f"{folder}: expected a {kind} of discsum {command}, got one of discsum {found}")
         # The recipe as it was written: fields that are not there have no default.
         return cls(data["recipe"], written.shards, written.width)
 
@@ -149,9 +172,9 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
         # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
     # A recipe without shards, such as one with a mistyped option, may be replaced.
-    begun = (folder / RECIPE).is_file() and any(folder.glob(f"{SHARD}*"))
+    begun = (folder / RECIPE).is_file() and any(path.name.startswith(SHARDS) for path in folder.iterdir())
     if finished or begun:
-        found = Manifest.read(folder).recipe if finished else _begun_recipe(folder)
+        found = Manifest.read(folder, None).recipe if finished else _begun_recipe(folder)
         changed = differences(_flat(found), _flat(recipe))
         if changed:
             raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
@@ -159,6 +182,10 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
         with replacing(folder / RECIPE) as path:
             path.write_text(json.dumps(recipe, indent=1) + "\n", encoding="utf-8")
     return not finished
+
+
+def _command(recipe: dict[str, Any]) -> str:
+    return str(recipe.get(COMMAND, PREPROCESS))
 
 
 def _begun_recipe(folder: Path) -> dict[str, Any]:
@@ -186,7 +213,8 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 def _tidy(folder: Path) -> None:
     """Remove files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    for path in (folder / RECIPE, *folder.glob(f".{SHARD}*{RECORD}"), *folder.glob(f".{SHARD}*{SUM}")):
+    records = [*folder.glob(f".{SHARD}*{SUM}"), *(path for name in SHARDS for path in folder.glob(f".{name}*{RECORD}"))]
+    for path in (folder / RECIPE, *records):
         # On a read-only disk, unlinking fails even for files that do not exist.
         if path.is_file():
             path.unlink(missing_ok=True)

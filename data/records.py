@@ -1,16 +1,18 @@
-"""Records of the shards of an unfinished dataset folder: what the manifest will say of each."""
+"""Shards of an unfinished folder, and the records beside them: what the manifest will say of each."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from discsum.data.manifest import RECORD, SHARD, fault_of
+from discsum.data.manifest import RECORD, SHARDS, fault_of
+from discsum.data.tables import Failure
 from discsum.errors import InputError
-from discsum.files import replacing
+from discsum.files import replacing, to_line
 from discsum.json_objects import read_fields
 from discsum.recipes.fields import Checked, Natural
 
@@ -23,9 +25,10 @@ class ShardRecord(Checked):
         sha256: Checksum of the shard, from before it was written.
         size: Bytes of the shard.
         documents: Number of its documents.
-        failed: Number of those that failed, which the shard lists.
+        failed: Number of those that failed.
         width: Size of a unit vector; 0 without any.
-        recipe: Digest of all that the dataset depends on.
+        recipe: Digest of all that the folder's content depends on.
+        failures: Lines of `failures.jsonl` for those that failed.
     """
 
     sha256: str
@@ -34,6 +37,12 @@ class ShardRecord(Checked):
     failed: Natural
     width: Natural
     recipe: str
+    failures: str = ""
+
+    def problems(self) -> list[str]:
+        """Return whether each failure has its line."""
+        lines = self.failures.count("\n")
+        return [] if lines == self.failed else [f"failures: expected {self.failed} lines, got {lines}"]
 
     def write(self, shard: Path) -> None:
         """Write the record of a shard."""
@@ -52,7 +61,26 @@ class ShardRecord(Checked):
 
 def record_file(shard: Path) -> Path:
     """Return the file that holds a shard's record until the manifest is written."""
-    return shard.with_name(f".{shard.stem}{RECORD}")
+    return shard.with_name(f".{shard.name.partition('.')[0]}{RECORD}")
+
+
+def commit(
+    path: Path, content: bytes, documents: int, failures: Sequence[Failure], recipe: str, *, width: int = 0
+) -> None:
+    """Write a shard, and then its record, so that a shard with a record is complete.
+
+    Args:
+        path: The shard, which appears as a whole.
+        content: All of it.
+        documents: Number of its documents.
+        failures: Those that failed.
+        recipe: Digest of all that the folder's content depends on.
+        width: Size of a unit vector; 0 without any.
+    """
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+    checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
+    ShardRecord(checksum, len(content), documents, len(failures), width, recipe, lines).write(path)
 
 
 @dataclass(frozen=True)
@@ -69,7 +97,7 @@ class Listing:
         sizes, records = {}, set()
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(SHARD):
+                if entry.name.startswith(SHARDS):
                     sizes[entry.name] = entry.stat().st_size
                 elif entry.name.endswith(RECORD):
                     records.add(entry.name)
@@ -84,7 +112,7 @@ class Listing:
 
         Args:
             shard: Its file name.
-            recipe: Digest of all that the dataset depends on.
+            recipe: Digest of all that the folder's content depends on.
             verify: Whether to compare its checksum, for which it is read.
         """
         path = self.folder / shard
