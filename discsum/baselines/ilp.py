@@ -86,7 +86,11 @@ class ILP(RootedSubtree):
 
 @contextmanager
 def _standard_output_to_error() -> Iterator[None]:
-    """Send what the process prints to standard error for a block: HiGHS sometimes prints, past Python."""
+    """Send what the process prints to standard error for a block.
+
+    HiGHS prints a line past Python and past its options where it repairs a solution: jump-dev/HiGHS.jl, issue 312. The
+    line is still in SciPy 1.17.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
