@@ -10,8 +10,8 @@ set -euo pipefail
 
 # Jobs a split, and workers of each; nodes that train, and GPUs of each; ending of the tables.
 export PARTS=${PARTS:-64} CPUS=${CPUS:-4} NODES=${NODES:-2} GPUS=${GPUS:-4} TABLES=${TABLES:-parquet}
-# What is trained, and what its data need.
-export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree}
+# What is trained, and options of discsum preprocess and evaluate that it needs.
+export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:---unit sentence}
 export PREPROCESS=${PREPROCESS:---oracle kedzie --encoder bert-base-uncased}
 
 self=$(realpath "$0") corpus=$(realpath "$1") run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
@@ -23,8 +23,7 @@ submit() {
 }
 
 preprocess() {
-    # The options are words.
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086  # the options are words
     discsum preprocess "$corpus/$split.$TABLES" "$run/data/$split" $PREPROCESS "$@"
 }
 
@@ -55,10 +54,11 @@ node)
     # Once on each node, which starts a process a GPU.
     accelerate launch --multi_gpu --num_machines "$NODES" --num_processes "$((NODES * GPUS))" --machine_rank "$SLURM_NODEID" \
         --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
-        -m discsum.cli train "$RECIPE" "data=$run/data" -o "$run/model"
+        -m discsum.cli train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
     ;;
 evaluate)
-    discsum evaluate "$run/model/best" lead oracle "$run/data/test" --signature -o "$run/scores.jsonl.gz"
+    # shellcheck disable=SC2086  # the options are words
+    discsum evaluate "$run/model/best" lead oracle "$run/data/test" $EVALUATE --signature -o "$run/scores.jsonl.gz"
     ;;
 *)
     echo "expected no stage, or part, finish, train, node or evaluate, got $stage" >&2
