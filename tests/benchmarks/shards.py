@@ -106,7 +106,10 @@ class Timed:
 
 @dataclass
 class Memory:
-    """The greatest memory, in MiB, of all processes that are started with a mark; looked at every second."""
+    """The greatest memory, in MiB, of all processes that are started with a mark.
+
+    It is looked at every five seconds, since looking takes time itself.
+    """
 
     mark: str
     greatest: float = 0.0
@@ -124,7 +127,7 @@ class Memory:
         del os.environ[MARK]
 
     def _look(self) -> None:
-        while not self.ended.wait(1.0):
+        while not self.ended.wait(5.0):
             self.greatest = max(self.greatest, total(self.mark, memory))
 
 
