@@ -11,7 +11,7 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACHED
 from discsum.data.engines import ENGINES
-from discsum.data.part_files import KINDS
+from discsum.data.part_files import FORMATS
 from discsum.data.parts import Part
 from discsum.data.tables import check_encoding
 from discsum.errors import InputError
@@ -126,7 +126,7 @@ Shards = Annotated[
     ),
 ]
 ShardFormat = Annotated[
-    str, typer.Option(**choice(*KINDS), callback=_known(*KINDS), help="Format of the files, with --shards.")
+    str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
 ]
 Shard = Annotated[int, typer.Option(min=1, help="Documents per file.")]
 Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.")]

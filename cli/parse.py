@@ -126,7 +126,7 @@ def parse(
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
     source = InputSource(inputs, encoding, text_column, roots, input, max_document_bytes)
     if shards:
-        folder = shard_folder(context, inputs, ("resume",) if format in SHOWN else ("resume", "format"))
+        folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
         from discsum.data.parse_parts import ParseRecipe, parse_job
         from discsum.data.part_maker import Parts
 

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from discsum.data.manifest import FAILURES, MANIFEST, PART, RECIPE, SHARD, Manifest
-from discsum.data.part_files import KINDS
+from discsum.data.part_files import FORMATS
 from discsum.errors import InputError
 
 # Names of shards and parts; other folders may have a `manifest.json` of their own.
-_PART = re.compile(rf"{PART}\d{{5,}}\.({'|'.join(map(re.escape, KINDS))})")
+_PART = re.compile(rf"{PART}\d{{5,}}\.({'|'.join(map(re.escape, FORMATS))})")
 _SHARD = re.compile(rf"{SHARD}\d{{5,}}\.parquet|{_PART.pattern}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.manifest import PART, REMEDY, Manifest, fault_of
+from discsum.data.manifest import COMMAND, PART, Manifest, fault_of
 from discsum.errors import InputError
 from discsum.files import to_line
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 JSON_LINES, PARQUET = "jsonl.gz", "parquet"
-KINDS = (JSON_LINES, PARQUET)
+FORMATS = (JSON_LINES, PARQUET)
 
 
-def part_name(kind: str) -> str:
-    """Return the file name of a part of a kind, to be formatted with its number."""
-    return f"{PART}{{:05d}}.{kind}"
+def part_name(format: str) -> str:
+    """Return the file name of a part of a format, to be formatted with its number."""
+    return f"{PART}{{:05d}}.{format}"
 
 
-def content_of(rows: Sequence[Mapping[str, Any]], kind: str, command: str) -> bytes:
+def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> bytes:
     """Return the content of a part: the same rows give the same bytes.
 
     Args:
         rows: The JSON objects.
-        kind: One of `KINDS`.
+        format: One of `FORMATS`.
         command: `parse` or `extract`, whose columns a Parquet file has.
     """
-    if kind == JSON_LINES:
+    if format == JSON_LINES:
         # Without the time, which would make every file another one.
         return gzip.compress("".join(map(to_line, rows)).encode(), mtime=0)
     import pyarrow as pa
@@ -64,7 +64,7 @@ def check_parts(manifest: Manifest, folder: Path) -> None:
     """
     for part in manifest.shards:
         if fault := fault_of(folder / part.file, part.sha256):
-            raise InputError(f"{fault}; {REMEDY}")
+            raise InputError(f"{fault}; delete the folder and {manifest.recipe[COMMAND]} again")
 
 
 def _columns(command: str) -> pa.Schema:

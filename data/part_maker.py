@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from discsum.batches import batches
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
-from discsum.data.part_files import JSON_LINES, KINDS, PARQUET, check_parquet, check_parts, content_of, part_name
+from discsum.data.part_files import FORMATS, JSON_LINES, PARQUET, check_parquet, check_parts, content_of, part_name
 from discsum.data.records import commit
 from discsum.data.shard_maker import BATCH, ShardMaker
 from discsum.data.shard_run import ShardJob
@@ -25,8 +25,10 @@ class Parts(Checked):
     """How documents are divided among files, on which their bytes depend."""
 
     shard: Annotated[Count, about("Documents a file.")] = 256
-    kind: Annotated[str, one_of(KINDS, "Kind of the files.")] = JSON_LINES
-    batch: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = BATCH
+    shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
+    batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = (
+        BATCH
+    )
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     """Writes parts.
 
     Attributes:
-        parts: Kind of the files.
+        parts: Format of the files.
     """
 
     parts: Parts
@@ -51,7 +53,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     @property
     def batch(self) -> int:
         """Documents that are processed together."""
-        return self.parts.batch
+        return self.parts.batch_size
 
     def name_of(self, entry: Item) -> str:
         """Return the place that the document is from."""
@@ -60,14 +62,14 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     def make(self, entries: Sequence[Item]) -> list[dict[str, Any]]:
         """Return the JSON object of each document, in order."""
         made = self.objects(entries)
-        if self.parts.kind == PARQUET:
+        if self.parts.shard_format == PARQUET:
             for row in made:
                 check_parquet(row, self.command)
         return made
 
     def write(self, path: Path, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
         """Write a part and its record."""
-        commit(path, content_of(made, self.parts.kind, self.command), len(made), failures, self.digest)
+        commit(path, content_of(made, self.parts.shard_format, self.command), len(made), failures, self.digest)
 
 
 def part_job(
@@ -90,9 +92,9 @@ def part_job(
         made_by: Identities of program and models.
         maker: As of `ShardJob`.
     """
-    if parts.kind == PARQUET:
+    if parts.shard_format == PARQUET:
         with needs("pyarrow"):
             import pyarrow  # noqa: F401
     assert COMMAND in options, "folders of datasets have no command, those of parts have"
     whole = options | parts.to_dict() | {"documents": source, "made_by": made_by}
-    return ShardJob(batches(items, parts.shard), folder, whole, part_name(parts.kind), maker, check_parts)
+    return ShardJob(batches(items, parts.shard), folder, whole, part_name(parts.shard_format), maker, check_parts)

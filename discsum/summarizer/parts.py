@@ -47,7 +47,7 @@ class SummaryMaker(PartMaker):
 
     def load(self) -> None:
         """Load the models."""
-        self.pipeline  # noqa: B018 (kept)
+        _ = self.pipeline
 
     def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
         """Return each document's summary as the object of `discsum extract --json`."""

@@ -42,7 +42,7 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
         assert (found["text"], found["edus"]) == (made["text"], made["edus"])
     # Parts, workers, a rerun: the same bytes.
     for number in (1, 2):
-        result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", f"{number}/2", "--jsonl")
+        result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", f"{number}/2", "--format", "json")
         assert result.code == 0
         files = 3 - number
         assert f"part {number}/2 is done, {files} files; when all are, run this with --finish" in result.err
@@ -69,7 +69,7 @@ def test_parts_of_summaries(discsum, table, parser_folder, summarizer_folders, t
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     result = discsum("extract", parsed, "-o", tmp_path / "one", "--shards", "--shard", 4, *model, "--units", 1)
     assert result.code == 1
-    assert "batch 1 there and 8 here, units None there and 1 here" in result.err
+    assert "batch_size 1 there and 8 here, units None there and 1 here" in result.err
 
 
 def test_summaries_in_parquet_are_those_of_json_lines(discsum, table, parser_folder, tmp_path):
@@ -112,6 +112,7 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
         ("parse", ["--shards", "-o", "-"], 2, "expected -o FOLDER beside it"),
         ("parse", ["--shards", "-o", "OUT", "--resume"], 2, "expected no --resume beside it"),
         ("parse", ["--shards", "-o", "OUT", "--format", "rs3"], 2, "expected no --format beside it"),
+        ("parse", ["--shards", "-o", "OUT", "--format", "tree"], 2, "expected no --format beside it"),
         ("extract", ["--shards", "-o", "OUT", "--report", "pages"], 2, "expected no --report beside it"),
         ("parse", ["--workers", "2", "--part", "1/2"], 2, "expected it beside --part, --workers"),
         ("extract", ["--shard-format", "parquet"], 2, "expected it beside --shard-format"),

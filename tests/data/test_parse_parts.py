@@ -136,8 +136,8 @@ def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(whole, job_of, tmp_path)
     ("changes", "message"),
     [
         ({"recipe": {"sentences": "newline"}}, "sentences 'model' there and 'newline' here"),
-        ({"kind": "parquet"}, "kind 'jsonl.gz' there and 'parquet' here"),
-        ({"batch": 2}, "batch 8 there and 2 here"),
+        ({"shard_format": "parquet"}, "shard_format 'jsonl.gz' there and 'parquet' here"),
+        ({"batch_size": 2}, "batch_size 8 there and 2 here"),
         ({"shard": 4}, "shard 5 there and 4 here"),
     ],
 )
@@ -158,12 +158,14 @@ def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
     make_all(job_of(folder), RunOptions())
     path = folder / "part-00001.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    with pytest.raises(InputError, match=r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; delete the"):
+    with pytest.raises(
+        InputError, match=r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; delete the folder and parse"
+    ):
         make_all(job_of(folder), RunOptions())
 
 
 def test_parquet_has_the_same_objects(whole, job_of, tmp_path):
-    make_all(job_of(tmp_path / "set", kind="parquet"), RunOptions())
+    make_all(job_of(tmp_path / "set", shard_format="parquet"), RunOptions())
     for name in ("part-00000", "part-00003"):
         rows = [row for _, row in read_rows(tmp_path / "set" / f"{name}.parquet", "utf-8")]
         lines = [row for _, row in read_rows(whole / f"{name}.jsonl.gz", "utf-8")]
@@ -173,7 +175,7 @@ def test_parquet_has_the_same_objects(whole, job_of, tmp_path):
 def test_what_parquet_cannot_hold_fails_alone(job_of, tmp_path):
     table = tmp_path / "odd.jsonl"
     table.write_text("".join(json.dumps({"id": text, "text": text}) + "\n" for text in ("Rain.", "\ud800", "Wind.")))
-    manifest = make_all(job_of(tmp_path / "set", table, kind="parquet"), RunOptions())
+    manifest = make_all(job_of(tmp_path / "set", table, shard_format="parquet"), RunOptions())
     assert (manifest.documents, manifest.failed) == (2, 1)
     failures = (tmp_path / "set" / "failures.jsonl").read_text()
     assert "odd.jsonl:2" in failures
