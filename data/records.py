@@ -107,23 +107,25 @@ class Listing:
         """Return whether there is a shard of that name, whatever its state."""
         return shard in self.sizes
 
-    def fault(self, shard: str, recipe: str, *, verify: bool = False) -> str:
-        """Return what is wrong with a shard that is there; empty if it is what its record says.
+    def record(self, shard: str, recipe: str, *, verify: bool = False) -> ShardRecord:
+        """Return the record of a shard that is there, if it is what its record says.
 
         Args:
             shard: Its file name.
             recipe: Digest of all that the folder's content depends on.
             verify: Whether to compare its checksum, for which it is read.
+
+        Raises:
+            InputError: What is wrong with it.
         """
         path = self.folder / shard
         if record_file(path).name not in self.records:
-            return f"{path}: expected its record in {record_file(path).name}, found no such file"
-        try:
-            record = ShardRecord.read(path)
-        except InputError as error:
-            return str(error)
+            raise InputError(f"{path}: expected its record in {record_file(path).name}, found no such file")
+        record = ShardRecord.read(path)
         if record.recipe != recipe:
-            return f"{path}: expected a shard of this recipe, found another's"
+            raise InputError(f"{path}: expected a shard of this recipe, found another's")
         if record.size != self.sizes[shard]:
-            return f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}"
-        return fault_of(path, record.sha256) if verify else ""
+            raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")
+        if verify and (fault := fault_of(path, record.sha256)):
+            raise InputError(fault)
+        return record

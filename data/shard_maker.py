@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ class ShardTask(Generic[Entry]):
     """The file name of a shard, and its documents."""
 
     name: str
-    entries: Sequence[Entry | Failure]
+    entries: Iterable[Entry | Failure]
 
     def __str__(self) -> str:
         """Return the file name."""

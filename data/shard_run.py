@@ -6,7 +6,7 @@ interrupted: one worker writes each shard as a whole, and then its record; the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -40,7 +40,7 @@ class ShardJob(Generic[Entry]):
         check: Checks the shards of a finished folder against its manifest.
     """
 
-    shards: Iterable[Sequence[Entry | Failure]]
+    shards: Iterable[Iterable[Entry | Failure]]
     folder: Path
     recipe: dict[str, Any]
     file: str
@@ -66,7 +66,7 @@ def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
             return _finished(job)
         run = _Run(job, WHOLE, options)
         run.make()
-        return _finish(job, run.count)
+        return _finish(job, run)
 
 
 def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
@@ -109,7 +109,7 @@ def finish(job: ShardJob[Any], options: RunOptions) -> Manifest:
                     ]
                 )
             )
-        return _finish(job, run.count)
+        return _finish(job, run)
 
 
 class _Run:
@@ -118,15 +118,17 @@ class _Run:
     Attributes:
         count: Shards of the folder, as far as its documents were read.
         own: Those of them that are in the part.
+        found: Records of those that were there, by their numbers.
         faults: What is wrong with those that are there and damaged.
     """
 
     def __init__(self, job: ShardJob[Any], part: Part, options: RunOptions) -> None:
         self.count = self.own = 0
+        self.found: dict[int, ShardRecord] = {}
         self.faults: list[str] = []
         self._job, self._part, self._options = job, part, options
         self._digest = digest_of(job.recipe)
-        self._done = self._found = 0
+        self._done = self._skipped = 0
 
     def make(self) -> None:
         """Make the shards that are not there."""
@@ -144,15 +146,18 @@ class _Run:
                 continue
             self.own += 1
             name = self._job.name(number)
-            there = name in listing
-            fault = listing.fault(name, self._digest, verify=self._options.verify) if there else ""
-            if there and not fault:
-                self._found += len(entries)
-                self._options.skip(self._found)
-                self._step(len(entries))
-                continue
-            if fault:
-                self.faults.append(fault)
+            if name in listing:
+                try:
+                    record = listing.record(name, self._digest, verify=self._options.verify)
+                except InputError as error:
+                    self.faults.append(str(error))
+                else:
+                    self.found[number] = record
+                    documents = record.documents + record.failed
+                    self._skipped += documents
+                    self._options.skip(self._skipped)
+                    self._step(documents)
+                    continue
             yield ShardTask(name, entries)
 
     def _told(self) -> Iterator[ShardTask[Any]]:
@@ -174,16 +179,13 @@ def _finished(job: ShardJob[Any]) -> Manifest:
     return manifest
 
 
-def _finish(job: ShardJob[Any], count: int) -> Manifest:
-    """Write the manifest of the shards that are there, from their records."""
+def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
+    """Write the manifest of the shards of a run, which are all there, from their records."""
     listing, digest = Listing.of(job.folder), digest_of(job.recipe)
     shards, lines, width = [], [], 0
-    for name in map(job.name, range(count)):
-        place = job.folder / name
-        fault = listing.fault(name, digest) if name in listing else f"{place}: expected a shard, found none"
-        if fault:
-            raise InputError(f"{fault}; start again")
-        record = ShardRecord.read(place)
+    for number in range(run.count):
+        name = job.name(number)
+        record = run.found.get(number) or _made(listing, name, digest)
         lines.append(record.failures)
         width = max(width, record.width)
         # The checksum from the time of writing, so that later damage is found.
@@ -193,6 +195,16 @@ def _finish(job: ShardJob[Any], count: int) -> Manifest:
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)
     return manifest
+
+
+def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
+    """Return the record of a shard that this run or its other parts made."""
+    try:
+        if name not in listing:
+            raise InputError(f"{listing.folder / name}: expected a shard, found none")
+        return listing.record(name, digest)
+    except InputError as error:
+        raise InputError(f"{error}; start again") from error
 
 
 def absolute(name_or_path: str) -> str:
