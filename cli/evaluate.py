@@ -32,6 +32,7 @@ from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable
 from discsum.constants import BEAMS, LAYOUTS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
+from discsum.data.storage import is_pattern, location
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -167,7 +168,8 @@ def evaluate(
         return
     if not data or not (models or table):
         raise typer.BadParameter("expected at least one model and the data, as in: discsum evaluate discsum-gum gum")
-    if not Path(data).exists():
+    place = location(data)
+    if isinstance(place, Path) and not (place.exists() or is_pattern(place)):
         raise InputError(f"{data}: no such file or folder")
     if table is not None:
         _show_table(context, models, data)
@@ -181,10 +183,10 @@ def evaluate(
 
     source = PairSource(data, text_column, summary_column)
     # Folders of texts with summaries have JSON files too.
-    texts = is_dataset_folder(Path(data)) or has_parts(Path(data)) or source.is_saved
-    if not texts and (is_treebank(Path(data)) or has_trees(Path(data))):
+    texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
+    if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
-        show_parsers(models, Path(data), split, slice(first, last), rst_parseval, style)
+        show_parsers(models, place, split, slice(first, last), rst_parseval, style)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
@@ -212,7 +214,7 @@ def evaluate(
         systems = [load_system(name, policy, engine, generation, selector, r) for name in models]
     results = measure(
         systems,
-        MeasuredRows(Path(data), text_column, summary_column, first, last),
+        MeasuredRows(place, text_column, summary_column, first, last),
         policy,
         engine,
         lambda failure: run.fail(failure.source, failure.reason),
@@ -304,4 +306,4 @@ def _check_files(source: PairSource, first: int, last: int | None, output: str |
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))
     if Path(source.name).is_file():
-        next(source.pairs(first, last), None)
+        next(iter(source.pairs(first, last)), None)

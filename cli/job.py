@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
 from discsum.data.inputs import Item, count_inputs
+from discsum.data.storage import is_several, location
 from discsum.data.tables import TABLES, Failure
 from discsum.files import to_line
 from discsum.format_registry import suffixes
@@ -51,8 +51,8 @@ class Job:
         The first documents of a single tree file, which may hold several, are read.
         """
         entries = note_segmented(entries, sentences, edus)
-        path = Path(inputs[0])
-        single = len(inputs) == 1 and not path.is_dir() and not path.name.lower().endswith(TABLES)
+        path = location(inputs[0])
+        single = len(inputs) == 1 and not is_several(path) and not path.name.lower().endswith(TABLES)
         if single and path.suffix.lower() in suffixes():
             first = list(islice(entries, 2))
             single, entries = len(first) == 1, chain(first, entries)

@@ -13,6 +13,7 @@ from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACH
 from discsum.data.engines import ENGINES
 from discsum.data.part_files import FORMATS
 from discsum.data.parts import Part
+from discsum.data.shard_sizes import shard_of
 from discsum.data.tables import check_encoding
 from discsum.errors import InputError
 from discsum.format_registry import readable
@@ -37,6 +38,14 @@ def _known_part(text: str | None) -> str | None:
     return text
 
 
+def _known_shard(text: str) -> str:
+    try:
+        shard_of(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return text
+
+
 def _known(*choices: str) -> Callable[[str], str]:
     def check(value: str) -> str:
         if value not in choices:
@@ -51,8 +60,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Text files, folders, - for standard input, .jsonl(.gz), .csv, .tsv or .parquet tables, or trees "
-        f"({' '.join(f'.{name}' for name in readable(installed=False))}).",
+        help="Text files, folders, patterns or URLs of these, - for standard input, .jsonl(.gz), .csv, .tsv or "
+        f".parquet tables, or trees ({' '.join(f'.{name}' for name in readable(installed=False))}).",
         show_default=False,
     ),
 ]
@@ -129,6 +138,15 @@ ShardFormat = Annotated[
     str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
 ]
 Shard = Annotated[int, typer.Option(min=1, help="Documents per file.")]
+ShardSize = Annotated[
+    str,
+    typer.Option(
+        "--shard",
+        metavar="N|SIZE",
+        callback=_known_shard,
+        help="Documents per file, or bytes of the input, as 8MiB, of which each worker finds its own lines.",
+    ),
+]
 Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.")]
 EngineName = Annotated[
     str,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +18,7 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     ParserName,
     PartOfShards,
-    Shard,
+    ShardSize,
     TextColumn,
     Verify,
     Wait,
@@ -27,6 +26,7 @@ from discsum.cli.options import (
 )
 from discsum.cli.shards import fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
+from discsum.data.shard_sizes import DOCUMENTS, shard_of
 from discsum.oracles import ORACLES
 
 app = command_app()
@@ -39,12 +39,15 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder that the library datasets saved, or "
+            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder of them, a pattern as 'train/*.parquet', or a "
+            "URL of these, as s3://BUCKET/train; a folder that the library datasets saved, or "
             "hf:NAME[:CONFIG[:SPLIT]] for a dataset of the Hugging Face hub.",
             show_default=False,
         ),
     ],
-    folder: Annotated[str, typer.Argument(metavar="OUT", help="Folder of the dataset.", show_default=False)],
+    folder: Annotated[
+        str, typer.Argument(metavar="OUT", help="Folder of the dataset, or its URL.", show_default=False)
+    ],
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
         str,
@@ -76,7 +79,7 @@ def preprocess(
     verify: Verify = False,
     wait: Wait = False,
     device: Device = "cpu",
-    shard: Shard = 256,
+    shard: ShardSize = "256",
     text_column: TextColumn = None,
     summary_column: Annotated[
         str | None, typer.Option(help="Column of the summaries. Default: references, highlights or summary.")
@@ -91,9 +94,16 @@ def preprocess(
     """
     from discsum.data.pairs import PairSource
     from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+    from discsum.data.storage import location
 
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
-    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, shard, tree)
+    size, shard_unit = shard_of(shard)
+    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, size, tree, shard_unit)
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
-    fill(lambda: preprocess_job(source.pairs(), source.identity(), Path(folder), recipe), context.params, source.count)
+    hashed, place = shard_unit == DOCUMENTS, location(folder)
+    fill(
+        lambda: preprocess_job(source.pairs(), source.identity(hashed=hashed), place, recipe),
+        context.params,
+        source.count,
+    )

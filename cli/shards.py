@@ -15,6 +15,7 @@ from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
 from discsum.data.parts import Part
+from discsum.data.storage import Location, location
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def check_no_shards(context: typer.Context) -> None:
         raise typer.BadParameter(f"expected it beside {', '.join(sorted(given))}", param_hint=SHARDS)
 
 
-def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Path:
+def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Location:
     """Return the folder that `--shards` fills.
 
     Args:
@@ -53,7 +54,9 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
     output = context.params["output"]
     if output in (None, "-"):
         raise typer.BadParameter("expected -o FOLDER beside it", param_hint=SHARDS)
-    folder = Path(output)
+    folder = location(output)
+    if not isinstance(folder, Path):
+        return folder
     check_writable(folder, folder=True)
     places = {folder.resolve(), *folder.resolve().parents}
     inside = [name for name in inputs if name != "-" and Path(name).resolve() in places]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from discsum.data.manifest import LOCK, REMEDY, Manifest
 from discsum.data.shards import check_shards
+from discsum.data.storage import Location, location
 from discsum.errors import InputError
 from discsum.extras import needs
 from discsum.files import clear_unfinished, locked, replacing, sha256
@@ -26,11 +27,11 @@ MAPPED = ".mapped"
 ROWS, DIGITS = 64, 16
 
 
-def load(folder: str | Path, first: int = 0, last: int | None = None, *, check: bool = True) -> Dataset:
+def load(folder: str | Location, first: int = 0, last: int | None = None, *, check: bool = True) -> Dataset:
     """Return the documents of a dataset folder, in order, mapped from disk.
 
-    The first call writes an Arrow copy to the folder's `.mapped` or, if that is not writable, to `discsum` in the cache
-    of `datasets` (`HF_DATASETS_CACHE`).
+    The first call writes an Arrow copy to the folder's `.mapped` or, if that is not writable or in a store, to
+    `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`). `discsum.data.rows.open_rows` needs none.
 
     Columns: those of `Document.to_json`; `references`; `sentence_labels` and `edu_labels`; and, if encoded,
     `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
@@ -46,24 +47,37 @@ def load(folder: str | Path, first: int = 0, last: int | None = None, *, check: 
     """
     with needs("datasets"):
         import datasets
-    folder = Path(folder)
+    folder = location(folder)
     manifest = Manifest.read(folder)
     if check:
         check_shards(manifest, folder)
+    rows = datasets.Dataset.from_file(str(mapped(folder, manifest, check=check)))
+    chosen = range(len(rows))[first:last]
+    return rows.select(chosen if len(chosen) else [])
+
+
+def mapped(folder: Location, manifest: Manifest, *, check: bool = True) -> Path:
+    """Return the Arrow copy of the documents of a dataset folder, written where there is none yet.
+
+    Raises:
+        InputError: No documents, no room for it, or a shard that cannot be read.
+    """
+    with needs("datasets"):
+        import datasets
     shards = [shard for shard in manifest.shards if shard.documents]
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
     # With the shards' checksums and its own in its name, a moved folder keeps its copy, and a damaged one is replaced.
     name = hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()[:DIGITS]
-    places = (folder / MAPPED, Path(datasets.config.HF_DATASETS_CACHE) / "discsum")
+    places = [Path(datasets.config.HF_DATASETS_CACHE) / "discsum"]
+    if isinstance(folder, Path):
+        places.insert(0, folder / MAPPED)
     copies = (_intact_copy(place, name, check) for place in places)
-    path = next(filter(None, copies), None) or _new_copy([folder / shard.file for shard in shards], places, name, check)
-    rows = datasets.Dataset.from_file(str(path))
-    chosen = range(len(rows))[first:last]
-    return rows.select(chosen if len(chosen) else [])
+    files = [folder / shard.file for shard in shards]
+    return next(filter(None, copies), None) or _new_copy(files, places, name, check)
 
 
-def _new_copy(shards: Sequence[Path], places: Sequence[Path], name: str, check: bool) -> Path:
+def _new_copy(shards: Sequence[Location], places: Sequence[Path], name: str, check: bool) -> Path:
     """Write the copy to the first of the places that is writable and has room."""
     problems = []
     for place in places:
@@ -87,12 +101,13 @@ def _intact_copy(folder: Path, name: str, check: bool) -> Path | None:
     return None
 
 
-def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
+def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     clear_unfinished(folder)
     # Damaged ones; this process has the lock.
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
-    columns = pq.read_schema(files[0]).remove_metadata()
+    with files[0].open("rb") as first:
+        columns = pq.read_schema(first).remove_metadata()
     path = folder / f"{name}.arrow"
     with replacing(path) as partial, partial.open("wb") as file, pa.ipc.new_stream(file, columns) as stream:
         for batch in _batches(files):
@@ -100,9 +115,10 @@ def _copy(files: Sequence[Path], folder: Path, name: str) -> Path:
     return path.rename(folder / f"{name}-{sha256(path)[:DIGITS]}.arrow")
 
 
-def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+def _batches(files: Sequence[Location]) -> Iterator[pa.RecordBatch]:
     for path in files:
         try:
-            yield from pq.ParquetFile(path).iter_batches(batch_size=ROWS)
+            with path.open("rb") as file:
+                yield from pq.ParquetFile(file).iter_batches(batch_size=ROWS)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error

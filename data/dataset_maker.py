@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.candidates import Candidates
+from discsum.data.manifest import SHARD
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shards import Record, schema, unwritable, write_shard
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.oracles import oracle_labels
@@ -24,6 +25,10 @@ from discsum.scoring import ParsedDocument
 if TYPE_CHECKING:
     from discsum.parsers.parser import Parser
     from discsum.parsers.unit_encoders import UnitEncoder
+
+
+# File name of a shard, to be formatted with its number.
+SHARD_FILE = f"{SHARD}{{:05d}}.parquet"
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         parsed = ensure_parsed(entries, lambda: self.parser, keep=keep)
         return [self._record(pair, item) for pair, item in zip(entries, parsed, strict=True)]
 
-    def write(self, path: Path, made: Sequence[Record], failures: Sequence[Failure]) -> None:
+    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure]) -> None:
         """Write a Parquet file and its record."""
         columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
         write_shard(path, made, failures, columns, self.digest)

@@ -10,9 +10,9 @@ from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import Item, count_inputs, files_of, read_inputs
+from discsum.data.storage import Location, location, sha256, stored
 from discsum.data.tables import Failure
 from discsum.errors import InputError
-from discsum.files import sha256
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class InputSource:
     def identity(self) -> dict[str, Any]:
         """Return the identity of the documents: options, number of files, and a checksum of their names and contents.
 
+        What a store says of a file's version stands for its content.
+
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
@@ -56,13 +58,22 @@ class InputSource:
         for name in self.inputs:
             if name == "-":
                 raise InputError("-: expected files, which can be read again, got standard input; save it to one first")
-            root = Path(name)
-            for path in files_of(root):
+            root = location(name)
+            is_folder = root.is_dir()
+            for path in files_of(name):
                 if not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
                 # Names give documents their ids; they may be bytes that are no characters.
-                place = path.relative_to(root).as_posix() if root.is_dir() else path.name
-                whole.update(f"{sha256(path)} {len(place)} {place}\n".encode(errors="surrogateescape"))
+                place = str(path).removeprefix(f"{root}/") if is_folder else path.name
+                whole.update(f"{_version(path)} {len(place)} {place}\n".encode(errors="surrogateescape"))
                 count += 1
         options = {name: value for name, value in asdict(self).items() if name != "inputs"}
         return {"files": count, "sha256": whole.hexdigest()} | options
+
+
+def _version(path: Location) -> str:
+    """Return what tells the content of a file from others."""
+    if isinstance(path, Path):
+        return sha256(path)
+    found = stored(path)
+    return f"{found.size} {found.version}"

@@ -13,6 +13,7 @@ from warnings import warn
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.made_folder import shard_files
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
+from discsum.data.storage import Location, is_pattern, location, matching
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -92,7 +93,8 @@ def read_inputs(
     """Yield the documents of all inputs in order; an unreadable one becomes a `Failure`.
 
     Args:
-        inputs: Files, folders (their text, table and tree files, by name), or `-` for standard input.
+        inputs: Files, folders (their text, table and tree files, by name), patterns such as `news/*.parquet`, URLs of
+            these that fsspec reaches (without tree files), or `-` for standard input.
         encoding: Of all files; by default, as with `declared`, what an XML or HTML file declares, and UTF-8 otherwise.
             If it is given, errors name `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
@@ -115,7 +117,7 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for path in files_of(Path(name), endings):
+            for path in files_of(name, endings):
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -126,7 +128,8 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
-            found |= {path.resolve() for path in ([] if name == "-" else files_of(Path(name), endings))}
+            paths = [] if name == "-" else files_of(name, endings)
+            found |= {path.resolve() for path in paths if isinstance(path, Path)}
     return found
 
 
@@ -139,7 +142,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     endings, total = suffixes(), 0
     for name in inputs:
         try:
-            paths = [] if name == "-" else files_of(Path(name), endings)
+            paths = [] if name == "-" else files_of(name, endings)
         except (DiscsumError, OSError):
             paths = []
         # Standard input and what is not there count as one.
@@ -151,42 +154,49 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     return total
 
 
-def files_of(path: Path, trees: Collection[str] | None = None) -> list[Path]:
-    """Return the files of an input: itself, or what is in a folder and below it, by name.
+def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Location]:
+    """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
 
     Hidden files are left out. Of a folder that discsum made, the shards or parts are read, as its manifest has them.
 
     Args:
-        path: File or folder.
-        trees: Endings of tree files; all by default.
+        name: File, folder or pattern.
+        trees: Endings of tree files, which are read from disks only; all by default.
 
     Raises:
         InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
     """
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder")
-    if path.is_socket():
-        raise InputError(f"{path}: expected a file or folder, got a socket")
-    if not path.is_dir():
+    path, trees = location(name), suffixes() if trees is None else trees
+    kinds = {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
+    if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        if path.is_socket():
+            raise InputError(f"{path}: expected a file or folder, got a socket")
+        if not path.is_dir():
+            return [path]
+    elif not is_pattern(path) and path.is_file():
+        if path.suffix.lower() in trees:
+            raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [path]
-    kinds = {".txt", *ENDINGS, *TABLES, *(suffixes() if trees is None else trees)}
-    found = [
-        child
-        for child in path.rglob("*")
-        if child.name.lower().endswith(tuple(kinds)) and not child.name.startswith(".") and child.is_file()
-    ]
-    made = {place: shards for place in {child.parent for child in found} if (shards := shard_files(place)) is not None}
-    groups = {child: [child] for child in found if child.parent not in made} | made
-    found = [child for place in sorted(groups) for child in groups[place]]
+    found = [file.path for file in matching(path) if file.path.name.lower().endswith(tuple(kinds))]
+    found = [file for file in found if not file.name.startswith(".")]
+    made = {place: shards for place in {file.parent for file in found} if (shards := shard_files(place)) is not None}
+    groups = {file: [file] for file in found if file.parent not in made} | made
+    found = [file for place in sorted(groups, key=_order) for file in groups[place]]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
 
 
-def _read_file(path: Path, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
+def _order(path: Location) -> tuple[str, ...]:
+    return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
+
+
+def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
-        if suffix in trees:
+        if suffix in trees and isinstance(path, Path):
             from discsum.formats import read_trees
 
             for document in read_trees(path, options.given, options.roots, options.largest):
@@ -216,7 +226,7 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
-def _item(row: dict[str, Any], source: str, path: Path, number: int, options: _Options) -> Item | Failure:
+def _item(row: dict[str, Any], source: str, path: Location, number: int, options: _Options) -> Item | Failure:
     try:
         column = find_column(row, options.columns, options.rename)
     except InputError as error:

@@ -7,21 +7,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discsum.data.leases import check_free, leased
+from discsum.data.storage import (
+    Location,
+    RemotePath,
+    clear_unfinished,
+    make_folder,
+    remove,
+    sha256,
+    sizes_in,
+    write_bytes,
+)
 from discsum.errors import InputError
-from discsum.files import clear_unfinished, locked, replacing, sha256
+from discsum.files import locked
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
+# Folder of the locks of parts on object storage, so that they are listed without the shards.
+LOCKS = ".locks"
 # Seconds in which a lock that is only looked at is free again.
 MOMENT = 5.0
+# Bytes of a manifest: those of a million shards are smaller.
+LARGEST = 256 << 20
 # Prefixes of the names of shards and parts, and suffix of their records; earlier versions had checksums there.
 SHARD, PART, RECORD, SUM = "shard-", "part-", ".json", ".sha256"
 SHARDS = (SHARD, PART)
@@ -69,6 +84,7 @@ class _Recipe(Checked):
     documents: dict[str, Any]
     made_by: _MadeBy
     tree: bool = True
+    shard_unit: str = "documents"
 
 
 @dataclass(frozen=True)
@@ -112,14 +128,15 @@ class Manifest:
         object.__setattr__(self, "documents", sum(shard.documents for shard in self.shards))
         object.__setattr__(self, "failed", sum(shard.failed for shard in self.shards))
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Location) -> None:
         """Write the manifest, which marks the folder as complete."""
-        with replacing(folder / MANIFEST) as path:
-            path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-        _tidy(folder)
+        write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
+        # A large folder in a store is not listed for names that are known.
+        known = [record_name(shard.file) for shard in self.shards]
+        _tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
     @classmethod
-    def read(cls, folder: Path, command: str | None = PREPROCESS) -> Manifest:
+    def read(cls, folder: Location, command: str | None = PREPROCESS) -> Manifest:
         """Return the manifest of a finished folder.
 
         Args:
@@ -131,11 +148,11 @@ class Manifest:
         """
         path, kind = folder / MANIFEST, "dataset folder" if command == PREPROCESS else "folder"
         if not path.is_file():
-            begun = (folder / RECIPE).is_file()
-            state = f"is not finished: run discsum {_command(_begun_recipe(folder))} again" if begun else "has none"
+            begun = _begun_recipe(folder)
+            state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
             raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
         with _with_remedy():
-            data = read_object(path, InputError)
+            data = read_object(path, InputError, LARGEST)
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
             written = checked_fields(_Written, data, path, InputError)
@@ -148,7 +165,7 @@ class Manifest:
         return cls(data["recipe"], written.shards, written.width)
 
 
-def fault_of(shard: Path, expected: str) -> str:
+def fault_of(shard: Location, expected: str) -> str:
     """Return what is wrong with a shard, given its checksum; empty if intact."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
@@ -159,7 +176,7 @@ def digest_of(recipe: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def begin(folder: Path, recipe: dict[str, Any]) -> bool:
+def begin(folder: Location, recipe: dict[str, Any]) -> bool:
     """Claim the folder for a recipe; return whether anything is left to do.
 
     Raises:
@@ -167,20 +184,19 @@ def begin(folder: Path, recipe: dict[str, Any]) -> bool:
     """
     finished = (folder / MANIFEST).is_file()
     if finished:
-        _tidy(folder)
+        # Of a run that was killed while it tidied up.
+        if (folder / RECIPE).is_file() or isinstance(folder, Path):
+            _tidy(folder, sizes_in(folder))
     else:
         # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
+    found = Manifest.read(folder, None).recipe if finished else _begun_recipe(folder)
+    changed = differences(_flat(found), _flat(recipe)) if found is not None else ""
     # A recipe without shards, such as one with a mistyped option, may be replaced.
-    begun = (folder / RECIPE).is_file() and any(path.name.startswith(SHARDS) for path in folder.iterdir())
-    if finished or begun:
-        found = Manifest.read(folder, None).recipe if finished else _begun_recipe(folder)
-        changed = differences(_flat(found), _flat(recipe))
-        if changed:
-            raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
-    else:
-        with replacing(folder / RECIPE) as path:
-            path.write_text(json.dumps(recipe, indent=1) + "\n", encoding="utf-8")
+    if changed and (finished or any(name.startswith(SHARDS) for name in sizes_in(folder))):
+        raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
+    if not finished and (found is None or changed):
+        write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
     return not finished
 
 
@@ -188,7 +204,10 @@ def _command(recipe: dict[str, Any]) -> str:
     return str(recipe.get(COMMAND, PREPROCESS))
 
 
-def _begun_recipe(folder: Path) -> dict[str, Any]:
+def _begun_recipe(folder: Location) -> dict[str, Any] | None:
+    """Return the recipe that a folder was begun with; none if it was not."""
+    if not (folder / RECIPE).is_file():
+        return None
     with _with_remedy():
         return read_object(folder / RECIPE, InputError)
 
@@ -210,18 +229,25 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _tidy(folder: Path) -> None:
-    """Remove files that only an unfinished folder has, and what a worker left that outlived its killed run."""
+def record_name(shard: str) -> str:
+    """Return the name of the file that holds a shard's record until the manifest is written."""
+    return f".{shard.partition('.')[0]}{RECORD}"
+
+
+def _tidy(folder: Location, names: Iterable[str]) -> None:
+    """Remove those files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    records = [*folder.glob(f".{SHARD}*{SUM}"), *(path for name in SHARDS for path in folder.glob(f".{name}*{RECORD}"))]
-    for path in (folder / RECIPE, *records):
-        # On a read-only disk, unlinking fails even for files that do not exist.
-        if path.is_file():
-            path.unlink(missing_ok=True)
+    remove(
+        folder / name
+        for name in names
+        if name.startswith(tuple(f".{prefix}" for prefix in SHARDS)) and name.endswith((RECORD, SUM))
+    )
+    # Last: where it is gone, so are the others.
+    remove([folder / RECIPE])
 
 
 @contextmanager
-def alone(folder: Path, *, wait: bool = False, part: str = "") -> Iterator[None]:
+def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
     """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
 
     Args:
@@ -233,7 +259,13 @@ def alone(folder: Path, *, wait: bool = False, part: str = "") -> Iterator[None]
     Raises:
         InputError: Another run has locked it, and `wait` is false.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(folder, RemotePath):
+        with leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait):
+            for lock in [folder / LOCK] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]:
+                check_free(lock, folder, wait=wait)
+            yield
+        return
+    make_folder(folder)
     own = folder / (f"{LOCK}-{part}" if part else LOCK)
     with locked(own, folder, wait=wait):
         for other in [folder / LOCK] if part else sorted(folder.glob(f"{LOCK}-*")):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
+from discsum.data.slices import ENCODING, Slice
+from discsum.data.storage import Stored, is_url
+from discsum.data.table_files import identity_of, table_files
 from discsum.data.tables import Failure, count_rows, find_column, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
@@ -38,11 +41,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairSource:
-    """A table or a Hugging Face dataset of texts with summaries.
+    """Tables or a Hugging Face dataset of texts with summaries.
 
     Attributes:
-        name: Path of a table; folder of a saved dataset; or `hf:NAME[:CONFIG[:SPLIT]]` for a dataset on the hub, by
-            default its split `train`.
+        name: Path or URL of a table, of a folder of tables, or a pattern such as `train/*.parquet`; folder of a saved
+            dataset; or `hf:NAME[:CONFIG[:SPLIT]]` for a dataset on the hub, by default its split `train`.
         text_column: Column of the text; by default `article` or `text`.
         summary_column: Column of the summary, or of a list of them; by default `references`, `highlights` or `summary`.
         options: How errors name the two column options.
@@ -58,15 +61,21 @@ class PairSource:
     @property
     def is_dataset(self) -> bool:
         """Whether the source is a dataset of the library `datasets`."""
+        if is_url(self.name):
+            return False
         return self.name.startswith(HUB) or (Path(self.name) / INFO).is_file()
 
     @property
     def is_saved(self) -> bool:
         """Whether the source is a folder of the library `datasets`: a dataset, or splits of which each is one."""
-        return any((Path(self.name) / name).is_file() for name in (INFO, SPLITS))
+        return not is_url(self.name) and any((Path(self.name) / name).is_file() for name in (INFO, SPLITS))
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self, *, hashed: bool = True) -> dict[str, Any]:
         """Return the identity of the documents: name, checksum or fingerprint, and columns.
+
+        Args:
+            hashed: Whether one local table is read to have its SHA-256; otherwise, and of several tables or tables
+                elsewhere, the identity is that of `identity_of`, which does not read them.
 
         Raises:
             InputError: Neither a table nor a dataset; for a folder of splits the message lists them.
@@ -74,65 +83,91 @@ class PairSource:
         columns = {"text_column": self.text_column, "summary_column": self.summary_column}
         if self.is_dataset:
             return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
-        path = self._table()
-        return {"name": path.name, "sha256": sha256(path)} | columns
+        files = self.files()
+        path = files[0].path
+        if hashed and path == Path(self.name):
+            return {"name": path.name, "sha256": sha256(path)} | columns
+        return identity_of(self.name, files) | columns
 
-    def _table(self) -> Path:
+    def files(self) -> list[Stored]:
+        """Return the tables, by name.
+
+        Raises:
+            InputError: There are none, or they are a folder of splits.
+        """
         path = Path(self.name)
-        if (path / SPLITS).is_file():
+        if not is_url(self.name) and (path / SPLITS).is_file():
             splits = sorted(info.parent.name for info in path.glob(f"*/{INFO}"))
             example = path / ("train" if "train" in splits else "".join(splits[:1]))
             raise InputError(
                 f"{path}: expected a dataset, got a folder of the splits {', '.join(splits) or 'none'}; "
                 f"name the folder of one, as {example}"
             )
-        if not path.is_file():
-            raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
-        return path
+        return table_files(self.name)
 
     def count(self) -> int | None:
         """Return the number of rows, if known without reading them."""
-        return len(self._dataset()) if self.is_dataset else count_rows(Path(self.name))
+        if self.is_dataset:
+            return len(self._dataset())
+        counts = [count_rows(file.path) for file in self.files()]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
-    def pairs(self, first: int = 0, last: int | None = None) -> Iterator[Pair | Failure]:
-        """Yield the pairs of rows `first` (from 0) to `last` (exclusive); an unusable row becomes a `Failure`.
+    def pairs(self, first: int = 0, last: int | None = None) -> Pairs:
+        """Return the pairs of rows `first` (from 0) to `last` (exclusive); an unusable row is a `Failure`.
 
-        Pairs without an `id` are named after the source and the number of their row.
+        Pairs without an `id` are named after the table and the number of their row.
+        """
+        return Pairs(self, first, last)
+
+    def pair(self, source: str, id: str, row: dict[str, Any] | Failure) -> Pair | Failure:
+        """Return the pair of a row, or why it is none.
+
+        Args:
+            source: File and line for errors.
+            id: Name of a document without one.
+            row: Content of the row.
+        """
+        if isinstance(row, Failure):
+            return row
+        try:
+            text, references = (row[column] for column in self.columns(row))
+            id = str(row["id"]) if row.get("id") not in (None, "") else id
+            # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
+            parsed = self.text_column is None and row.keys() >= PARSED
+            document = Document.from_json(row) if parsed else None
+            return Pair(id, _text(text), _references(references), document)
+        except InputError as error:
+            return Failure(source, str(error))
+
+    def columns(self, row: dict[str, Any]) -> list[str]:
+        """Return the columns of text and summary.
 
         Raises:
-            InputError: A file that is not a table, or a first row without the columns; the message lists those it has.
+            InputError: A row without one; the message lists those it has.
         """
-        rows: Iterator[tuple[str, Any]]
-        if self.is_dataset:
-            rows = ((f"{self.name}:{number}", dict(row)) for number, row in enumerate(self._dataset(), start=1))
-        else:
-            rows = read_rows(self._table(), "utf-8", largest=self.max_document_bytes)
         texts = (self.text_column,) if self.text_column else TEXT_COLUMNS
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
-        for number, (source, row) in enumerate(islice(rows, first, last), start=first + 1):
-            if isinstance(row, Failure):
-                yield row
-                continue
-            try:
-                columns = [
-                    find_column(row, choices, f"use {option}")
-                    for choices, option in zip((texts, summaries), self.options, strict=True)
-                ]
-            except InputError as error:
-                if number == first + 1:
-                    # A table without the columns fails once, not row by row.
-                    raise InputError(f"{source}: {error}") from error
-                yield Failure(source, str(error))
-                continue
-            text, references = (row[column] for column in columns)
-            try:
-                id = str(row["id"]) if row.get("id") not in (None, "") else f"{Path(self.name).stem}-{number}"
-                # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
-                parsed = self.text_column is None and row.keys() >= PARSED
-                document = Document.from_json(row) if parsed else None
-                yield Pair(id, _text(text), _references(references), document)
-            except InputError as error:
-                yield Failure(source, str(error))
+        return [
+            find_column(row, choices, f"use {option}")
+            for choices, option in zip((texts, summaries), self.options, strict=True)
+        ]
+
+    def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
+        """Yield the rows with file and line, and with the name of a document without one.
+
+        Raises:
+            InputError: A file that is not a table.
+        """
+        if self.is_dataset:
+            stem = Path(self.name).stem
+            for number, row in enumerate(self._dataset(), start=1):
+                yield f"{self.name}:{number}", f"{stem}-{number}", dict(row)
+            return
+        for file in self.files():
+            rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes)
+            for number, (source, row) in enumerate(rows, start=1):
+                yield source, f"{file.path.stem}-{number}", row
 
     def _dataset(self) -> Any:
         with needs("datasets"):
@@ -153,6 +188,54 @@ class PairSource:
             return load_dataset(name, config or None, split=split or "train")  # nosec B615 (tables alone)
         except (ValueError, FileNotFoundError) as error:
             raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {error}") from error
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of a source, and failures for rows that are none, of the rows `first` to `last`, exclusive."""
+
+    source: PairSource
+    first: int = 0
+    last: int | None = None
+
+    def __iter__(self) -> Iterator[Pair | Failure]:
+        """Yield the pairs.
+
+        Raises:
+            InputError: A file that is not a table, or a first row without the columns; the message lists those it has.
+        """
+        for number, (source, id, row) in enumerate(islice(self.source.rows(), self.first, self.last)):
+            if not number and isinstance(row, dict):
+                # A table without the columns fails once, not row by row.
+                try:
+                    self.source.columns(row)
+                except InputError as error:
+                    raise InputError(f"{source}: {error}") from error
+            yield self.source.pair(source, id, row)
+
+
+@dataclass(frozen=True)
+class PairSlices:
+    """Pairs that are read from their tables when they are iterated over, as by a worker.
+
+    Attributes:
+        slices: Where their rows are.
+        base: Folder that the paths of tables are relative to.
+    """
+
+    source: PairSource
+    slices: tuple[Slice, ...]
+    base: Path = field(default_factory=Path.cwd)
+
+    def __iter__(self) -> Iterator[Pair | Failure]:
+        """Yield the pairs.
+
+        Raises:
+            InputError: A table that is not there, or another than that of the slices.
+        """
+        for part in self.slices:
+            for row in part.rows(self.base, self.source.max_document_bytes):
+                yield self.source.pair(row.source, f"{part.file.path.stem}-{row.label}", row.content)
 
 
 def _text(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from discsum.constants import SENTENCES, SHIPPED_PARSER
@@ -13,6 +12,7 @@ from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.shard_run import ShardJob, absolute
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.recipes.fields import Checked, about, one_of
 
@@ -56,7 +56,7 @@ class ParseMaker(PartMaker):
 
 
 def parse_job(
-    items: Iterable[Item | Failure], source: dict[str, Any], folder: Path, recipe: ParseRecipe, parts: Parts
+    items: Iterable[Item | Failure], source: dict[str, Any], folder: Location, recipe: ParseRecipe, parts: Parts
 ) -> ShardJob[Item]:
     """Return the job of a folder of parsed documents, for `make_all`, `make_part` and `finish` of `shard_run`.
 
@@ -73,7 +73,7 @@ def parse_job(
     made_by = own_makers(recipe.parser)
     elsewhere = replace(recipe, parser=absolute(recipe.parser))
 
-    def maker(place: Path, digest: str, device: str) -> ParseMaker:
+    def maker(place: Location, digest: str, device: str) -> ParseMaker:
         return ParseMaker(place, digest, made_by, device, parts, elsewhere)
 
     return part_job(items, source, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)

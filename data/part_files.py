@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.data.manifest import COMMAND, PART, Manifest, fault_of
+from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.files import to_line
 
@@ -56,7 +56,7 @@ def check_parquet(row: Mapping[str, Any], command: str) -> None:
         raise InputError(f"expected Unicode text, got {half}, half of a character; {remedy}") from error
 
 
-def check_parts(manifest: Manifest, folder: Path) -> None:
+def check_parts(manifest: Manifest, folder: Location) -> None:
     """Check every part of a finished folder against its checksum.
 
     Raises:

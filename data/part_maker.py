@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from discsum.batches import batches
@@ -15,6 +14,7 @@ from discsum.data.part_files import FORMATS, JSON_LINES, PARQUET, check_parquet,
 from discsum.data.records import commit
 from discsum.data.shard_maker import BATCH, ShardMaker
 from discsum.data.shard_run import ShardJob
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.extras import needs
 from discsum.recipes.fields import Checked, Count, about, one_of
@@ -67,7 +67,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
                 check_parquet(row, self.command)
         return made
 
-    def write(self, path: Path, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
+    def write(self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
         """Write a part and its record."""
         commit(path, content_of(made, self.parts.shard_format, self.command), len(made), failures, self.digest)
 
@@ -75,11 +75,11 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
 def part_job(
     items: Iterable[Item | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     parts: Parts,
     options: dict[str, Any],
     made_by: dict[str, str],
-    maker: Callable[[Path, str, str], PartMaker],
+    maker: Callable[[Location, str, str], PartMaker],
 ) -> ShardJob[Item]:
     """Return the job of a folder of parts.
 

@@ -14,19 +14,21 @@ from discsum.data.manifest import MANIFEST, RECIPE, Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
+from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.errors import InputError
-from discsum.files import sha256
 from discsum.recipes.sources import Source
 
 Report = Callable[[str], None]
 Row = TypeVar("Row", bound=Sized, covariant=True)
 # Bytes of examples that a run keeps in memory; others are read from disk again.
 MEMORY = 1 << 30
+# Characters of URLs and patterns that names of folders go without.
+NO_LETTERS = str.maketrans(":*?[]", "-----")
 # Remedies in errors about a table's columns.
 COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
 
 
-def is_dataset_folder(path: Path) -> bool:
+def is_dataset_folder(path: Location) -> bool:
     """Return whether `discsum preprocess` made a folder, finished or not."""
     return ((path / MANIFEST).is_file() or (path / RECIPE).is_file()) and not has_parts(path)
 
@@ -38,10 +40,10 @@ class ExampleNeeds(Protocol[Row]):
     def made_by(self) -> PreprocessRecipe:
         """Recipe of dataset folders made for it."""
 
-    def examples(self, folder: Path, memory: int, first: int = 0, last: int | None = None) -> Row:
+    def examples(self, folder: Location, memory: int, first: int = 0, last: int | None = None) -> Row:
         """Return a dataset folder's examples, keeping at most `memory` bytes in memory."""
 
-    def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
+    def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` where a dataset folder was made by a recipe with another result."""
 
 
@@ -52,7 +54,7 @@ def read_sources(
 
     Args:
         sources: Dataset folders, or tables or Hugging Face datasets of texts with summaries.
-        data: Folder that their paths are relative to.
+        data: Folder that their paths are relative to; URLs are not.
         needs: What the run needs from the documents.
         cache: Folder for preprocessed tables, named by content and options; runs may share it.
         report: Takes lines of progress.
@@ -63,7 +65,7 @@ def read_sources(
     found = []
     memory = MEMORY // max(1, len(sources))
     for source in sources:
-        path = data / source.path
+        path = location(source.path) if is_url(source.path) else data / source.path
         if is_dataset_folder(path):
             needs.check(path, Manifest.read(path).recipe)
             if source.columns:
@@ -83,21 +85,19 @@ def read_sources(
 
 def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
     """Return the dataset folder of the rows of a table or of a Hugging Face dataset, made where there is none yet."""
-    hub = source.path.startswith(HUB)
-    name = source.path if hub else str(data / source.path)
+    elsewhere = source.path.startswith(HUB) or is_url(source.path)
+    name = source.path if elsewhere else str(data / source.path)
     rows = PairSource(name, source.text_column, source.summary_column, COLUMNS)
     path = Path(rows.name)
     taken = {"first": source.first, "last": source.last}
     # Columns only where they are named: folders keep the names that they have.
-    if rows.is_dataset:
-        own = rows.identity()
-        identity = {"name": own["name"], "fingerprint": own["fingerprint"], **taken, **source.columns}
-    elif path.is_file():
-        identity = {"name": path.name, "sha256": sha256(path), **taken, **source.columns}
+    if elsewhere or path.exists() or is_pattern(path):
+        own = {field: value for field, value in rows.identity().items() if not field.endswith("_column")}
+        identity = own | taken | source.columns
     else:
         raise InputError(f"{path}: expected a dataset folder or a table, found neither")
     digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
-    folder = cache / f"{path.name.split('.')[0].replace(':', '-')}-{digest}"
+    folder = cache / f"{path.name.split('.')[0].translate(NO_LETTERS)}-{digest}"
     manifest = preprocess(
         rows.pairs(source.first, source.last),
         identity,

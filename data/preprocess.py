@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
-from discsum.batches import batches
 from discsum.data import shard_run
-from discsum.data.dataset_maker import DatasetMaker
-from discsum.data.manifest import SHARD, Manifest
+from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
 from discsum.data.parts import Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.run_options import RunArguments, RunOptions
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
+from discsum.data.tasks import shards_of
 
 __all__ = ["PreprocessRecipe", "finish", "preprocess", "preprocess_job", "preprocess_part"]
 
@@ -25,7 +25,7 @@ __all__ = ["PreprocessRecipe", "finish", "preprocess", "preprocess_job", "prepro
 def preprocess(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     **options: Unpack[RunArguments],
 ) -> Manifest:
@@ -35,7 +35,8 @@ def preprocess(
     interrupted: one worker writes each shard as a whole.
 
     Args:
-        pairs: Texts with references; a `Failure` is listed as failed.
+        pairs: Texts with references; a `Failure` is listed as failed. Workers read those of `PairSource.pairs`
+            themselves where tables can be divided.
         source: Identity of the documents, from `PairSource.identity`.
         folder: Folder of the dataset.
         recipe: Options of the dataset.
@@ -52,7 +53,7 @@ def preprocess(
 def preprocess_part(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     part: Part,
     **options: Unpack[RunArguments],
@@ -67,7 +68,7 @@ def preprocess_part(
 def finish(
     pairs: Iterable[Pair | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     recipe: PreprocessRecipe,
     **options: Unpack[RunArguments],
 ) -> Manifest:
@@ -82,7 +83,7 @@ def finish(
 
 
 def preprocess_job(
-    pairs: Iterable[Pair | Failure], source: dict[str, Any], folder: Path, recipe: PreprocessRecipe
+    pairs: Iterable[Pair | Failure], source: dict[str, Any], folder: Location, recipe: PreprocessRecipe
 ) -> ShardJob[Pair]:
     """Return the job of a dataset folder; arguments as of `preprocess`.
 
@@ -92,9 +93,9 @@ def preprocess_job(
     made_by = makers(recipe)
     elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder))
 
-    def maker(place: Path, digest: str, device: str) -> DatasetMaker:
+    def maker(place: Location, digest: str, device: str) -> DatasetMaker:
         return DatasetMaker(place, digest, made_by, device, elsewhere)
 
     whole = recipe.to_dict() | {"documents": source, "made_by": made_by}
-    shards = batches(pairs, recipe.shard)
-    return ShardJob(shards, folder, whole, f"{SHARD}{{:05d}}.parquet", maker, check_shards)
+    shards = shards_of(pairs, recipe.shard, recipe.shard_unit)
+    return ShardJob(shards, folder, whole, SHARD_FILE, maker, check_shards)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
+from discsum.data.shard_sizes import DOCUMENTS
+from discsum.data.shard_sizes import UNITS as SHARD_UNITS
 from discsum.errors import WeightsError
 from discsum.oracles import ORACLES
 from discsum.persistence import fingerprint
@@ -42,8 +44,11 @@ class PreprocessRecipe(Checked):
             "its own."
         ),
     ] = "none"
-    shard: Annotated[Count, about("Documents a file.")] = 256
+    shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
     tree: Annotated[bool, about("Whether documents have trees, or sentences and EDUs only.")] = True
+    shard_unit: Annotated[
+        str, one_of(SHARD_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
+    ] = DOCUMENTS
 
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
@@ -61,9 +66,10 @@ class PreprocessRecipe(Checked):
         return problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; `tree` only where there is none, as folders had no such field at first."""
+        """Return the fields as a dictionary; `tree` and `shard_unit` only where folders of old would not do."""
         fields = asdict(self)
-        return fields if not self.tree else {name: value for name, value in fields.items() if name != "tree"}
+        usual = {"tree": True, "shard_unit": DOCUMENTS}
+        return {name: value for name, value in fields.items() if name not in usual or value != usual[name]}
 
 
 def own_makers(parser: str) -> dict[str, str]:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
-from discsum.data.manifest import RECORD, SHARDS, fault_of
+from discsum.data.manifest import SHARDS, fault_of, record_name
+from discsum.data.parts import WHOLE, Part
+from discsum.data.storage import Location, read_each, sizes_in, write_bytes
 from discsum.data.tables import Failure
 from discsum.errors import InputError
-from discsum.files import replacing, to_line
-from discsum.json_objects import read_fields
+from discsum.files import to_line
+from discsum.json_objects import checked_fields, parse_object
 from discsum.recipes.fields import Checked, Natural
+
+# Records that are read together, which object storage does faster than one by one.
+TOGETHER = 256
+# The number of a shard in its name.
+_NUMBER = re.compile(rf"(?:{'|'.join(SHARDS)})(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -44,28 +52,18 @@ class ShardRecord(Checked):
         lines = self.failures.count("\n")
         return [] if lines == self.failed else [f"failures: expected {self.failed} lines, got {lines}"]
 
-    def write(self, shard: Path) -> None:
+    def write(self, shard: Location) -> None:
         """Write the record of a shard."""
-        with replacing(record_file(shard)) as partial:
-            partial.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
-
-    @classmethod
-    def read(cls, shard: Path) -> ShardRecord:
-        """Return the record of a shard.
-
-        Raises:
-            InputError: There is none, or it is damaged.
-        """
-        return read_fields(cls, record_file(shard), InputError)
+        write_bytes(record_file(shard), (json.dumps(asdict(self)) + "\n").encode())
 
 
-def record_file(shard: Path) -> Path:
+def record_file(shard: Location) -> Location:
     """Return the file that holds a shard's record until the manifest is written."""
-    return shard.with_name(f".{shard.name.partition('.')[0]}{RECORD}")
+    return shard.with_name(record_name(shard.name))
 
 
 def commit(
-    path: Path, content: bytes, documents: int, failures: Sequence[Failure], recipe: str, *, width: int = 0
+    path: Location, content: bytes, documents: int, failures: Sequence[Failure], recipe: str, *, width: int = 0
 ) -> None:
     """Write a shard, and then its record, so that a shard with a record is complete.
 
@@ -77,31 +75,30 @@ def commit(
         recipe: Digest of all that the folder's content depends on.
         width: Size of a unit vector; 0 without any.
     """
-    with replacing(path) as partial:
-        partial.write_bytes(content)
+    write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
     ShardRecord(checksum, len(content), documents, len(failures), width, recipe, lines).write(path)
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The shards of a folder and their sizes in bytes, and the records, as they were listed once."""
+    """The shards of a folder and their sizes in bytes, as they were listed once, and what their records say."""
 
-    folder: Path
+    folder: Location
     sizes: Mapping[str, int]
-    records: Set[str]
+    # Contents of records that were read with others; each is asked for once.
+    _read: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, folder: Path) -> Listing:
-        """List a folder; other runs may write to it."""
-        sizes, records = {}, set()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(SHARDS):
-                    sizes[entry.name] = entry.stat().st_size
-                elif entry.name.endswith(RECORD):
-                    records.add(entry.name)
-        return cls(folder, sizes, records)
+    def of(cls, folder: Location, part: Part = WHOLE) -> Listing:
+        """List the shards of a part in a folder; other runs may write to it."""
+        found = sizes_in(folder)
+        return cls(folder, {name: size for name, size in found.items() if _is_in(part, name)})
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The file names of the shards, sorted."""
+        return sorted(self.sizes)
 
     def __contains__(self, shard: str) -> bool:
         """Return whether there is a shard of that name, whatever its state."""
@@ -119,9 +116,10 @@ class Listing:
             InputError: What is wrong with it.
         """
         path = self.folder / shard
-        if record_file(path).name not in self.records:
-            raise InputError(f"{path}: expected its record in {record_file(path).name}, found no such file")
-        record = ShardRecord.read(path)
+        file, content = record_file(path), self._content(shard)
+        if content is None:
+            raise InputError(f"{path}: expected its record in {file.name}, found no such file")
+        record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
         if record.recipe != recipe:
             raise InputError(f"{path}: expected a shard of this recipe, found another's")
         if record.size != self.sizes[shard]:
@@ -129,3 +127,18 @@ class Listing:
         if verify and (fault := fault_of(path, record.sha256)):
             raise InputError(fault)
         return record
+
+    def _content(self, shard: str) -> bytes | None:
+        """Return the content of a shard's record, read with those of the shards after it; none without one."""
+        if shard not in self._read:
+            first = bisect_left(self.names, shard)
+            names = self.names[first : first + TOGETHER]
+            contents = read_each([record_file(self.folder / name) for name in names])
+            self._read.update(zip(names, contents, strict=True))
+        return self._read.pop(shard)
+
+
+def _is_in(part: Part, name: str) -> bool:
+    """Return whether a file is a shard of a part."""
+    found = _NUMBER.match(name)
+    return found is not None and part.has(int(found[1]))

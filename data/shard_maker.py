@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from discsum.batches import batches, failing_alone
 from discsum.data.engines.base import Step
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.devices import check_device
 from discsum.errors import DiscsumError, InputError
@@ -26,7 +26,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class ShardTask(Generic[Entry]):
-    """The file name of a shard, and its documents."""
+    """The file name of a shard, and its documents, which may be read only when they are iterated over."""
 
     name: str
     entries: Iterable[Entry | Failure]
@@ -47,7 +47,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         device: Device of the models.
     """
 
-    folder: Path
+    folder: Location
     digest: str
     made_by: Mapping[str, str]
     device: str
@@ -121,5 +121,5 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         """
 
     @abstractmethod
-    def write(self, path: Path, made: Sequence[Made], failures: Sequence[Failure]) -> None:
+    def write(self, path: Location, made: Sequence[Made], failures: Sequence[Failure]) -> None:
         """Write a shard and its record."""

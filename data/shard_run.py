@@ -16,9 +16,9 @@ from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.data.storage import Location, clear_unfinished, write_bytes
 from discsum.data.tables import Failure
 from discsum.errors import InputError
-from discsum.files import clear_unfinished, replacing
 
 # Shards that an error names.
 SHOWN = 5
@@ -31,7 +31,8 @@ class ShardJob(Generic[Entry]):
     """A folder of shards: which documents, what is made of them, and where.
 
     Attributes:
-        shards: The documents of each shard, in order; a `Failure` is listed as failed.
+        shards: The documents of each shard, in order, which may be read only when they are iterated over; a `Failure`
+            is listed as failed.
         folder: Folder of the shards.
         recipe: All that the content depends on, as the manifest has it: options, identity of the documents, and
             `made_by`, the identities of program and models.
@@ -41,11 +42,11 @@ class ShardJob(Generic[Entry]):
     """
 
     shards: Iterable[Iterable[Entry | Failure]]
-    folder: Path
+    folder: Location
     recipe: dict[str, Any]
     file: str
-    maker: Callable[[Path, str, str], ShardMaker[Entry, Any]]
-    check: Callable[[Manifest, Path], None]
+    maker: Callable[[Location, str, str], ShardMaker[Entry, Any]]
+    check: Callable[[Manifest, Location], None]
 
     def name(self, number: int) -> str:
         """Return the file name of a shard."""
@@ -60,10 +61,10 @@ def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
         WeightsError: A model that cannot be loaded.
     """
     if (job.folder / MANIFEST).is_file():
-        return _finished(job)
+        return _finished(job, options.verify)
     with alone(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
-            return _finished(job)
+            return _finished(job, options.verify)
         run = _Run(job, WHOLE, options)
         run.make()
         return _finish(job, run)
@@ -91,10 +92,10 @@ def finish(job: ShardJob[Any], options: RunOptions) -> Manifest:
         InputError: Shards that are missing or damaged; the message names them. Others as of `make_all`.
     """
     if (job.folder / MANIFEST).is_file():
-        return _finished(job)
+        return _finished(job, options.verify)
     with alone(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
-            return _finished(job)
+            return _finished(job, options.verify)
         run = _Run(job, WHOLE, options)
         missing = [str(task) for task in run.pending()]
         if missing:
@@ -139,7 +140,7 @@ class _Run:
 
     def pending(self) -> Iterator[ShardTask[Any]]:
         """Yield the shards of the part that are not there or damaged."""
-        listing = Listing.of(self._job.folder)
+        listing = Listing.of(self._job.folder, self._part)
         for number, entries in enumerate(self._job.shards):
             self.count = number + 1
             if not self._part.has(number):
@@ -172,16 +173,20 @@ class _Run:
         self._options.report(self._done)
 
 
-def _finished(job: ShardJob[Any]) -> Manifest:
+def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
     begin(job.folder, job.recipe)
     manifest = Manifest.read(job.folder, None)
-    job.check(manifest, job.folder)
+    # What is in a store is not read again unasked.
+    if verify or isinstance(job.folder, Path):
+        job.check(manifest, job.folder)
     return manifest
 
 
 def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
     """Write the manifest of the shards of a run, which are all there, from their records."""
-    listing, digest = Listing.of(job.folder), digest_of(job.recipe)
+    # Not listed again if nothing was made.
+    listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})
+    digest = digest_of(job.recipe)
     shards, lines, width = [], [], 0
     for number in range(run.count):
         name = job.name(number)
@@ -190,8 +195,7 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         width = max(width, record.width)
         # The checksum from the time of writing, so that later damage is found.
         shards.append(Shard(name, record.documents, record.failed, record.sha256))
-    with replacing(job.folder / FAILURES) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
+    write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
     manifest.write(job.folder)
     return manifest

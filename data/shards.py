@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.errors import InputError
@@ -98,7 +98,7 @@ def unwritable(pair: Pair) -> Failure | None:
 
 
 def write_shard(
-    path: Path, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, recipe: str
+    path: Location, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, recipe: str
 ) -> None:
     """Write a shard and its record, with failures, the width of vectors and the digest of the recipe as metadata."""
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
@@ -107,17 +107,18 @@ def write_shard(
     content = pa.BufferOutputStream()
     metadata = {"failures": failed, "width": str(width), "recipe": recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
-    commit(path, content.getvalue(), len(records), failures, recipe, width=width)
+    commit(path, content.getvalue().to_pybytes(), len(records), failures, recipe, width=width)
 
 
-def read_contents(path: Path) -> Contents:
+def read_contents(path: Location) -> Contents:
     """Return the summary of a shard.
 
     Raises:
         InputError: Not a shard.
     """
     try:
-        metadata = pq.read_metadata(path)
+        with path.open("rb") as file:
+            metadata = pq.read_metadata(file)
         own = metadata.metadata
         failures = [Failure(**item) for item in json.loads(own[b"failures"])]
         # Shards of earlier versions carry none.
@@ -126,7 +127,7 @@ def read_contents(path: Path) -> Contents:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 
 
-def check_shards(manifest: Manifest, folder: Path) -> None:
+def check_shards(manifest: Manifest, folder: Location) -> None:
     """Check every shard of a finished folder against the manifest: its checksum, what it holds, the recipe it is of.
 
     Raises:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from discsum.constants import MAX_DOCUMENT_BYTES
-from discsum.errors import InputError
+from discsum.data.storage import Location
+from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
 from discsum.files import read_at_most
 
@@ -22,6 +25,8 @@ TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Tables whose rows all have the same columns.
 SAME_COLUMNS = (*SEPARATED, ".parquet")
+# Rows of a Parquet file that are in memory, and bytes of each of its columns that are read at once.
+BATCH, PAGES = 256, 1 << 20
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
@@ -104,7 +109,7 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
 
 
 def read_rows(
-    path: Path, encoding: str, remedy: str = CONVERT, largest: int = MAX_DOCUMENT_BYTES
+    path: Location, encoding: str, remedy: str = CONVERT, largest: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table with file and line; a line that is not a JSON object becomes a `Failure`.
 
@@ -121,40 +126,46 @@ def read_rows(
             encoding.
     """
     check_encoding(encoding)
-    kind = "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+    kind = kind_of(path)
     if kind == ".parquet":
-        for number, row in enumerate(_parquet_rows(path), start=1):
+        rows = (row for batch in parquet_batches(parquet_file(path), str(path)) for row in batch.to_pylist())
+        for number, row in enumerate(rows, start=1):
             yield f"{path}:{number}", row
     elif kind in SEPARATED:
         yield from _separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
         for number, line in enumerate(_lines(path, encoding, remedy, largest), start=1):
             source = f"{path}:{number}"
-            if isinstance(line, Failure):
-                yield source, replace(line, source=source)
-            elif line.strip():
-                yield source, _json_object(line, source)
+            found = json_row(line, source)
+            if found is not None:
+                yield source, found
     else:
         raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
 
 
-def count_rows(path: Path) -> int | None:
-    """Return the number of rows of a table, or none where counting would mean reading all of it."""
-    try:
-        if path.suffix.lower() == ".parquet":
-            from pyarrow.parquet import read_metadata
+def kind_of(path: Location) -> str:
+    """Return the ending of a file that says what table it is, as in `TABLES`."""
+    return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
-            return int(read_metadata(path).num_rows)
-        if path.name.lower().endswith((".jsonl", ".jsonl.gz")):
+
+def count_rows(path: Location) -> int | None:
+    """Return the number of rows of a table, or none where counting would mean reading all of it."""
+    kind = kind_of(path)
+    try:
+        if kind == ".parquet":
+            with needs("pyarrow"), parquet_file(path) as table:
+                return int(table.metadata.num_rows)
+        # What is not on this machine is not read twice.
+        if kind in (".jsonl", ".jsonl.gz") and isinstance(path, Path):
             with _opened(path) as file:
-                return sum(not line.isspace() for _, line in _bounded(file, MAX_DOCUMENT_BYTES))
-    except (ImportError, OSError, EOFError, ValueError, zlib.error):
+                return sum(not line.isspace() for _, line in bounded(file, MAX_DOCUMENT_BYTES))
+    except (DiscsumError, OSError, EOFError, ValueError, zlib.error):
         # Missing or damaged file, or no pyarrow: reading the rows raises the full error.
         return None
     return None
 
 
-def _lines(path: Path, encoding: str, remedy: str, largest: int) -> Iterator[str | Failure]:
+def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator[str | Failure]:
     """Yield the lines of a text file, gzipped or not; one that is too long or cannot be decoded becomes a `Failure`."""
     with _opened(path) as file:
         try:
@@ -167,23 +178,39 @@ def _lines(path: Path, encoding: str, remedy: str, largest: int) -> Iterator[str
                     )
                 yield from decode(content, encoding, str(path), remedy=remedy).split("\n")
                 return
-            for offset, line in _bounded(file, largest):
-                if len(line) > largest:
-                    yield Failure(str(path), f"expected a line of at most {largest:,} bytes, got more; {RAISE}")
-                    continue
-                try:
-                    yield decode(line, encoding, str(path), offset, remedy).removesuffix("\n")
-                except InputError as error:
-                    yield Failure(str(path), str(error))
+            for _, line in decoded(file, str(path), encoding, largest, remedy=remedy):
+                yield line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path}: expected a whole gzip file, got one that is cut off or damaged: {error}"
             ) from error
 
 
-def _bounded(file: IO[bytes], largest: int) -> Iterator[tuple[int, bytes]]:
+def decoded(
+    file: IO[bytes], name: str, encoding: str, largest: int, offset: int = 0, remedy: str = CONVERT
+) -> Iterator[tuple[int, str | Failure]]:
+    """Yield the lines of a file from where it stands, each with its offset and without its end.
+
+    Args:
+        file: The file.
+        name: Its name for errors.
+        encoding: Name of an encoding that ends lines with the byte of ASCII.
+        largest: Bytes of a line; a longer one becomes a `Failure`, as one that cannot be decoded does.
+        offset: Where the file stands.
+        remedy: What errors about the encoding tell the user to do.
+    """
+    for begin, line in bounded(file, largest, offset):
+        if len(line) > largest:
+            yield begin, Failure(name, f"expected a line of at most {largest:,} bytes, got more; {RAISE}")
+            continue
+        try:
+            yield begin, decode(line, encoding, name, begin, remedy).removesuffix("\n")
+        except InputError as error:
+            yield begin, Failure(name, str(error))
+
+
+def bounded(file: IO[bytes], largest: int, offset: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield each line of a file with its offset; of a longer one `largest + 1` bytes, its rest is read past."""
-    offset = 0
     while line := file.readline(largest + 1):
         begin, offset = offset, offset + len(line)
         rest = line
@@ -193,15 +220,36 @@ def _bounded(file: IO[bytes], largest: int) -> Iterator[tuple[int, bytes]]:
         yield begin, line
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+def is_blank(line: bytes, encoding: str, offset: int) -> bool:
+    """Return whether a line, given with its offset, has white space alone, which `json_row` passes over."""
+    if line.startswith(b"{"):
+        return False
+    text = line.decode(encoding, "replace")
+    return not (text if offset else text.removeprefix("\ufeff")).strip()
+
+
+def json_row(line: str | Failure, source: str) -> dict[str, Any] | Failure | None:
+    """Return the row in a line of JSON, or why it is none; `None` for a blank line."""
+    if isinstance(line, Failure):
+        return replace(line, source=source)
+    return _json_object(line, source) if line.strip() else None
+
+
+@contextmanager
+def _opened(path: Location) -> Iterator[IO[bytes]]:
+    with path.open("rb") as file:
+        if path.suffix.lower() == ".gz":
+            with gzip.GzipFile(fileobj=file) as content:
+                yield content  # type: ignore[misc]
+        else:
+            yield file
 
 
 def _separated_rows(
-    path: Path, separator: str, encoding: str, remedy: str, largest: int
+    path: Location, separator: str, encoding: str, remedy: str, largest: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     csv.field_size_limit(largest)
-    with path.open(encoding=encoding, newline="") as file:
+    with path.open("rb") as content, io.TextIOWrapper(content, encoding, newline="") as file:
         reader, begins = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator), 2
         try:
             for row in reader:
@@ -239,12 +287,32 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
     return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
 
 
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+def parquet_file(path: Location) -> Any:
+    """Return a `pyarrow.parquet.ParquetFile`, of which only the end is read yet.
+
+    Raises:
+        InputError: Not a Parquet file.
+        MissingExtraError: The library is not installed.
+    """
     with needs("pyarrow"):
         from pyarrow import ArrowInvalid
         from pyarrow.parquet import ParquetFile
     try:
-        for batch in ParquetFile(path).iter_batches(batch_size=256):
-            yield from batch.to_pylist()
+        return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
     except ArrowInvalid as error:
         raise InputError(f"{path}: expected a Parquet file: {error}") from error
+
+
+def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
+    """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, from the row group of a number on.
+
+    Raises:
+        InputError: A damaged file.
+    """
+    from pyarrow import ArrowInvalid
+
+    try:
+        groups = range(group, table.metadata.num_row_groups)
+        yield from table.iter_batches(BATCH, row_groups=list(groups), use_threads=False)
+    except ArrowInvalid as error:
+        raise InputError(f"{name}: expected a Parquet file: {error}") from error

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import IO, Any, Literal, Protocol
 
 from discsum.errors import InputError
 
@@ -147,7 +147,14 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
         file.release()
 
 
-def read_at_most(path: Path, largest: int, remedy: str = "") -> bytes:
+class Readable(Protocol):
+    """A path of a file that can be opened, on this machine or elsewhere."""
+
+    def open(self, mode: Literal["rb"], /) -> IO[bytes]:
+        """Open the file to read bytes."""
+
+
+def read_at_most(path: Readable, largest: int, remedy: str = "") -> bytes:
     """Return the content of a file; of one that is larger, or has no end, no more is read.
 
     Raises:

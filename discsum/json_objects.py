@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from discsum.errors import DiscsumError, InputError
-from discsum.files import read_at_most
+from discsum.files import Readable, read_at_most
 from discsum.recipes.fields import convert
 
 Kind = TypeVar("Kind")
@@ -18,23 +18,24 @@ LARGEST = 16 * 1024**2
 DEEPEST = 32
 
 
-def read_object(path: Path, failed: type[DiscsumError]) -> dict[str, Any]:
+def read_object(path: Readable, failed: type[DiscsumError], largest: int = LARGEST) -> dict[str, Any]:
     """Return the JSON object in a file.
 
     Args:
         path: The file.
         failed: The error to raise.
+        largest: Bytes that it may have.
 
     Raises:
-        DiscsumError: `failed`, if the file cannot be read, is not UTF-8 or JSON, is larger than `LARGEST` bytes, deeper
+        DiscsumError: `failed`, if the file cannot be read, is not UTF-8 or JSON, is larger than `largest` bytes, deeper
             than `DEEPEST` levels, or no object.
     """
     try:
-        content = read_at_most(path, LARGEST)
+        content = read_at_most(path, largest)
     except InputError as error:
         raise failed(str(error)) from error
     except OSError as error:
-        raise failed(f"{path}: expected a file of JSON: {error.strerror}") from error
+        raise failed(f"{path}: expected a file of JSON: {error.strerror or error}") from error
     return parse_object(content, str(path), failed)
 
 
@@ -68,7 +69,7 @@ def read_fields(cls: type[Kind], path: Path, failed: type[DiscsumError]) -> Kind
     return checked_fields(cls, read_object(path, failed), path, failed)
 
 
-def checked_fields(cls: type[Kind], content: Any, path: Path, failed: type[DiscsumError]) -> Kind:
+def checked_fields(cls: type[Kind], content: Any, path: object, failed: type[DiscsumError]) -> Kind:
     """Return a dataclass filled from an object that was read from `path`; errors as in `read_fields`."""
     try:
         return convert(cls, content, str(path))

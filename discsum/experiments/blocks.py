@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from discsum.batches import batches
 from discsum.candidates import Candidates
-from discsum.data.dataset import load
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import Pair
+from discsum.data.rows import open_rows
+from discsum.data.storage import Location
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.oracles import oracle_labels
@@ -93,7 +93,7 @@ class DatasetBlocks:
         signature: Settings of the folder that scores depend on: parser and oracle.
     """
 
-    def __init__(self, folder: Path, unit: str, first: int = 0, last: int | None = None) -> None:
+    def __init__(self, folder: Location, unit: str, first: int = 0, last: int | None = None) -> None:
         """Open the rows `first` to `last`, exclusive, of a folder.
 
         Raises:
@@ -101,7 +101,7 @@ class DatasetBlocks:
         """
         self.unit = unit
         self.manifest = Manifest.read(folder)
-        self.rows = load(folder, first, last)
+        self.rows = open_rows(folder, first, last)
         if f"{unit}_labels" not in self.rows.column_names:
             raise InputError(f"{folder}: expected labels of the unit {unit}; preprocess with --unit {unit}")
         recipe = self.manifest.recipe

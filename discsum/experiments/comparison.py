@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks, TextBlocks
@@ -96,7 +96,7 @@ class ModelScores:
 class MeasuredRows:
     """Rows `first` to `last`, exclusive, of a table or of a dataset folder; columns are those of a table."""
 
-    path: Path
+    path: Location
     text_column: str | None = None
     summary_column: str | None = None
     first: int = 0

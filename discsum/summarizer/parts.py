@@ -15,6 +15,7 @@ from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
 from discsum.data.shard_run import ShardJob, absolute
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.encoder.heads import HEADS
 from discsum.files import sha256
@@ -66,7 +67,7 @@ class SummaryMaker(PartMaker):
 def summary_job(
     items: Iterable[Item | Failure],
     source: dict[str, Any],
-    folder: Path,
+    folder: Location,
     options: SummaryOptions,
     parts: Parts,
     head_files: Sequence[str] = (),
@@ -89,7 +90,7 @@ def summary_job(
     elsewhere = replace(options, model=model, parser=parser)
     files = tuple(str(Path(file).absolute()) for file in head_files)
 
-    def maker(place: Path, digest: str, device: str) -> SummaryMaker:
+    def maker(place: Location, digest: str, device: str) -> SummaryMaker:
         return SummaryMaker(place, digest, made_by, device, parts, elsewhere, files)
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}

@@ -76,7 +76,7 @@ def whole(folder):
     }
 
 
-def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser_folder, tmp_path, monkeypatch):
+def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser_folder, tmp_path):
     table = write_table(tmp_path / "train.jsonl", 0, 8)
     command = ("preprocess", table, "OUT", "--parser", parser_folder, "--encoder", "contextual", "--shard", 4)
     folders = [tmp_path / name for name in ("full", "free")]
@@ -88,17 +88,10 @@ def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser
         assert discsum(*(folder if part == "OUT" else part for part in command)).code == 0
     assert whole(folders[0]) == whole(folders[1])
 
-    # A copy to map has no room beside the shards, nor elsewhere.
+    # Evaluating needs no room beside the shards.
     sizes = [path.stat().st_size for path in folders[0].glob("*.parquet")]
-    with monkeypatch.context() as patch:
-        patch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-        result = limited(("evaluate", "lead", folders[0]), max(sizes))
-    assert result.returncode == 1
-    assert result.stderr == (
-        "discsum: expected room for a copy of the dataset that can be mapped into memory, got none in "
-        f"{folders[0] / '.mapped'} (File too large) or {tmp_path / 'cache' / 'discsum'} (File too large); "
-        "make room, or set HF_DATASETS_CACHE to a folder that has some\n"
-    )
+    result = limited(("evaluate", "lead", folders[0]), max(sizes))
+    assert (result.returncode, result.stderr) == (0, "")
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".arrow", ".writing")]
 
     runs = [tmp_path / name / "run" for name in ("a", "b")]

@@ -1,11 +1,14 @@
-"""Engines, each with two workers; a new one joins the contract by its name here."""
+"""Engines, each with two workers; a new one joins the contract by its name here. Stores of objects, likewise."""
 
 import signal
+import uuid
 
 import pytest
+from object_store import object_store
 from small_cluster import small_cluster
 
 from discsum.data.engines import engine_of
+from discsum.data.storage import RemotePath
 
 # Seconds for one test with an engine.
 LIMIT = 180
@@ -40,3 +43,19 @@ def engine(request, bounded):
     if request.param == "local":
         return engine_of("local", 2)
     return engine_of(f"ray:{request.getfixturevalue('cluster').address}", 2)
+
+
+@pytest.fixture(scope="package")
+def bucket():
+    """The URL of a bucket on this machine."""
+    for library in ("moto.server", "s3fs"):
+        pytest.importorskip(library, reason='needs an object store: pip install "moto[server]" "discsum[s3]"')
+    with object_store() as bucket:
+        yield bucket
+
+
+@pytest.fixture(params=["memory", "s3"])
+def place(request):
+    """An empty folder in a store."""
+    root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
+    return RemotePath(f"{root}/{uuid.uuid4().hex}")

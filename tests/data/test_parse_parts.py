@@ -218,6 +218,12 @@ def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(job_of, tmp_p
     assert "part-00002.jsonl.gz: expected a file that manifest.json lists, found no such file" in str(failure)
 
 
+def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
+    (first, *_) = PairSource(str(whole)).files()
+    assert first.path == whole / "part-00000.jsonl.gz"
+    assert len(PairSource(str(whole)).files()) == 4
+
+
 def test_parts_are_tables_of_pairs_where_they_have_summaries(whole, tmp_path):
     """As rows of `discsum parse --jsonl` are: they keep their trees."""
     path = tmp_path / "part-00001.jsonl.gz"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from discsum.abstractive.families import family_class
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.batches import batches
-from discsum.data.dataset import load
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import Report, read_sources
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe
+from discsum.data.rows import open_rows
+from discsum.data.storage import Location
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.persistence import fingerprint
@@ -45,11 +46,11 @@ class PairExamples:
         digest: Identity of their content.
     """
 
-    def __init__(self, folder: Path, needs: PairData, first: int = 0, last: int | None = None) -> None:
+    def __init__(self, folder: Location, needs: PairData, first: int = 0, last: int | None = None) -> None:
         """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
-        self.rows = load(folder, first, last)
-        firsts = [references[0] for references in self.rows["references"]]
-        self.lengths = needs.count(self.rows["text"]).clip(max=needs.source_tokens)
+        self.rows = open_rows(folder, first, last, shuffled=True)
+        firsts = (references[0] for references in self.rows.values("references"))
+        self.lengths = needs.count(self.rows.values("text")).clip(max=needs.source_tokens)
         self.lengths += needs.count(firsts).clip(max=needs.target_tokens)
         manifest = Manifest.read(folder)
         files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
@@ -67,7 +68,7 @@ class PairExamples:
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows.values("text")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +100,11 @@ class PairData:
         """Recipe of the dataset folders it needs."""
         return PreprocessRecipe(self.parser, UNLABELLED, tree=self.tree)
 
-    def examples(self, folder: Path, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
+    def examples(self, folder: Location, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
         """Return a dataset folder's examples; none are kept in memory."""
         return PairExamples(folder, self, first, last)
 
-    def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
+    def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` for a dataset folder of another parser, or without the trees that are needed."""
         wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
         if found != wanted:
@@ -114,7 +115,7 @@ class PairData:
         if self.tree and not recipe.get("tree", True):
             raise InputError(f"{folder}: expected documents with trees for this recipe, got none; preprocess again")
 
-    def count(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def count(self, texts: Iterable[str]) -> NDArray[np.int64]:
         """Return `(texts,)`: the number of tokens of each text, including special tokens."""
         if self.tokenizer is None:
             return np.array([len(text.split()) for text in texts], dtype=np.int64)

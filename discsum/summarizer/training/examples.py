@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.data.dataset import load
 from discsum.data.examples import Collection
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import MEMORY
+from discsum.data.rows import open_rows
+from discsum.data.storage import Location, location
 from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded, unit_inputs
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
@@ -54,7 +54,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
     def __init__(
         self,
-        folder: str | Path,
+        folder: str | Location,
         unit: str,
         network: SynthesizerConfig,
         first: int = 0,
@@ -84,8 +84,8 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
         self.unit, self.network, self.gains = unit, network, gains
         self.limit = min(network.max_units, read or network.max_units)
-        manifest = Manifest.read(Path(folder))
-        self.rows = load(folder, first, last)
+        manifest = Manifest.read(location(folder))
+        self.rows = open_rows(folder, first, last, shuffled=True)
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
         missing = wanted - set(self.rows.column_names)
         if missing:
@@ -96,8 +96,9 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         self.width = manifest.width if encoded else 0
         made_by = manifest.recipe["made_by"]
         self.encoder = {name: made_by[name] for name in ("encoder", "revision") if name in made_by and encoded}
-        unit_counts = compute.list_value_length(self.rows.with_format("arrow")[f"{unit}_labels"]).to_numpy()
-        self.lengths: NDArray[np.int64] = np.minimum(unit_counts.astype(np.int64), self.limit)
+        counts = [compute.list_value_length(part).to_numpy() for part in self.rows.column(f"{unit}_labels")]
+        unit_counts = np.concatenate([np.zeros(0, np.int64), *counts]).astype(np.int64)
+        self.lengths: NDArray[np.int64] = np.minimum(unit_counts, self.limit)
         files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
         self.digest = hashlib.sha256(repr([files, unit, self.limit, chosen, encoded]).encode()).hexdigest()[:16]
         self._cache: dict[int, UnitExample] = {}
@@ -134,7 +135,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows["text"]]
+        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows.values("text")]
 
 
 class UnitCollection(Collection[UnitExample]):

@@ -10,6 +10,7 @@ from typing import Any
 from discsum.constants import UNITS
 from discsum.data.prepared import MEMORY, Report, read_sources
 from discsum.data.preprocess_recipe import PreprocessRecipe
+from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.oracles import ORACLES
 from discsum.persistence import fingerprint
@@ -35,7 +36,7 @@ class UnitData:
         vectors = "none" if recipe.encodes else recipe.vectors
         return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, vectors)
 
-    def examples(self, folder: Path, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:
+    def examples(self, folder: Location, memory: int = MEMORY, first: int = 0, last: int | None = None) -> UnitExamples:
         """Return a dataset folder's examples."""
         recipe = self.recipe
         return UnitExamples(
@@ -50,7 +51,7 @@ class UnitData:
             gains=self.training and recipe.gains > 0,
         )
 
-    def check(self, folder: Path, recipe: Mapping[str, Any]) -> None:
+    def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
         """Raise `InputError` with the differences if a dataset folder was made with options of another recipe."""
         # Vectors that are not read may differ.
         names = ["oracle", "oracle_units", *([] if self.recipe.encodes else ["encoder"])]

@@ -1,0 +1,131 @@
+"""Locks on object storage: a file that only one run can create, and that expires unless it is renewed."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+
+from discsum.data.storage import Location, RemotePath, create_bytes, read_each, remove, write_bytes
+from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.files import HOST
+
+# Seconds for which a lock is held, after which it is renewed, and between looks at one that is waited for. Clocks of
+# machines may differ by less than the first two do.
+EXPIRY, RENEWAL, LOOK = 120.0, 30.0, 5.0
+# Seconds after which it shows which of two runs that took over the same lock has it.
+SETTLING = 2.0
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What a lock file says: the run that has it, and when it expires, in seconds since 1970."""
+
+    owner: str
+    expires: float
+
+    def __str__(self) -> str:
+        """Return the run, and when its lock expires."""
+        return f"{self.owner}, until {time.strftime('%H:%M:%S', time.localtime(self.expires))}"
+
+    @property
+    def expired(self) -> bool:
+        """Whether its run has not renewed it."""
+        return time.time() > self.expires
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file."""
+        return json.dumps({"owner": self.owner, "expires": self.expires}).encode()
+
+
+def held(lock: RemotePath) -> Lease | None:
+    """Return the lock that a run holds, expired or not; none if there is no such file."""
+    (content,) = read_each([lock])
+    if content is None:
+        return None
+    try:
+        found = json.loads(content)
+        return Lease(str(found["owner"]), float(found["expires"]))
+    except (ValueError, KeyError, TypeError):
+        # Nobody renews it.
+        return Lease("a run that left no name", 0.0)
+
+
+@contextmanager
+def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[None]:
+    """Hold the file `lock` against other runs while the block runs; it is removed at the end.
+
+    A lock that expired, because its run was killed, is taken over with a warning.
+
+    Raises:
+        InputError: Another run holds it and `wait` is false; the error names `what` it protects.
+    """
+    owner = f"{HOST}-{os.getpid()}-{token_hex(4)}"
+    while not _taken(lock, what, owner):
+        check_free(lock, what, wait=wait)
+    ended = threading.Event()
+    renewing = threading.Thread(target=_renew, args=(lock, what, owner, ended), daemon=True)
+    renewing.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        renewing.join()
+        if _is_of(lock, owner):
+            remove([lock])
+
+
+def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
+    """Raise `InputError` if a run holds a lock; with `wait`, wait until none does."""
+    while (found := held(lock)) is not None and not found.expired:
+        if not wait:
+            raise InputError(f"{what}: expected no other run to be at work here, found one ({found}); wait for it")
+        time.sleep(LOOK)
+
+
+def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
+    """Take a lock that nobody holds, or an expired one; return whether this run has it."""
+    content = Lease(owner, time.time() + EXPIRY).to_bytes()
+    if create_bytes(lock, content):
+        return True
+    found = held(lock)
+    if found is None or not found.expired:
+        return False
+    warnings.warn(
+        f"{what}: expected a lock that its run renews, found one that expired ({found}); taken over",
+        InputWarning,
+        stacklevel=2,
+    )
+    write_bytes(lock, content)
+    # Another run may have done the same; the last one has it.
+    time.sleep(SETTLING)
+    return _is_of(lock, owner)
+
+
+def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event) -> None:
+    """Renew a lock until an event, or until another run has it."""
+    while not ended.wait(RENEWAL):
+        try:
+            if not _is_of(lock, owner):
+                warnings.warn(
+                    f"{what}: expected the lock of this run, found another's, as if this one had stood still for "
+                    f"{EXPIRY:.0f} seconds; both write the same files",
+                    InputWarning,
+                    stacklevel=2,
+                )
+                return
+            write_bytes(lock, Lease(owner, time.time() + EXPIRY).to_bytes())
+        except (OSError, DiscsumError):
+            # The store may answer again before it expires.
+            continue
+
+
+def _is_of(lock: RemotePath, owner: str) -> bool:
+    found = held(lock)
+    return found is not None and found.owner == owner

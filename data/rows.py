@@ -1,0 +1,208 @@
+"""The documents of a dataset folder, read from its shards as they are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from discsum.data.dataset import mapped
+from discsum.data.manifest import REMEDY, Manifest
+from discsum.data.shards import check_shards
+from discsum.data.storage import Location, location, read_bytes
+from discsum.errors import InputError, InputWarning
+from discsum.extras import needs
+
+with needs("pyarrow"):
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+# Bytes of decoded shards that one folder keeps in memory.
+MEMORY = 512 << 20
+# Rows that are Python objects at once.
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class ShardFile:
+    """A shard that is read from where it lies.
+
+    Attributes:
+        sha256: Its checksum, compared when it is read whole; empty if it was compared before.
+    """
+
+    path: Location
+    documents: int
+    sha256: str = ""
+
+    def table(self) -> pa.Table:
+        """Return all of it, read at once.
+
+        Raises:
+            InputError: Missing, altered, or no shard.
+        """
+        with _named(self.path):
+            content = read_bytes(self.path)
+        found = hashlib.sha256(content).hexdigest() if self.sha256 else ""
+        if found != self.sha256:
+            raise InputError(f"{self.path}: expected a shard with sha256 {self.sha256}, got {found}; {REMEDY}")
+        with _named(self.path):
+            return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+
+    def column(self, name: str) -> pa.Array:
+        """Return one column; nothing else is read."""
+        with _named(self.path), self.path.open("rb") as file:
+            return pq.ParquetFile(file).read([name], use_threads=False)[name].combine_chunks()
+
+
+@dataclass(frozen=True)
+class MappedBatch:
+    """Documents of the copy that is mapped into memory."""
+
+    batch: pa.RecordBatch
+
+    @property
+    def documents(self) -> int:
+        """Their number."""
+        return int(self.batch.num_rows)
+
+    def table(self) -> pa.Table:
+        """Return them; nothing is copied."""
+        return pa.Table.from_batches([self.batch])
+
+    def column(self, name: str) -> pa.Array:
+        """Return one column."""
+        return self.batch[name]
+
+
+class DatasetRows:
+    """Documents in order, with the columns of `discsum.data.load`.
+
+    Of decoded shards as many stay in memory as `memory` says, in bytes.
+    """
+
+    def __init__(
+        self, files: Sequence[ShardFile | MappedBatch], first: int = 0, last: int | None = None, memory: int = MEMORY
+    ) -> None:
+        """Take the rows `first` to `last`, exclusive, of files."""
+        self._files, self._memory = files, memory
+        self._begins = [0, *accumulate(file.documents for file in files)]
+        self._chosen = range(self._begins[-1])[first:last]
+        # The last ones used, the oldest first, and their size.
+        self._tables: OrderedDict[int, pa.Table] = OrderedDict()
+        self._size = 0
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._table(0).column_names)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self._chosen)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return one document."""
+        row = self._chosen[index]
+        number = bisect_right(self._begins, row) - 1
+        (found,) = self._table(number).slice(row - self._begins[number], 1).to_pylist()
+        return dict(found)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yield the documents."""
+        for number, first, last in self._parts():
+            table = self._table(number)
+            for begin in range(first, last, BATCH):
+                yield from table.slice(begin, min(BATCH, last - begin)).to_pylist()
+
+    def column(self, name: str) -> Iterator[pa.Array]:
+        """Yield the values of one column, some at a time; other columns are not read."""
+        for number, first, last in self._parts():
+            yield self._files[number].column(name).slice(first, last - first)
+
+    def values(self, name: str) -> Iterator[Any]:
+        """Yield the values of one column as Python objects."""
+        for part in self.column(name):
+            yield from part.to_pylist()
+
+    def _parts(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the files of the rows, each with the first and the last of its own rows, exclusive."""
+        for number, (begin, end) in enumerate(zip(self._begins, self._begins[1:], strict=False)):
+            first, last = max(begin, self._chosen.start), min(end, self._chosen.stop)
+            if first < last:
+                yield number, first - begin, last - begin
+
+    def _table(self, number: int) -> pa.Table:
+        if number in self._tables:
+            self._tables.move_to_end(number)
+            return self._tables[number]
+        table = self._files[number].table()
+        self._tables[number], self._size = table, self._size + table.nbytes
+        while self._size > self._memory and len(self._tables) > 1:
+            _, oldest = self._tables.popitem(last=False)
+            self._size -= oldest.nbytes
+        return table
+
+
+def open_rows(
+    folder: str | Location, first: int = 0, last: int | None = None, *, shuffled: bool = False, memory: int = MEMORY
+) -> DatasetRows:
+    """Return the documents of a dataset folder on a disk or in a store.
+
+    They are read from its shards. Only for a folder on a disk that is read in any order and is larger than `memory`,
+    decoded, an Arrow copy is written, as by `discsum.data.load`: a shard would be decoded for each document.
+
+    Args:
+        folder: Written by `discsum preprocess`.
+        first: First document, from 0.
+        last: End of the documents, exclusive.
+        shuffled: Whether documents are read in any order.
+        memory: Bytes of decoded shards that stay in memory.
+
+    Raises:
+        InputError: Not a finished dataset folder, or a missing or altered file; of one in a store when it is read.
+    """
+    folder = location(folder)
+    manifest = Manifest.read(folder)
+    here = isinstance(folder, Path)
+    if here:
+        check_shards(manifest, folder)
+    shards = [shard for shard in manifest.shards if shard.documents]
+    if not shards:
+        raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
+    files = [ShardFile(folder / shard.file, shard.documents, "" if here else shard.sha256) for shard in shards]
+    rows = DatasetRows(files, first, last, memory)
+    if not shuffled or _decoded(rows, files) <= memory:
+        return rows
+    if not isinstance(folder, Path):
+        warnings.warn(
+            f"{folder}: expected at most {memory >> 20} MiB of decoded documents to draw from in any order, got about "
+            f"{_decoded(rows, files) >> 20}; files are read again and again: copy the folder to a disk, or preprocess "
+            "with a smaller --shard",
+            InputWarning,
+            stacklevel=2,
+        )
+        return rows
+    copy = pa.ipc.open_stream(pa.memory_map(str(mapped(folder, manifest))))
+    return DatasetRows([MappedBatch(batch) for batch in copy], first, last, memory)
+
+
+@contextmanager
+def _named(path: Location) -> Iterator[None]:
+    """Name the file in what pyarrow and the operating system raise."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
+
+
+def _decoded(rows: DatasetRows, files: Sequence[ShardFile]) -> int:
+    """Return about how many bytes the documents are, decoded, by those of the first file."""
+    return int(rows._table(0).nbytes / files[0].documents * len(rows))

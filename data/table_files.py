@@ -1,0 +1,79 @@
+"""The files of an input of tables: one file, a folder of them, or those that a pattern names."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discsum.data.made_folder import shard_files
+from discsum.data.storage import Location, Stored, is_pattern, location, matching, stored
+from discsum.data.tables import TABLES
+from discsum.errors import InputError
+
+# Blocks, of so many bytes, by which a local file is told from others where nobody reads all of it.
+BLOCKS, BLOCK = 64, 1 << 16
+
+
+def table_files(name: str) -> list[Stored]:
+    """Return the tables that a user named, by name: a file, those in a folder, or those of `folder/*.parquet`.
+
+    Raises:
+        InputError: There are none.
+    """
+    path = location(name)
+    if not is_pattern(path) or path.exists():
+        if path.is_file():
+            return [stored(path)]
+        if not path.is_dir():
+            raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
+        if (made := shard_files(path)) is not None:
+            # Not the failures that are listed beside them.
+            return [stored(file) for file in made]
+    found = [file for file in matching(path) if is_table(file.path)]
+    if not found:
+        raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
+    return found
+
+
+def is_table(path: Location) -> bool:
+    """Return whether a file is a table by its name; files whose names begin with a dot are not."""
+    return path.name.lower().endswith(TABLES) and not path.name.startswith(".")
+
+
+def identity_of(name: str, files: Sequence[Stored]) -> dict[str, Any]:
+    """Return what tells tables from others without reading them: their bytes and versions.
+
+    The version of a file is what its store says, as an ETag; of a local one, the SHA-256 of blocks of it. Of several
+    files it has their number and one digest.
+    """
+    blocks = max(2, BLOCKS // len(files))
+    versions = [sampled(file, blocks) if isinstance(file.path, Path) else file.version for file in files]
+    path = location(name)
+    own = path.name if isinstance(path, Path) else str(path)
+    if len(files) == 1:
+        return {"name": own, "bytes": files[0].size, "version": versions[0]}
+    parts = [[file.path.name, file.size, version] for file, version in zip(files, versions, strict=True)]
+    return {
+        "name": own,
+        "files": len(files),
+        "bytes": sum(file.size for file in files),
+        "digest": hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
+    }
+
+
+def sampled(file: Stored, blocks: int) -> str:
+    """Return the SHA-256 of so many blocks of a file, evenly from the first to the last; of a small one, of all."""
+    digest = hashlib.sha256()
+    with file.path.open("rb") as content:
+        last = max(0, file.size - BLOCK)
+        begins = range(0, file.size, BLOCK) if file.size <= blocks * BLOCK else range(0, last + 1, last // (blocks - 1))
+        for begin in begins:
+            content.seek(begin)
+            digest.update(content.read(BLOCK))
+        # The last one, where the steps do not end there.
+        content.seek(last)
+        digest.update(content.read(BLOCK))
+    return digest.hexdigest()

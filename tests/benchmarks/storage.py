@@ -1,0 +1,163 @@
+"""Time what storage takes: `python tests/benchmarks/storage.py resume|rate|memory [--count N]`.
+
+resume: a run on a folder in moto's S3 whose shards, of one document, are all there. rate: tasks that the driver draws.
+memory: a dataset of rows of one sentence that are parsed already, and the memory of its process on the way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pickle
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import tiny
+from object_store import SETTINGS
+
+from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
+from discsum.data.manifest import digest_of
+from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess_recipe import makers
+from discsum.data.records import record_file
+from discsum.data.shard_maker import ShardTask
+from discsum.data.storage import location
+from discsum.data.tasks import shards_of
+
+# Characters of an article as in news.
+ARTICLE = 4000
+
+
+def write_rows(path: Path, count: int, text: str, **others: object) -> PairSource:
+    """Write a table of JSON lines with so many rows of the same text."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            file.write(json.dumps({"id": str(number), "text": text, "summary": "Rain.", **others}) + "\n")
+    return PairSource(str(path))
+
+
+@contextmanager
+def store() -> Iterator[tuple[str, int]]:
+    """Start moto's S3 in a process of its own, and yield the URL of a bucket and the process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ.update(SETTINGS, AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}")
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        files = fsspec.filesystem("s3")
+        for _ in range(100):
+            try:
+                files.mkdir("benchmark")
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield "s3://benchmark", server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def resume(place: Path, count: int) -> None:
+    """Time a run on a folder in a store that has all shards and no manifest."""
+    tiny.make_parser().save_pretrained(place / "parser")
+    source = write_rows(place / "news.jsonl", count, tiny.ARTICLE)
+    recipe = PreprocessRecipe(str(place / "parser"), shard=1)
+    whole = recipe.to_dict() | {"documents": source.identity(), "made_by": makers(recipe)}
+    maker = DatasetMaker(place, digest_of(whole), whole["made_by"], "cpu", recipe)
+    shard = place / SHARD_FILE.format(0)
+    maker(ShardTask(shard.name, list(source.pairs(0, 1))), lambda steps: None)
+    contents = {"recipe.json": json.dumps(whole).encode()}
+    for number in range(count):
+        name = SHARD_FILE.format(number)
+        contents |= {name: shard.read_bytes(), record_file(place / name).name: record_file(shard).read_bytes()}
+    with store() as (bucket, server):
+        fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})
+        begun, used, found = time.perf_counter(), (time.process_time(), computed(server)), []
+        preprocess(
+            source.pairs(),
+            source.identity(),
+            location(f"{bucket}/set"),
+            recipe,
+            skip=lambda done: found.append(time.perf_counter() - begun),
+        )
+        finished = time.perf_counter() - begun
+        here, there = time.process_time() - used[0], computed(server) - used[1]
+    print(
+        f"{len(found)} shards found after {found[-1]:.1f} s, the folder finished after {finished:.1f} s; of that this "
+        f"process computed {here:.1f} s and the store {there:.1f} s"
+    )
+
+
+def computed(process: int) -> float:
+    """Return the seconds that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rate(place: Path, count: int) -> None:
+    """Time the tasks of tables of articles."""
+    lines = write_rows(place / "news.jsonl", count, "x" * ARTICLE)
+    rows = [json.loads(line) for line in (place / "news.jsonl").open(encoding="utf-8")]
+    pq.write_table(pa.Table.from_pylist(rows), place / "news.parquet", row_group_size=10_000)
+    for source, size, unit in (
+        (lines, 256, "documents"),
+        (lines, 1 << 20, "bytes"),
+        (PairSource(str(place / "news.parquet")), 256, "documents"),
+        (PairSource(str(place / "news.parquet")), 1 << 20, "bytes"),
+    ):
+        begun = time.perf_counter()
+        tasks = [len(pickle.dumps(ShardTask(0, shard))) for shard in shards_of(source.pairs(), size, unit)]
+        seconds = time.perf_counter() - begun
+        print(
+            f"{Path(source.name).suffix}, {size} {unit} a shard: {count / seconds:,.0f} documents a second, "
+            f"{len(tasks)} tasks of at most {max(tasks)} bytes"
+        )
+
+
+def memory(place: Path, count: int) -> None:
+    """Make a dataset of short rows and print the memory of this process on the way."""
+    document = tiny.make_parser().parse("It rained on Monday.").to_json()
+    source = write_rows(place / "news.jsonl", count, **{name: document[name] for name in document if name != "id"})
+    tiny.make_parser().save_pretrained(place / "parser")
+    recipe = PreprocessRecipe(str(place / "parser"), "none")
+    begun, step = time.perf_counter(), max(1, count // 10)
+
+    def report(done: int) -> None:
+        if done // step > report.shown:  # type: ignore[attr-defined]
+            report.shown = done // step  # type: ignore[attr-defined]
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(f"{done:,} rows after {time.perf_counter() - begun:.0f} s: at most {peak} MiB", flush=True)
+
+    report.shown = 0  # type: ignore[attr-defined]
+    manifest = preprocess(source.pairs(), source.identity(), place / "set", recipe, report=report)
+    print(f"{manifest.documents:,} documents in {len(manifest.shards):,} files")
+
+
+def main() -> None:
+    """Run what is named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    kinds = {"resume": (resume, 10_000), "rate": (rate, 50_000), "memory": (memory, 1_000_000)}
+    parser.add_argument("kind", choices=kinds)
+    parser.add_argument("--count", type=int)
+    options = parser.parse_args()
+    measure, usual = kinds[options.kind]
+    with tempfile.TemporaryDirectory() as place:
+        measure(Path(place), options.count or usual)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Commands with URLs, in the store that this process has."""
+
+import json
+import uuid
+
+import pytest
+from small_news import write_table
+
+from discsum.data.manifest import Manifest
+from discsum.data.storage import RemotePath, write_bytes
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder in a store with a table."""
+    folder = RemotePath(f"memory://commands/{uuid.uuid4().hex}")
+    write_bytes(folder / "news.jsonl", write_table(tmp_path / "news.jsonl", 0, 11).read_bytes())
+    return folder
+
+
+def test_a_dataset_at_a_url_is_made_and_evaluated(discsum, place, parser_folder):
+    command = ("preprocess", f"{place}/*.jsonl", f"{place}/set", "--parser", parser_folder, "--shard", "900B")
+    result = discsum(*command)
+    assert (result.code, result.out) == (0, "")
+    manifest = Manifest.read(place / "set")
+    assert result.err == f"{place}/set: 11 documents in {len(manifest.shards)} files\n"
+    assert (manifest.recipe["shard"], manifest.recipe["shard_unit"]) == (900, "bytes")
+    assert discsum(*command).code == 0
+    result = discsum("evaluate", "lead", f"{place}/set")
+    assert result.code == 0
+    assert "11 documents" in result.out
+
+
+def test_texts_at_urls(discsum, place, parser_folder):
+    options = ("--model", "random", "--parser", parser_folder, "--json")
+    write_bytes(place / "note.txt", b"It rained. The mill stood still.")
+    result = discsum("extract", f"{place}/*.jsonl", *options)
+    assert (result.code, result.err) == (0, "")
+    assert [json.loads(line)["id"] for line in result.out.splitlines()] == [f"text-{number}" for number in range(11)]
+    assert json.loads(discsum("extract", f"{place}/note.txt", *options).out)["id"] == "note"
+    ids = [json.loads(line)["id"] for line in discsum("extract", place, *options).out.splitlines()]
+    assert (len(ids), ids[-1]) == (12, "note")
+
+
+def test_what_cannot_be_read_at_a_url(discsum, place):
+    write_bytes(place / "tree.rs3", b"<rst/>")
+    for name, message in (
+        ("none.jsonl", "expected files that end in "),
+        ("tree.rs3", "expected a text or a table at a URL, got a tree file; copy it to a disk"),
+    ):
+        result = discsum("extract", f"{place}/{name}", "--model", "random")
+        assert result.code == 1
+        assert f"{place}/{name}: {message}" in result.err
+
+
+@pytest.mark.parametrize("shard", ["0", "8MB", "half"])
+def test_sizes_that_cannot_be(discsum, place, shard):
+    result = discsum("preprocess", f"{place}/news.jsonl", f"{place}/set", "--shard", shard)
+    assert result.code == 2
+    assert f"got {shard!r}" in result.err

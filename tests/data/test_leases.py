@@ -1,0 +1,123 @@
+"""Locks on object storage: one run at a time, also after runs that were killed."""
+
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from discsum.data import leases
+from discsum.data.leases import Lease, check_free, held, leased
+from discsum.data.manifest import alone
+from discsum.data.storage import sizes_in, write_bytes
+from discsum.errors import InputError, InputWarning
+
+HELD = "expected no other run to be at work here, found one"
+
+
+@pytest.fixture
+def lock(place):
+    return place / ".lock"
+
+
+def killed(lock, ago=1.0):
+    """Leave the lock of a run that was killed."""
+    write_bytes(lock, Lease("elsewhere-1", time.time() - ago).to_bytes())
+
+
+def test_a_lock_is_held_by_one_run_and_goes_with_it(lock, place):
+    with leased(lock, place):
+        assert held(lock).owner.startswith(leases.HOST)
+        message = rf"^{place}: {HELD} \({leases.HOST}-\d+-\w+, until \d\d:"
+        with pytest.raises(InputError, match=message), leased(lock, place):
+            pytest.fail("two have it")
+    assert held(lock) is None
+    with leased(lock, place):
+        pass
+    assert sizes_in(place) == {}
+
+
+def test_an_expired_lock_is_taken_over_with_a_warning(lock, place):
+    killed(lock, -60)
+    with pytest.raises(InputError, match="elsewhere-1, until"), leased(lock, place):
+        pytest.fail("it had not expired")
+    killed(lock)
+    message = r"found one that expired \(elsewhere-1, until .*\); taken over"
+    with pytest.warns(InputWarning, match=message), leased(lock, place):
+        assert held(lock).owner.startswith(leases.HOST)
+
+
+def test_what_is_no_lock_counts_as_expired(lock, place):
+    write_bytes(lock, b"{")
+    with pytest.warns(InputWarning, match="a run that left no name"), leased(lock, place):
+        pass
+
+
+def test_a_lock_is_renewed_while_its_run_lasts(lock, place, monkeypatch):
+    monkeypatch.setattr(leases, "EXPIRY", 1.0)
+    monkeypatch.setattr(leases, "RENEWAL", 0.1)
+    with leased(lock, place):
+        time.sleep(1.6)
+        with pytest.raises(InputError, match=HELD):
+            check_free(lock, place)
+
+
+def test_a_lock_can_be_waited_for(lock, place, monkeypatch):
+    monkeypatch.setattr(leases, "LOOK", 0.05)
+    order, holding = [], threading.Event()
+
+    def first():
+        with leased(lock, place):
+            holding.set()
+            time.sleep(0.3)
+            order.append("first")
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(first)
+        holding.wait()
+        with leased(lock, place, wait=True):
+            order.append("second")
+        running.result()
+    assert order == ["first", "second"]
+
+
+def test_one_of_several_that_take_over_has_it(lock, place, monkeypatch):
+    monkeypatch.setattr(leases, "SETTLING", 0.5)
+    killed(lock)
+    begun, done = threading.Barrier(4), threading.Barrier(4)
+
+    def take(_):
+        begun.wait()
+        try:
+            with leased(lock, place):
+                done.wait()
+                return True
+        except InputError:
+            done.wait()
+            return False
+
+    with ThreadPoolExecutor(4) as pool, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(pool.map(take, range(4))).count(True) == 1
+
+
+def test_a_run_whose_lock_was_taken_says_so_and_leaves_it(lock, place, monkeypatch):
+    monkeypatch.setattr(leases, "RENEWAL", 0.1)
+    with pytest.warns(InputWarning, match="expected the lock of this run, found another's"), leased(lock, place):
+        other = Lease("elsewhere-2", time.time() + 60)
+        write_bytes(lock, other.to_bytes())
+        time.sleep(0.5)
+    assert held(lock) == other
+
+
+def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):
+    with alone(place, part="1-of-2"):
+        with alone(place, part="2-of-2"):
+            pass
+        for part in ("", "1-of-2"):
+            with pytest.raises(InputError, match=HELD), alone(place, part=part):
+                pytest.fail("two at once")
+    with alone(place), pytest.raises(InputError, match=HELD), alone(place, part="1-of-2"):
+        pytest.fail("two at once")
+    assert sizes_in(place) == sizes_in(place / ".locks") == {}

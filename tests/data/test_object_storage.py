@@ -1,0 +1,232 @@
+"""Datasets in object storage: made, resumed, read and trained on where they lie."""
+
+import multiprocessing
+import os
+import signal
+import time
+import warnings
+
+import datasets
+import numpy as np
+import pytest
+import torch
+from small_news import write_table
+
+from discsum.data import leases, records, rows
+from discsum.data.dataset import load
+from discsum.data.dataset_maker import DatasetMaker
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import read_inputs
+from discsum.data.leases import held
+from discsum.data.manifest import Manifest
+from discsum.data.pairs import PairSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Parts
+from discsum.data.parts import Part
+from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
+from discsum.data.preprocess_recipe import own_makers
+from discsum.data.rows import open_rows
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_run import make_all
+from discsum.data.storage import RemotePath, read_bytes, remove, sizes_in, write_bytes
+from discsum.encoder.synthesizer import SynthesizerConfig
+from discsum.errors import InputError, InputWarning
+from discsum.experiments.blocks import DatasetBlocks
+from discsum.summarizer.training.examples import UnitExamples
+
+
+def contents(folder):
+    """Return the files of a folder, wherever it is."""
+    return {name: read_bytes(folder / name) for name in sizes_in(folder)}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = write_table(tmp_path_factory.mktemp("tables") / "news.jsonl", 0, 11)
+    path.write_text(path.read_text() + "{\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def recipe(parser_folder):
+    return PreprocessRecipe(str(parser_folder), encoder="contextual", shard=2)
+
+
+@pytest.fixture(scope="module")
+def whole(table, recipe, tmp_path_factory):
+    """The folder that was made on a disk."""
+    folder = tmp_path_factory.mktemp("datasets") / "whole"
+    make(table, folder, recipe)
+    return folder
+
+
+def make(table, folder, recipe, run=preprocess, **options):
+    source = PairSource(str(table))
+    return run(source.pairs(), source.identity(), folder, recipe, **options)
+
+
+def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole, place):
+    made = make(table, place, recipe)
+    assert (made.documents, made.failed) == (11, 1)
+    assert contents(place) == contents(whole)
+    assert Manifest.read(place) == Manifest.read(whole)
+    assert make(table, place, recipe, report=pytest.fail).shards == made.shards
+    name = "shard-00001.parquet"
+    write_bytes(place / name, read_bytes(place / name)[:-1] + b"?")
+    # Not read again unasked.
+    make(table, place, recipe)
+    with pytest.raises(InputError, match=rf"{name}: expected a shard with sha256"):
+        make(table, place, recipe, verify=True)
+    with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
+        make(table, place, PreprocessRecipe(recipe.parser, "kedzie", encoder="contextual", shard=2))
+
+
+@pytest.mark.parametrize("shard", [(2, "documents"), (500, "bytes")])
+def test_tables_in_a_store(table, recipe, whole, place, shard):
+    write_bytes(place / "in" / "news.jsonl", table.read_bytes())
+    size, unit = shard
+    made = PreprocessRecipe(recipe.parser, encoder="contextual", shard=size, shard_unit=unit)
+    # Answers of the store are the same for all.
+    names = ["in/news.jsonl", "in", "in/*.jsonl"][: 1 if unit == "bytes" else None]
+    for name in names:
+        make(f"{place}/{name}", place / "set", made)
+        assert [row["text"] for row in open_rows(place / "set")] == [row["text"] for row in open_rows(whole)]
+        assert made.to_dict().get("shard_unit") == (None if unit == "documents" else "bytes")
+        assert Manifest.read(place / "set").failed == 1
+        if unit == "bytes":
+            assert Manifest.read(place / "set").recipe["shard_unit"] == "bytes"
+        remove(place / "set" / name for name in sizes_in(place / "set"))
+
+
+def test_another_table_at_the_same_url_is_refused(table, recipe, place):
+    write_bytes(place / "news.jsonl", table.read_bytes())
+    make(place / "news.jsonl", place / "set", recipe, preprocess_part, part=Part(1, 2))
+    write_bytes(place / "news.jsonl", table.read_bytes().replace(b"river", b"mills"))
+    with pytest.raises(InputError, match=r"documents version '.*' there and '.*' here"):
+        make(place / "news.jsonl", place / "set", recipe)
+
+
+def test_parts_and_what_is_missing(table, recipe, whole, place):
+    assert make(table, place, recipe, preprocess_part, part=Part(2, 2)) == 3
+    assert "manifest.json" not in sizes_in(place)
+    with pytest.raises(InputError, match=r"expected 6 shards, 3 are missing: shard-00000.parquet, "):
+        make(table, place, recipe, finish)
+    assert make(table, place, recipe, preprocess_part, part=Part(1, 2)) == 3
+    make(table, place, recipe, finish)
+    assert contents(place) == contents(whole)
+
+
+@pytest.mark.parametrize(
+    ("damage", "verify", "told"),
+    [
+        (lambda path: write_bytes(path, read_bytes(path)[:-1]), False, "expected a shard of "),
+        (lambda path: write_bytes(path, b"?" + read_bytes(path)[1:]), True, "expected a shard with sha256 "),
+        (lambda path: remove([records.record_file(path)]), False, "expected its record in .shard-00003.json"),
+        (lambda path: write_bytes(records.record_file(path), b"{"), False, "expected JSON in UTF-8"),
+    ],
+    ids=["cut", "altered", "without record", "half a record"],
+)
+def test_damaged_shards_are_made_anew(table, recipe, whole, place, damage, verify, told):
+    make(table, place, recipe, preprocess_part, part=Part(1, 1))
+    damage(place / "shard-00003.parquet")
+    lines, found = [], []
+    make(table, place, recipe, warn=lines.append, verify=verify, skip=found.append)
+    (line,) = lines
+    assert told in line
+    assert line.endswith("; made anew")
+    assert found[-1] == 10
+    assert contents(place) == contents(whole)
+
+
+def test_parts_of_parsed_documents(table, recipe, place, tmp_path):
+    source = InputSource([str(table)])
+    for folder in (place, tmp_path / "parts"):
+        job = parse_job(source.items(), source.identity(), folder, ParseRecipe(recipe.parser), Parts(shard=4))
+        make_all(job, RunOptions())
+    assert contents(place) == contents(tmp_path / "parts")
+    here, there = (list(read_inputs([str(folder)])) for folder in (tmp_path / "parts", place))
+    assert [item.document for item in here] == [item.document for item in there]
+    assert len(there) == 11
+    # The same parts in another place are the same documents only as long as the store says so.
+    assert InputSource([str(place)]).identity() == InputSource([str(place)]).identity()
+
+
+def test_two_workers_may_write_one_shard(table, recipe, place):
+    source, seen = PairSource(str(table)), []
+    maker = DatasetMaker(place, "digest", own_makers(recipe.parser), "cpu", recipe)
+    for _ in range(2):
+        maker(ShardTask("shard-00003.parquet", list(source.pairs(0, 2))), lambda steps: None)
+        seen.append(contents(place))
+    assert seen[0] == seen[1]
+    assert sorted(seen[0]) == [".shard-00003.json", "shard-00003.parquet"]
+
+
+def slow(table, folder, recipe):
+    """Make a folder, and take a while after each batch of documents."""
+    make(table, RemotePath(folder), recipe, report=lambda done: time.sleep(0.3))
+
+
+def test_a_run_killed_in_a_store_ends_as_if_undisturbed(table, recipe, whole, bucket):
+    folder = RemotePath(f"{bucket}/killed")
+    process = multiprocessing.get_context("spawn").Process(target=slow, args=(table, str(folder), recipe))
+    process.start()
+    while ".shard-00001.json" not in sizes_in(folder):
+        assert process.is_alive()
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert "manifest.json" not in sizes_in(folder)
+    lock = held(folder / ".lock")
+    with pytest.raises(InputError, match=f"found one \\({lock.owner}, until "):
+        make(table, folder, recipe)
+    # As if the time were over.
+    write_bytes(folder / ".lock", leases.Lease(lock.owner, 0.0).to_bytes())
+    found = []
+    with pytest.warns(InputWarning, match=f"{lock.owner}, until .*; taken over"):
+        make(table, folder, recipe, workers=2, skip=found.append)
+    assert found[:2] == [2, 4]
+    assert contents(folder) == contents(whole)
+
+
+def test_training_and_evaluation_read_a_store_without_a_copy(table, recipe, whole, place, tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
+    for name, content in contents(whole).items():
+        write_bytes(place / name, content)
+    there, here = (UnitExamples(one, "edu", SynthesizerConfig("d_tree", width=32)) for one in (str(place), whole))
+    assert (len(there), there.digest, there.texts()) == (11, here.digest, here.texts())
+    np.testing.assert_array_equal(there.lengths, here.lengths)
+    for number in (10, 0, 5):
+        torch.testing.assert_close(there[number].inputs.vectors, here[number].inputs.vectors)
+        assert there[number].document == here[number].document
+    blocks = [DatasetBlocks(one, "sentence", 3, 9) for one in (place, whole)]
+    assert [[item.document.id for block in one for item in block.documents] for one in blocks] == [
+        [f"text-{number}" for number in range(3, 9)]
+    ] * 2
+    assert list(tmp_path.iterdir()) == []
+    assert contents(place) == contents(whole)
+    # The library's own class is mapped from a disk.
+    assert load(str(place))["text"] == load(whole)["text"]
+
+
+def test_an_altered_shard_in_a_store_is_named_when_it_is_read(table, recipe, whole, place):
+    for name, content in contents(whole).items():
+        write_bytes(place / name, content.replace(b"PAR1", b"PAR2") if name == "shard-00004.parquet" else content)
+    found = open_rows(place)
+    assert [found[number]["id"] for number in (7, 0)] == ["text-7", "text-0"]
+    with pytest.raises(InputError, match=r"shard-00004\.parquet: expected a shard with sha256 \w+, got \w+"):
+        found[8]
+    remove([place / "shard-00005.parquet"])
+    with pytest.raises(InputError, match=r"shard-00005\.parquet: expected a shard, got "):
+        found[10]
+
+
+def test_a_store_that_is_read_in_any_order_again_and_again_warns(whole, place):
+    for name, content in contents(whole).items():
+        write_bytes(place / name, content)
+    with pytest.warns(InputWarning, match="copy the folder to a disk, or preprocess with a smaller --shard"):
+        open_rows(place, shuffled=True, memory=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_rows(place, memory=100)
+        open_rows(place, shuffled=True, memory=rows.MEMORY)

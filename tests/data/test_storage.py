@@ -1,0 +1,117 @@
+"""Files on disks and in stores: the same functions, the same answers."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discsum.data import storage
+from discsum.data.storage import RemotePath, location
+from discsum.errors import InputError, MissingExtraError
+
+
+@pytest.fixture(params=["disk", "memory", "s3"])
+def folder(request, tmp_path):
+    """An empty folder, wherever."""
+    if request.param == "disk":
+        return tmp_path
+    root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
+    return RemotePath(f"{root}/{tmp_path.name}")
+
+
+def test_files_are_written_listed_read_and_removed(folder):
+    contents = {"a.json": b"{}", "shard-00001.parquet": b"x" * 1000, ".hidden": b"", "b.jsonl": "käse\n".encode()}
+    for name, content in contents.items():
+        storage.write_bytes(folder / name, content)
+    storage.write_bytes(folder / "deeper" / "c.jsonl", b"{}\n")
+    assert storage.sizes_in(folder) == {name: len(content) for name, content in contents.items()}
+    assert {name: storage.read_bytes(folder / name) for name in contents} == contents
+    assert storage.read_each([folder / "b.jsonl", folder / "none", folder / "a.json"]) == [
+        contents["b.jsonl"],
+        None,
+        b"{}",
+    ]
+    with (folder / "shard-00001.parquet").open("rb") as file, (folder / "shard-00001.parquet").open("rb") as other:
+        file.seek(990)
+        assert (file.read(), other.read(3)) == (b"x" * 10, b"xxx")
+    assert storage.sha256(folder / ".hidden") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    storage.remove([folder / "a.json", folder / "none", folder / ".hidden"])
+    assert sorted(storage.sizes_in(folder)) == ["b.jsonl", "shard-00001.parquet"]
+
+
+def test_folders_and_patterns(folder):
+    for name in ("b.jsonl", "a.jsonl", "c.parquet", "deeper/a.jsonl"):
+        parent, _, last = name.rpartition("/")
+        storage.write_bytes(folder / parent / last if parent else folder / last, name.encode())
+
+    def names(path):
+        return [str(file.path).partition(folder.name)[2] for file in storage.matching(path)]
+
+    assert names(folder) == ["/a.jsonl", "/b.jsonl", "/c.parquet", "/deeper/a.jsonl"]
+    assert names(folder / "*.jsonl") == ["/a.jsonl", "/b.jsonl"]
+    assert names(folder / "*" / "a.jsonl") == ["/deeper/a.jsonl"]
+    assert names(folder / "*.csv") == []
+    assert (folder.is_dir(), folder.is_file(), folder.exists()) == (True, False, True)
+    assert ((folder / "a.jsonl").is_file(), (folder / "none").exists()) == (True, False)
+
+
+def test_another_content_of_the_same_size_is_another_version(folder):
+    path = folder / "a.jsonl"
+    storage.write_bytes(path, b"first")
+    before = storage.stored(path)
+    storage.write_bytes(path, b"again")
+    after = storage.stored(path)
+    assert (before.size, after.size) == (5, 5)
+    assert before.version != after.version
+    with pytest.raises(OSError, match="No such file"):
+        storage.stored(folder / "none")
+
+
+def test_one_of_many_creates_a_file(place):
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda number: storage.create_bytes(place / ".lock", b"%d" % number), range(8)))
+    if str(place).startswith("s3"):
+        assert made.count(True) == 1
+        assert storage.read_bytes(place / ".lock") == b"%d" % made.index(True)
+    assert not storage.create_bytes(place / ".lock", b"late")
+
+
+@given(st.lists(st.sampled_from(["a", "b.json", ".c", "d.jsonl.gz", "e-f"]), min_size=1, max_size=4))
+def test_parts_of_a_url_are_those_of_a_path(parts):
+    url, path = RemotePath("s3://bucket/x"), Path("/bucket/x")
+    for part in parts:
+        url, path = url / part, path / part
+    for name in ("name", "stem", "suffix", "suffixes"):
+        assert getattr(url, name) == getattr(path, name)
+    assert str(url.with_name("z")) == f"s3:/{path.with_name('z')}"
+    assert location(f"{url}/") == location(url) == url.absolute() == url
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("news.jsonl", Path("news.jsonl")),
+        ("C:/news.jsonl", Path("C:/news.jsonl")),
+        ("file:///data/two%20words.jsonl", Path("/data/two words.jsonl")),
+        ("S3://bucket/a", RemotePath("S3://bucket/a")),
+        ("hf://datasets/owner/name/a.parquet", RemotePath("hf://datasets/owner/name/a.parquet")),
+    ],
+)
+def test_names_of_paths_and_urls(name, path):
+    assert location(name) == path
+
+
+def test_what_is_no_url_that_can_be_reached(monkeypatch):
+    with pytest.raises(InputError, match="expected one URL, got a chain"):
+        location("zip://a.jsonl::s3://bucket/a.zip")
+    with pytest.raises(InputError, match=r"nowhere://a/b: expected storage that fsspec reaches, got ValueError: "):
+        RemotePath("nowhere://a/b").exists()
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(MissingExtraError, match=r'the library s3fs, .*; run: pip install "discsum\[s3\]"$'):
+        RemotePath("s3://bucket/a").exists()
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    with pytest.raises(MissingExtraError, match=r'the library gcsfs, .*; run: pip install "discsum\[gs\]"$'):
+        RemotePath("gs://bucket/a").exists()

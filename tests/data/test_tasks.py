@@ -1,0 +1,168 @@
+"""The documents of each shard: the same as if one process read the tables, named by where they are."""
+
+import csv
+import gzip
+import json
+import pickle
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_news import pairs as small_pairs
+
+from discsum.batches import batches
+from discsum.data.pairs import PairSlices, PairSource
+from discsum.data.shard_sizes import shard_of
+from discsum.data.tables import Failure
+from discsum.data.tasks import shards_of
+from discsum.errors import InputError
+
+TEXTS = {pair.id: (pair.text, pair.references[0]) for pair in small_pairs(0, 25)}
+ROWS = [
+    {"id": id if number % 3 else None, "text": text, "summary": summary}
+    for number, (id, (text, summary)) in enumerate(TEXTS.items())
+]
+
+
+def write(path, rows=ROWS):
+    """Write rows as the kind of table that its name says."""
+    path.parent.mkdir(exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=4)
+    elif path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, ["id", "text", "summary"])
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet", "t.csv", "t.jsonl.gz"])
+@pytest.mark.parametrize(("first", "last"), [(0, None), (3, 17), (24, 99), (25, None)])
+def test_shards_of_a_table(tmp_path, name, first, last):
+    source = PairSource(str(write(tmp_path / name)))
+    wanted = list(source.pairs(first, last))
+    assert len(wanted) == len(ROWS[first:last])
+    found = list(shards_of(source.pairs(first, last), 4))
+    assert [list(shard) for shard in found] == list(batches(wanted, 4))
+    divided = name in ("t.jsonl", "t.parquet")
+    assert all(isinstance(shard, PairSlices) == divided for shard in found)
+
+
+@pytest.mark.parametrize("names", [["a.jsonl", "b.parquet", "c.jsonl"], ["a.parquet", "b.csv"]])
+def test_shards_of_several_tables(tmp_path, names):
+    for number, name in enumerate(names):
+        write(tmp_path / "in" / name, ROWS[number * 8 : number * 8 + 8])
+    (tmp_path / "in" / "notes.txt").write_text("no table")
+    (tmp_path / "in" / ".hidden.jsonl").write_text("{}")
+    for name in (tmp_path / "in", tmp_path / "in" / "*.*"):
+        source = PairSource(str(name))
+        wanted = list(source.pairs())
+        assert [pair.text for pair in wanted] == [row["text"] for row in ROWS[: 8 * len(names)]]
+        assert len({pair.id for pair in wanted}) == len(wanted)
+        assert [list(shard) for shard in shards_of(source.pairs(), 5)] == list(batches(wanted, 5))
+        assert source.count() in (len(wanted), None)
+
+
+def test_shards_of_bytes(tmp_path):
+    for name in ("a.jsonl", "b.parquet"):
+        write(tmp_path / "in" / name)
+    source = PairSource(str(tmp_path / "in"))
+    shards = [list(shard) for shard in shards_of(source.pairs(), 900, "bytes")]
+    found = [pair for shard in shards for pair in shard]
+    assert [(pair.text, pair.references) for pair in found] == [(row["text"], (row["summary"],)) for row in ROWS] * 2
+    assert len(shards) > 10
+    # Without an id, the byte of a line of JSON, and the row of a Parquet file.
+    assert [pair.id for pair in found[:2]] == ["a-at-0", "text-1"]
+    assert found[25].id == "b-1"
+
+
+def test_a_task_carries_no_text(tmp_path):
+    source = PairSource(str(write(tmp_path / "t.jsonl", ROWS * 20)))
+    shards = list(shards_of(source.pairs(), 250))
+    assert [len(pickle.dumps(shard)) < 1000 for shard in shards] == [True, True]
+    assert [len(list(pickle.loads(pickle.dumps(shard)))) for shard in shards] == [250, 250]
+
+
+def test_relative_paths_are_of_the_folder_where_the_run_began(tmp_path, monkeypatch):
+    write(tmp_path / "t.jsonl")
+    monkeypatch.chdir(tmp_path)
+    (shard,) = shards_of(PairSource("t.jsonl").pairs(), 100)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(list(shard)) == 25
+
+
+def test_lines_that_are_no_rows_are_named_by_line_or_byte(tmp_path):
+    path = write(tmp_path / "t.jsonl")
+    begin = path.stat().st_size
+    path.write_bytes(path.read_bytes() + b'\n{"text": 5}\n')
+    for size, unit, place in ((100, "documents", ":27"), (1 << 20, "bytes", f" at byte {begin + 1}")):
+        (shard,) = shards_of(PairSource(str(path)).pairs(), size, unit)
+        (failure,) = (entry for entry in shard if isinstance(entry, Failure))
+        assert failure.source == f"{path}{place}"
+        assert failure.reason.startswith("expected a column references or")
+
+
+@pytest.mark.parametrize("unit", ["documents", "bytes"])
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_a_table_without_the_columns_fails_before_a_task_is_drawn(tmp_path, name, unit):
+    source = PairSource(str(write(tmp_path / name)), text_column="body")
+    with pytest.raises(InputError, match=rf"{name}:1: expected a column body, got the columns id, text, summary"):
+        next(shards_of(source.pairs(), 4, unit))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("t.csv", ".csv"), ("t.jsonl.gz", ".jsonl.gz")])
+def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name, kind):
+    pairs = PairSource(str(write(tmp_path / name))).pairs()
+    with pytest.raises(InputError, match=f"for shards of so many bytes, got {kind}; give a number of documents"):
+        next(shards_of(pairs, 4, "bytes"))
+    with pytest.raises(InputError, match="so many bytes, got others"):
+        next(shards_of(islice(pairs, 3), 4, "bytes"))
+
+
+def test_what_is_no_table(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, message in (("none.jsonl", "found no such file"), ("in", "found none"), ("*.jsonl", "found none")):
+        with pytest.raises(InputError, match=message):
+            PairSource(str(tmp_path / name)).identity()
+
+
+def test_identities_without_reading_everything(tmp_path):
+    path = write(tmp_path / "in" / "t.jsonl", ROWS * 4000)
+    size = path.stat().st_size
+    source, several = PairSource(str(path)), PairSource(str(tmp_path / "in"))
+    before = source.identity(hashed=False), several.identity()
+    assert before[0].keys() == {"name", "bytes", "version", "text_column", "summary_column"}
+    assert source.identity().keys() == {"name", "sha256", "text_column", "summary_column"}
+    for place in (0, size // 2 // (1 << 16) * (1 << 16), size - 1):
+        content = path.read_bytes()
+        with path.open("rb+") as file:
+            file.seek(place)
+            file.write(bytes([content[place] ^ 1]))
+        if place in (0, size - 1):
+            assert source.identity(hashed=False) != before[0]
+            assert several.identity() != before[1]
+        path.write_bytes(content)
+    # The time of a copy does not matter.
+    assert (source.identity(hashed=False), several.identity()) == before
+    write(tmp_path / "in" / "u.jsonl")
+    assert several.identity()["files"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shard"),
+    [("256", (256, "documents")), ("8MiB", (8 << 20, "bytes")), ("1GiB", (1 << 30, "bytes")), ("9B", (9, "bytes"))],
+)
+def test_sizes_of_shards(text, shard):
+    assert shard_of(text) == shard
+
+
+@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "8 MiB", "8MB", "1.5MiB", "²"])
+def test_what_is_no_size(text):
+    with pytest.raises(InputError, match="shard: expected a number of documents, as 256, or of bytes in B, KiB"):
+        shard_of(text)
