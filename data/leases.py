@@ -8,11 +8,12 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from secrets import token_hex
 
-from discsum.data.storage import Location, RemotePath, create_bytes, read_each, remove, write_bytes
+from discsum.data.remote import RemotePath
+from discsum.data.storage import Location, create_bytes, read_each, remove, write_bytes
 from discsum.errors import DiscsumError, InputError, InputWarning
 from discsum.files import HOST
 
@@ -77,8 +78,10 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
     finally:
         ended.set()
         renewing.join()
-        if _is_of(lock, owner):
-            remove([lock])
+        # If the store does not answer, it expires.
+        with suppress(OSError, DiscsumError):
+            if _is_of(lock, owner):
+                remove([lock])
 
 
 def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.leases import check_free, leased
+from discsum.data.remote import RemotePath
 from discsum.data.storage import (
     Location,
-    RemotePath,
     clear_unfinished,
     make_folder,
     remove,
@@ -261,8 +261,11 @@ def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[N
     """
     if isinstance(folder, RemotePath):
         with leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait):
-            for lock in [folder / LOCK] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]:
+            others = [] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
+            for lock in [folder / LOCK] if part else others:
                 check_free(lock, folder, wait=wait)
+            # Of parts that were killed, and have expired.
+            remove(others)
             yield
         return
     make_folder(folder)

@@ -10,7 +10,8 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
-from discsum.data.storage import RemotePath, Stored, stored
+from discsum.data.remote import RemotePath
+from discsum.data.storage import Stored, stored
 from discsum.data.tables import Failure, bounded, decoded, is_blank, json_row, kind_of, parquet_batches, parquet_file
 from discsum.errors import InputError
 

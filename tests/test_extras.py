@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[1]
         ("accelerate", "train"),
         ("tensorboard", "train"),
         ("ray", "ray"),
+        ("s3fs", "s3"),
+        ("gcsfs", "gs"),
         ("matplotlib", "analyze"),
         ("trafilatura", "web"),
         ("lxml", "web"),

@@ -1,7 +1,8 @@
-"""Time what storage takes: `python tests/benchmarks/storage.py resume|rate|memory [--count N]`.
+"""Time what storage takes: `python tests/benchmarks/storage.py resume|rate|memory|parsed|decode [--count N]`.
 
 resume: a run on a folder in moto's S3 whose shards, of one document, are all there. rate: tasks that the driver draws.
-memory: a dataset of rows of one sentence that are parsed already, and the memory of its process on the way.
+memory: a dataset of rows of one sentence, parsed by a parser with random weights, and the memory of its process on the
+way. parsed: the same of rows that are parsed already. decode: one shard of articles, without and with unit vectors.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import tiny
@@ -33,6 +36,7 @@ from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.preprocess_recipe import makers
 from discsum.data.records import record_file
 from discsum.data.shard_maker import ShardTask
+from discsum.data.shards import schema
 from discsum.data.storage import location
 from discsum.data.tasks import shards_of
 
@@ -128,10 +132,16 @@ def rate(place: Path, count: int) -> None:
         )
 
 
-def memory(place: Path, count: int) -> None:
+def parsed(place: Path, count: int) -> None:
+    """Do as `memory` with rows that are parsed already."""
+    memory(place, count, parse=False)
+
+
+def memory(place: Path, count: int, *, parse: bool = True) -> None:
     """Make a dataset of short rows and print the memory of this process on the way."""
     document = tiny.make_parser().parse("It rained on Monday.").to_json()
-    source = write_rows(place / "news.jsonl", count, **{name: document[name] for name in document if name != "id"})
+    row = {"text": document["text"]} if parse else {name: document[name] for name in document if name != "id"}
+    source = write_rows(place / "news.jsonl", count, **row)
     tiny.make_parser().save_pretrained(place / "parser")
     recipe = PreprocessRecipe(str(place / "parser"), "none")
     begun, step = time.perf_counter(), max(1, count // 10)
@@ -147,10 +157,52 @@ def memory(place: Path, count: int) -> None:
     print(f"{manifest.documents:,} documents in {len(manifest.shards):,} files")
 
 
+def decode(place: Path, count: int) -> None:
+    """Time decoding a shard of articles of 700 words, 30 sentences and 90 EDUs."""
+    random = np.random.default_rng(0)
+    words = ["".join(random.choice(list("abcdefghijklmnopqrstuvwxyz"), 5)) for _ in range(700)]
+    ends = np.linspace(0, 6 * len(words) - 1, 91).astype(int).tolist()
+    spans = [{"start": start, "end": end} for start, end in pairwise(ends)]
+    nodes = [{"first": first, "last": 89, "split": first, "nuclearity": "NS"} for first in range(89)]
+    for width in (0, 768):
+        rows = [
+            {
+                "id": str(number),
+                "text": " ".join(random.permutation(words)),
+                "sentences": [{"start": ends[at], "end": ends[at + 3]} for at in range(0, 90, 3)],
+                "edus": [span | {"sentence": at // 3} for at, span in enumerate(spans)],
+                "nodes": [node | {"relation": "joint-list", "probability": float(random.random())} for node in nodes],
+                "references": ["It rained."],
+                "sentence_labels": [0] * 30,
+                "edu_labels": [0] * 90,
+                "sentence_vectors": random.random((30, width)).astype(np.float16).tobytes(),
+                "edu_vectors": random.random((90, width)).astype(np.float16).tobytes(),
+            }
+            for number in range(count)
+        ]
+        columns = schema(("sentence", "edu"), encoded=width > 0)
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist(rows, schema=columns), content, compression="zstd")
+        whole = content.getvalue()
+        times = []
+        for _ in range(9):
+            begun = time.process_time()
+            table = pq.ParquetFile(pa.BufferReader(whole)).read(use_threads=False)
+            times.append(time.process_time() - begun)
+        size = f"{len(whole) / 2**20:.1f} MiB, {table.nbytes / 2**20:.1f} decoded"
+        print(f"{count} articles, vectors of {width}: {size}, in {1000 * float(np.median(times)):.0f} ms")
+
+
 def main() -> None:
     """Run what is named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    kinds = {"resume": (resume, 10_000), "rate": (rate, 50_000), "memory": (memory, 1_000_000)}
+    kinds = {
+        "resume": (resume, 10_000),
+        "rate": (rate, 50_000),
+        "memory": (memory, 1_000_000),
+        "parsed": (parsed, 1_000_000),
+        "decode": (decode, 256),
+    }
     parser.add_argument("kind", choices=kinds)
     parser.add_argument("--count", type=int)
     options = parser.parse_args()

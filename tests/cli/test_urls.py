@@ -7,7 +7,8 @@ import pytest
 from small_news import write_table
 
 from discsum.data.manifest import Manifest
-from discsum.data.storage import RemotePath, write_bytes
+from discsum.data.remote import RemotePath
+from discsum.data.storage import write_bytes
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from object_store import object_store
 from small_cluster import small_cluster
 
 from discsum.data.engines import engine_of
-from discsum.data.storage import RemotePath
+from discsum.data.remote import RemotePath
 
 # Seconds for one test with an engine.
 LIMIT = 180

@@ -118,6 +118,7 @@ def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):
         for part in ("", "1-of-2"):
             with pytest.raises(InputError, match=HELD), alone(place, part=part):
                 pytest.fail("two at once")
+    killed(place / ".locks" / "2-of-2")
     with alone(place), pytest.raises(InputError, match=HELD), alone(place, part="1-of-2"):
         pytest.fail("two at once")
     assert sizes_in(place) == sizes_in(place / ".locks") == {}

@@ -25,11 +25,12 @@ from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
 from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
 from discsum.data.preprocess_recipe import own_makers
+from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
 from discsum.data.shard_run import make_all
-from discsum.data.storage import RemotePath, read_bytes, remove, sizes_in, write_bytes
+from discsum.data.storage import read_bytes, remove, sizes_in, write_bytes
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.blocks import DatasetBlocks

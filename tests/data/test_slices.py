@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discsum.batches import batches
+from discsum.data.remote import RemotePath
 from discsum.data.slices import byte_slices, joined, row_slices
-from discsum.data.storage import RemotePath, stored, write_bytes
+from discsum.data.storage import stored, write_bytes
 from discsum.data.tables import Failure, read_rows
 from discsum.errors import InputError
 

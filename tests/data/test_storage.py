@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
-from discsum.data.storage import RemotePath, location
+from discsum.data.remote import RemotePath
+from discsum.data.storage import location
 from discsum.errors import InputError, MissingExtraError
 
 

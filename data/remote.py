@@ -1,0 +1,147 @@
+"""Files that fsspec reaches: S3, GCS, HDFS, the Hugging Face hub. Nothing else in discsum talks to fsspec."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import IO, Any, Literal
+
+from discsum.errors import DiscsumError, InputError
+from discsum.extras import needs
+
+# Drivers that an extra of discsum installs, or one of its dependencies.
+_DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hdfs": "pyarrow"}
+# Bytes that are fetched at once where a file is read from one end to the other.
+BLOCK = 4 << 20
+# Bytes of them in which lines are found.
+LINES = 1 << 16
+
+
+@dataclass(frozen=True)
+class RemotePath:
+    """A file or folder that fsspec reaches, with the methods of `pathlib.Path` that datasets need.
+
+    Attributes:
+        url: As `s3://bucket/folder/file`, without a slash at its end.
+    """
+
+    url: str
+
+    def __post_init__(self) -> None:
+        """Take the slash off the end."""
+        object.__setattr__(self, "url", self.url.rstrip("/"))
+
+    def __str__(self) -> str:
+        """Return the URL."""
+        return self.url
+
+    def __truediv__(self, name: str) -> RemotePath:
+        """Return the file `name` in this folder."""
+        return RemotePath(f"{self.url}/{name}")
+
+    @property
+    def _last(self) -> PurePosixPath:
+        return PurePosixPath(self.url.rpartition("/")[2])
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self._last.name
+
+    @property
+    def parent(self) -> RemotePath:
+        """The folder that it is in."""
+        return RemotePath(self.url.rpartition("/")[0])
+
+    @property
+    def stem(self) -> str:
+        """The last part without its suffix."""
+        return self._last.stem
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the last part, with its dot."""
+        return self._last.suffix
+
+    @property
+    def suffixes(self) -> list[str]:
+        """The suffixes of the last part."""
+        return self._last.suffixes
+
+    def with_name(self, name: str) -> RemotePath:
+        """Return the file `name` beside this one."""
+        return RemotePath(f"{self.url.rpartition('/')[0]}/{name}")
+
+    def absolute(self) -> RemotePath:
+        """Return this path: URLs are absolute."""
+        return self
+
+    def is_file(self) -> bool:
+        """Return whether there is such a file."""
+        return info_of(self).get("type") == "file"
+
+    def is_dir(self) -> bool:
+        """Return whether there is such a folder: a store has one where a file begins with its name."""
+        return info_of(self).get("type") == "directory"
+
+    def exists(self) -> bool:
+        """Return whether there is such a file or folder."""
+        return bool(info_of(self))
+
+    def open(self, mode: Literal["rb"] = "rb") -> IO[bytes]:
+        """Open the file to read bytes at any place.
+
+        Raises:
+            OSError: There is none.
+            InputError: The store does not answer.
+        """
+        with reached(self) as (fs, path):
+            if "memory" in fs.protocol:
+                # All who open such a file share one position in it.
+                return io.BytesIO(fs.cat_file(path))
+            # Files of fsspec have no lines of limited length; theirs are also slow.
+            return io.BufferedReader(fs.open(path, "rb", block_size=BLOCK), LINES)
+
+
+def info_of(path: RemotePath) -> Mapping[str, Any]:
+    """Return what the store says of a file or folder; nothing if there is none."""
+    with reached(path) as (fs, name):
+        try:
+            info: Mapping[str, Any] = fs.info(name)
+        except FileNotFoundError:
+            return {}
+    return info
+
+
+@contextmanager
+def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
+    """Yield the file system of a URL and the name in it; what drivers raise becomes an `InputError`.
+
+    Errors of the operating system, such as of files that are not there, stay what they are.
+
+    Raises:
+        MissingExtraError: The driver is not installed.
+        InputError: No such kind of URL, or a store that does not answer.
+    """
+    scheme = path.url.partition("://")[0].lower()
+    if scheme in _DRIVERS:
+        with needs(_DRIVERS[scheme]):
+            __import__(_DRIVERS[scheme])
+    import fsspec
+
+    try:
+        files, name = fsspec.core.url_to_fs(path.url)
+        # Other machines write to the same folder: a listing is of its moment.
+        files.invalidate_cache()
+        yield files, name
+    except (OSError, DiscsumError):
+        raise
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise InputError(
+            f"{path}: expected storage that fsspec reaches, got {type(error).__name__}: {said}; check the address, "
+            "its driver and your credentials"
+        ) from error
