@@ -63,11 +63,12 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         failures: list[Failure] = []
         usable: list[Entry] = []
         for entry in task.entries:
-            found = entry if isinstance(entry, Failure) else self.unusable(entry)
-            if found is None:
-                usable.append(entry)  # type: ignore[arg-type]
-            else:
+            if isinstance(entry, Failure):
+                failures.append(entry)
+            elif (found := self.unusable(entry)) is not None:
                 failures.append(found)
+            else:
+                usable.append(entry)
         if failures:
             step(len(failures))
         if usable:
