@@ -1,4 +1,4 @@
-"""The Typer app of a command, set up the same way for all."""
+"""The Typer app of a command, set up the same way for all, and the options that its user gave."""
 
 from __future__ import annotations
 
@@ -10,3 +10,14 @@ import typer
 def command_app(**settings: Any) -> typer.Typer:
     """Return an app whose help is plain text, which wraps between words at any width; Rich's columns break them."""
     return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+
+
+def given_options(context: typer.Context) -> dict[str, str]:
+    """Return the parameters that are on the command line: name, and option as `--help` has it."""
+    given = {}
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            given[name] = max(parameter.opts, key=len)
+    return given

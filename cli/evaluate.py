@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discsum.cli.command import command_app
+from discsum.cli.command import command_app, given_options
 from discsum.cli.completion import choice, systems
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import (
@@ -175,6 +175,7 @@ def evaluate(
         _show_table(context, models, data)
         return
     from discsum.cli.parser_scores import show_parsers
+    from discsum.data.made_folder import has_parts
     from discsum.data.pairs import PairSource
     from discsum.data.prepared import is_dataset_folder
     from discsum.parsers.tree_folder import has_trees
@@ -182,7 +183,7 @@ def evaluate(
 
     source = PairSource(data, text_column, summary_column)
     # Folders of texts with summaries have JSON files too.
-    texts = is_dataset_folder(place) or source.is_saved
+    texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
         show_parsers(models, place, split, slice(first, last), rst_parseval, style)
@@ -268,12 +269,7 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:
     """Raise `BadParameter` for options given on the command line that are not in `used`."""
-    options = {"style": "--format", "settings": "--set", "head_files": "--head-file"}
-    unused = []
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in used and source is not None and source.name != "DEFAULT":
-            unused.append(options.get(name, f"--{name.replace('_', '-')}"))
+    unused = [option for name, option in given_options(context).items() if name not in used]
     if unused:
         raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
 

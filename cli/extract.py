@@ -12,30 +12,44 @@ from discsum.baselines import BASELINES
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice
-from discsum.cli.job import Job, write_summaries
+from discsum.cli.job import Job, note_segmented, write_summaries
 from discsum.cli.options import (
     BatchSize,
     BlockTrigrams,
     Brevity,
+    CpusPerWorker,
     Device,
     Encoding,
+    EngineName,
+    Finish,
+    GpusPerWorker,
     Input,
     Inputs,
     MaxDocumentBytes,
     Output,
+    PartOfShards,
     Redundancy,
     Resume,
     Roots,
     Sentences,
+    Shard,
+    ShardFormat,
+    Shards,
     TextColumn,
+    Verify,
+    Wait,
+    Workers,
 )
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.result_options import result_options
+from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import Item
+from discsum.data.part_files import JSON_LINES
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -119,6 +133,17 @@ def extract(
     batch_size: BatchSize = BATCH,
     head_files: HeadFiles = None,
     resume: Resume = False,
+    shards: Shards = False,
+    shard: Shard = 256,
+    shard_format: ShardFormat = JSON_LINES,
+    workers: Workers = 1,
+    engine: EngineName = "local",
+    cpus_per_worker: CpusPerWorker = None,
+    gpus_per_worker: GpusPerWorker = None,
+    part: PartOfShards = None,
+    finish: Finish = False,
+    verify: Verify = False,
+    wait: Wait = False,
 ) -> None:
     """Summarize texts by their most important sentences or EDUs.
 
@@ -130,14 +155,7 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    entries = read_inputs(
-        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
-    )
-    job = Job.of(inputs, entries, sentences)
-    suffix, lines = ".json" if json else ".txt", json and not job.single
-    signature = result_options(context)
-    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
-    reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
+    source = InputSource(inputs, encoding, text_column, roots, input, max_document_bytes)
     with _as_usage():
         options = SummaryOptions(
             model=model,
@@ -153,9 +171,28 @@ def extract(
             tidy=tidy,
             sentences=sentences,
             parser=parser,
-            device=device,
+            # Those of workers are checked where they are.
+            device="cpu" if shards else device,
             query=query,
         )
+    if shards:
+        folder = shard_folder(context, inputs, ("resume", "report"))
+        from discsum.data.part_maker import Parts
+        from discsum.summarizer.parts import summary_job
+
+        parts, documents = Parts(shard, shard_format, batch_size), note_segmented(source.items(), sentences)
+        fill(
+            lambda: summary_job(documents, source.identity(), folder, options, parts, head_files or ()),
+            context.params,
+            source.count,
+        )
+        return
+    check_no_shards(context)
+    job = Job.of(inputs, source.items(), sentences)
+    suffix, lines = ".json" if json else ".txt", json and not job.single
+    signature = result_options(context)
+    writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
+    reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None
 
     def load(items: Sequence[Item]) -> SummaryPipeline:
         if parser is not None and (query is not None or any(item.document is None for item in items)):

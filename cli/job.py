@@ -50,7 +50,7 @@ class Job:
 
         The first documents of a single tree file, which may hold several, are read.
         """
-        entries = _note_segmented(entries, sentences, edus)
+        entries = note_segmented(entries, sentences, edus)
         path = location(inputs[0])
         single = len(inputs) == 1 and not is_several(path) and not path.name.lower().endswith(TABLES)
         if single and path.suffix.lower() in suffixes():
@@ -114,7 +114,7 @@ def write_summaries(
     job.process("summarized", load, writer, write, batch_size)
 
 
-def _note_segmented(entries: Iterator[Item | Failure], sentences: str, edus: str) -> Iterator[Item | Failure]:
+def note_segmented(entries: Iterator[Item | Failure], sentences: str, edus: str = "model") -> Iterator[Item | Failure]:
     """Yield the entries; say once that a document has sentences or EDUs already, where the options ask for others."""
     noted = False
     for entry in entries:

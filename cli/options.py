@@ -10,6 +10,10 @@ import typer
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACHED
+from discsum.data.engines import ENGINES
+from discsum.data.part_files import FORMATS
+from discsum.data.parts import Part
+from discsum.data.shard_sizes import shard_of
 from discsum.data.tables import check_encoding
 from discsum.errors import InputError
 from discsum.format_registry import readable
@@ -23,6 +27,23 @@ def _known_encoding(name: str) -> str:
         except InputError as error:
             raise typer.BadParameter(str(error)) from error
     return name
+
+
+def _known_part(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            Part.of(text)
+        except InputError as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
+
+def _known_shard(text: str) -> str:
+    try:
+        shard_of(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return text
 
 
 def _known(*choices: str) -> Callable[[str], str]:
@@ -104,6 +125,57 @@ Resume = Annotated[
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]
+# Options of folders of shards, and of the runs that fill them.
+Shards = Annotated[
+    bool,
+    typer.Option(
+        "--shards",
+        help="Write parts of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
+        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below go with it.",
+    ),
+]
+ShardFormat = Annotated[
+    str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
+]
+Shard = Annotated[int, typer.Option(min=1, help="Documents per file.")]
+ShardSize = Annotated[
+    str,
+    typer.Option(
+        "--shard",
+        metavar="N|SIZE",
+        callback=_known_shard,
+        help="Documents per file, or bytes of the input, as 8MiB, of which each worker finds its own lines.",
+    ),
+]
+Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.")]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        **choice(*ENGINES.own),
+        help="Where workers run: local, processes of this machine; ray, Ray on this machine; ray:ADDRESS, a Ray "
+        "cluster.",
+    ),
+]
+CpusPerWorker = Annotated[int | None, typer.Option(min=1, help="CPUs of each worker, with --engine ray. Default: 1.")]
+GpusPerWorker = Annotated[
+    float | None,
+    typer.Option(min=0, help="GPUs of each worker, or a share of one, with --engine ray. Default: 1 with cuda."),
+]
+PartOfShards = Annotated[
+    str | None,
+    typer.Option(
+        "--part",
+        metavar="I/N",
+        callback=_known_part,
+        help="Make part I of N only, beside runs that make others, as jobs of an array do; then --finish.",
+    ),
+]
+Finish = Annotated[bool, typer.Option("--finish", help="Parse nothing: complete the folder when all parts are made.")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for another run on the folder to end, instead of failing.")]
 SEQUENCE_MODEL = (
     "Folder of a sequence-to-sequence model with its tokenizer (BART, PEGASUS, LED, T5, LongT5 and others), or hf:NAME "
     "from the hub."

@@ -11,26 +11,40 @@ import typer
 from discsum.cli.command import command_app
 from discsum.cli.completion import among, choice
 from discsum.cli.documents import BATCH, check_choice
-from discsum.cli.job import Job
+from discsum.cli.job import Job, note_segmented
 from discsum.cli.options import (
     BatchSize,
+    CpusPerWorker,
     Device,
     Encoding,
+    EngineName,
+    Finish,
+    GpusPerWorker,
     Input,
     Inputs,
     MaxDocumentBytes,
     Output,
     ParserName,
+    PartOfShards,
     Resume,
     Roots,
     Sentences,
+    Shard,
+    ShardFormat,
+    Shards,
     TextColumn,
+    Verify,
+    Wait,
+    Workers,
 )
 from discsum.cli.progress import loading
 from discsum.cli.result_options import result_options
+from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import Item
+from discsum.data.part_files import JSON_LINES
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -86,6 +100,17 @@ def parse(
     device: Device = "cpu",
     batch_size: BatchSize = BATCH,
     resume: Resume = False,
+    shards: Shards = False,
+    shard: Shard = 256,
+    shard_format: ShardFormat = JSON_LINES,
+    workers: Workers = 1,
+    engine: EngineName = "local",
+    cpus_per_worker: CpusPerWorker = None,
+    gpus_per_worker: GpusPerWorker = None,
+    part: PartOfShards = None,
+    finish: Finish = False,
+    verify: Verify = False,
+    wait: Wait = False,
 ) -> None:
     """Turn raw text into discourse trees, or convert tree files.
 
@@ -99,10 +124,22 @@ def parse(
     check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
-    entries = read_inputs(
-        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
-    )
-    job = Job.of(inputs, entries, sentences, edus)
+    source = InputSource(inputs, encoding, text_column, roots, input, max_document_bytes)
+    if shards:
+        folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
+        from discsum.data.parse_parts import ParseRecipe, parse_job
+        from discsum.data.part_maker import Parts
+
+        recipe, parts = ParseRecipe(parser, sentences, edus), Parts(shard, shard_format, batch_size)
+        documents = note_segmented(source.items(), sentences, edus)
+        fill(
+            lambda: parse_job(documents, source.identity(), folder, recipe, parts),
+            context.params,
+            source.count,
+        )
+        return
+    check_no_shards(context)
+    job = Job.of(inputs, source.items(), sentences, edus)
     single = job.single
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
+from discsum.data.made_folder import shard_files
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import Location, is_pattern, location, matching
 from discsum.data.tables import (
@@ -116,7 +117,7 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for path in _files(name, endings):
+            for path in files_of(name, endings):
                 yield from _read_file(path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -127,7 +128,7 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
-            paths = [] if name == "-" else _files(name, endings)
+            paths = [] if name == "-" else files_of(name, endings)
             found |= {path.resolve() for path in paths if isinstance(path, Path)}
     return found
 
@@ -141,7 +142,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     endings, total = suffixes(), 0
     for name in inputs:
         try:
-            paths = [] if name == "-" else _files(name, endings)
+            paths = [] if name == "-" else files_of(name, endings)
         except (DiscsumError, OSError):
             paths = []
         # Standard input and what is not there count as one.
@@ -153,8 +154,19 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     return total
 
 
-def _files(name: str, trees: Collection[str]) -> Sequence[Location]:
-    path = location(name)
+def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Location]:
+    """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
+
+    Hidden files are left out. Of a folder that discsum made, the shards or parts are read, as its manifest has them.
+
+    Args:
+        name: File, folder or pattern.
+        trees: Endings of tree files, which are read from disks only; all by default.
+
+    Raises:
+        InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
+    """
+    path, trees = location(name), suffixes() if trees is None else trees
     kinds = {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
     if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
         if not path.exists():
@@ -168,9 +180,17 @@ def _files(name: str, trees: Collection[str]) -> Sequence[Location]:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [path]
     found = [file.path for file in matching(path) if file.path.name.lower().endswith(tuple(kinds))]
+    found = [file for file in found if not file.name.startswith(".")]
+    made = {place: shards for place in {file.parent for file in found} if (shards := shard_files(place)) is not None}
+    groups = {file: [file] for file in found if file.parent not in made} | made
+    found = [file for place in sorted(groups, key=_order) for file in groups[place]]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
+
+
+def _order(path: Location) -> tuple[str, ...]:
+    return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
 
 
 def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:

@@ -1,4 +1,7 @@
-"""Files of a dataset folder: `recipe.json` while it is being written, `manifest.json` when it is complete."""
+"""Files of a folder of shards: `recipe.json` while it is being written, `manifest.json` when it is complete.
+
+Shards of `discsum preprocess` are a dataset; `discsum parse` and `extract` write parts, whose recipes name the command.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +37,17 @@ LOCKS = ".locks"
 MOMENT = 5.0
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
-# Prefix and suffix of shard names, and suffix of their records; earlier versions had checksums there.
-SHARD, SUFFIX, RECORD, SUM = "shard-", ".parquet", ".json", ".sha256"
+# Prefixes of the names of shards and parts, and suffix of their records; earlier versions had checksums there.
+SHARD, PART, RECORD, SUM = "shard-", "part-", ".json", ".sha256"
+SHARDS = (SHARD, PART)
+# Field of the recipes of all commands but the first one.
+COMMAND, PREPROCESS = "command", "preprocess"
 REMEDY = "delete the folder and preprocess again"
 
 
 @dataclass(frozen=True)
 class Shard(Checked):
-    """One file of a dataset: name, number of documents, number of failed documents, checksum."""
+    """One file of a folder: name, number of documents, number of failed documents, checksum."""
 
     file: str
     documents: Natural
@@ -82,10 +88,17 @@ class _Recipe(Checked):
 
 
 @dataclass(frozen=True)
+class _Dataset(Checked):
+    """What `manifest.json` has in common of all datasets."""
+
+    recipe: _Recipe
+
+
+@dataclass(frozen=True)
 class _Written(Checked):
     """Content of `manifest.json`."""
 
-    recipe: _Recipe
+    recipe: dict[str, Any]
     shards: list[Shard]
     width: Natural
     format: int
@@ -95,7 +108,7 @@ class _Written(Checked):
 
 @dataclass(frozen=True)
 class Manifest:
-    """Content of a finished dataset folder.
+    """Content of a finished folder.
 
     Attributes:
         recipe: Everything that the content depends on.
@@ -123,21 +136,31 @@ class Manifest:
         _tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
     @classmethod
-    def read(cls, folder: Location) -> Manifest:
+    def read(cls, folder: Location, command: str | None = PREPROCESS) -> Manifest:
         """Return the manifest of a finished folder.
 
+        Args:
+            folder: A dataset, or parts.
+            command: What made it; any command if none.
+
         Raises:
-            InputError: Not a dataset folder, or an unfinished one.
+            InputError: Not such a folder, or an unfinished one.
         """
-        path = folder / MANIFEST
+        path, kind = folder / MANIFEST, "dataset folder" if command == PREPROCESS else "folder"
         if not path.is_file():
-            state = "is not finished: run discsum preprocess again" if (folder / RECIPE).is_file() else "has none"
-            raise InputError(f"{folder}: expected a dataset folder with {MANIFEST}, this one {state}")
+            begun = _begun_recipe(folder)
+            state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
+            raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
         with _with_remedy():
             data = read_object(path, InputError, LARGEST)
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
             written = checked_fields(_Written, data, path, InputError)
+            found = _command(written.recipe)
+            if found == PREPROCESS:
+                checked_fields(_Dataset, {"recipe": data["recipe"]}, path, InputError)
+        if command not in (None, found):
+            raise InputError(f"{folder}: expected a {kind} of discsum {command}, got one of discsum {found}")
         # The recipe as it was written: fields that are not there have no default.
         return cls(data["recipe"], written.shards, written.width)
 
@@ -167,14 +190,18 @@ def begin(folder: Location, recipe: dict[str, Any]) -> bool:
     else:
         # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
-    found = Manifest.read(folder).recipe if finished else _begun_recipe(folder)
+    found = Manifest.read(folder, None).recipe if finished else _begun_recipe(folder)
     changed = differences(_flat(found), _flat(recipe)) if found is not None else ""
     # A recipe without shards, such as one with a mistyped option, may be replaced.
-    if changed and (finished or any(name.startswith(SHARD) for name in sizes_in(folder))):
+    if changed and (finished or any(name.startswith(SHARDS) for name in sizes_in(folder))):
         raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
     if not finished and (found is None or changed):
         write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
     return not finished
+
+
+def _command(recipe: dict[str, Any]) -> str:
+    return str(recipe.get(COMMAND, PREPROCESS))
 
 
 def _begun_recipe(folder: Location) -> dict[str, Any] | None:
@@ -204,13 +231,17 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 
 def record_name(shard: str) -> str:
     """Return the name of the file that holds a shard's record until the manifest is written."""
-    return f".{shard.removesuffix(SUFFIX)}{RECORD}"
+    return f".{shard.partition('.')[0]}{RECORD}"
 
 
 def _tidy(folder: Location, names: Iterable[str]) -> None:
     """Remove those files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    remove(folder / name for name in names if name.startswith(f".{SHARD}") and name.endswith((RECORD, SUM)))
+    remove(
+        folder / name
+        for name in names
+        if name.startswith(tuple(f".{prefix}" for prefix in SHARDS)) and name.endswith((RECORD, SUM))
+    )
     # Last: where it is gone, so are the others.
     remove([folder / RECIPE])
 

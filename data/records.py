@@ -1,22 +1,28 @@
-"""Records of the shards of an unfinished dataset folder: what the manifest will say of each."""
+"""Shards of an unfinished folder, and the records beside them: what the manifest will say of each."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
-from discsum.data.manifest import SHARD, fault_of, record_name
+from discsum.data.manifest import SHARDS, fault_of, record_name
 from discsum.data.parts import WHOLE, Part
 from discsum.data.storage import Location, read_each, sizes_in, write_bytes
+from discsum.data.tables import Failure
 from discsum.errors import InputError
+from discsum.files import to_line
 from discsum.json_objects import checked_fields, parse_object
 from discsum.recipes.fields import Checked, Natural
 
 # Records that are read together, which object storage does faster than one by one.
 TOGETHER = 256
+# The number of a shard in its name.
+_NUMBER = re.compile(rf"(?:{'|'.join(SHARDS)})(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,10 @@ class ShardRecord(Checked):
         sha256: Checksum of the shard, from before it was written.
         size: Bytes of the shard.
         documents: Number of its documents.
-        failed: Number of those that failed, which the shard lists.
+        failed: Number of those that failed.
         width: Size of a unit vector; 0 without any.
-        recipe: Digest of all that the dataset depends on.
+        recipe: Digest of all that the folder's content depends on.
+        failures: Lines of `failures.jsonl` for those that failed.
     """
 
     sha256: str
@@ -38,6 +45,12 @@ class ShardRecord(Checked):
     failed: Natural
     width: Natural
     recipe: str
+    failures: str = ""
+
+    def problems(self) -> list[str]:
+        """Return whether each failure has its line."""
+        lines = self.failures.count("\n")
+        return [] if lines == self.failed else [f"failures: expected {self.failed} lines, got {lines}"]
 
     def write(self, shard: Location) -> None:
         """Write the record of a shard."""
@@ -47,6 +60,24 @@ class ShardRecord(Checked):
 def record_file(shard: Location) -> Location:
     """Return the file that holds a shard's record until the manifest is written."""
     return shard.with_name(record_name(shard.name))
+
+
+def commit(
+    path: Location, content: bytes, documents: int, failures: Sequence[Failure], recipe: str, *, width: int = 0
+) -> None:
+    """Write a shard, and then its record, so that a shard with a record is complete.
+
+    Args:
+        path: The shard, which appears as a whole.
+        content: All of it.
+        documents: Number of its documents.
+        failures: Those that failed.
+        recipe: Digest of all that the folder's content depends on.
+        width: Size of a unit vector; 0 without any.
+    """
+    write_bytes(path, content)
+    checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
+    ShardRecord(checksum, len(content), documents, len(failures), width, recipe, lines).write(path)
 
 
 @dataclass(frozen=True)
@@ -78,7 +109,7 @@ class Listing:
 
         Args:
             shard: Its file name.
-            recipe: Digest of all that the dataset depends on.
+            recipe: Digest of all that the folder's content depends on.
             verify: Whether to compare its checksum, for which it is read.
 
         Raises:
@@ -109,5 +140,5 @@ class Listing:
 
 def _is_in(part: Part, name: str) -> bool:
     """Return whether a file is a shard of a part."""
-    number = name.removeprefix(SHARD).partition(".")[0]
-    return name.startswith(SHARD) and number.isdecimal() and part.has(int(number))
+    found = _NUMBER.match(name)
+    return found is not None and part.has(int(found[1]))

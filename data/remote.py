@@ -53,6 +53,11 @@ class RemotePath:
         return self._last.name
 
     @property
+    def parent(self) -> RemotePath:
+        """The folder that it is in."""
+        return RemotePath(self.url.rpartition("/")[0])
+
+    @property
     def stem(self) -> str:
         """The last part without its suffix."""
         return self._last.stem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
 from discsum.data.pairs import Pair
-from discsum.data.records import ShardRecord
-from discsum.data.storage import Location, write_bytes
+from discsum.data.records import commit
+from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.errors import InputError
@@ -101,20 +100,14 @@ def unwritable(pair: Pair) -> Failure | None:
 def write_shard(
     path: Location, records: Sequence[Record], failures: Sequence[Failure], columns: pa.Schema, recipe: str
 ) -> None:
-    """Write a shard atomically, with failures, the width of vectors and the digest of the recipe as metadata.
-
-    Its record is written last, so that a shard with a record is complete.
-    """
+    """Write a shard and its record, with failures, the width of vectors and the digest of the recipe as metadata."""
     table = pa.Table.from_pylist([_row(record) for record in records], schema=columns)
     width = max((vectors.shape[1] for record in records for vectors in record.vectors.values()), default=0)
     failed = json.dumps([asdict(failure) for failure in failures])
     content = pa.BufferOutputStream()
     metadata = {"failures": failed, "width": str(width), "recipe": recipe}
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
-    whole = content.getvalue().to_pybytes()
-    write_bytes(path, whole)
-    checksum = hashlib.sha256(whole).hexdigest()
-    ShardRecord(checksum, len(whole), len(records), len(failures), width, recipe).write(path)
+    commit(path, content.getvalue().to_pybytes(), len(records), failures, recipe, width=width)
 
 
 def read_contents(path: Location) -> Contents:

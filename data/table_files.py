@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from discsum.data.made_folder import shard_files
 from discsum.data.storage import Location, Stored, is_pattern, location, matching, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -28,6 +29,9 @@ def table_files(name: str) -> list[Stored]:
             return [stored(path)]
         if not path.is_dir():
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
+        if (made := shard_files(path)) is not None:
+            # Not the failures that are listed beside them.
+            return [stored(file) for file in made]
     found = [file for file in matching(path) if is_table(file.path)]
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")

@@ -105,8 +105,15 @@ class UnitScorer(ABC):
             for item in documents
         ]
 
-    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
-        """Return the selected units in document order: greedy by score."""
+    def select(self, document: Document, scores: Scores, policy: Policy, *, own: bool = True) -> list[int]:
+        """Return the selected units in document order: greedy by score.
+
+        Args:
+            document: As for `extract`.
+            scores: `(units,)`.
+            policy: Budget, unit and rules.
+            own: Whether the scores are those of `score`, and not combined with others, as those for a query.
+        """
         return select(document, scores, policy)
 
     def parameter_count(self) -> ParameterCount | None:
@@ -115,7 +122,13 @@ class UnitScorer(ABC):
 
 
 def extract(
-    document: Document, scorer: UnitScorer, policy: Policy, *, scores: ArrayLike | None = None, tidy: bool = False
+    document: Document,
+    scorer: UnitScorer,
+    policy: Policy,
+    *,
+    scores: ArrayLike | None = None,
+    own: bool = True,
+    tidy: bool = False,
 ) -> Summary:
     """Return the summary of a document.
 
@@ -124,6 +137,7 @@ def extract(
         scorer: Gives the scores and selects.
         policy: Budget, unit and rules.
         scores: `(units,)`, if already computed, for example in a batch.
+        own: Whether these are the scorer's own, as of `UnitScorer.select`.
         tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:
@@ -134,5 +148,5 @@ def extract(
     if scorer.needs_tree:
         document.require_tree(scorer.name)
     values = np.asarray(scorer.score(document, policy.unit) if scores is None else scores, dtype=np.float64)
-    selected = scorer.select(document, values, scorer.complete(policy))
+    selected = scorer.select(document, values, scorer.complete(policy), own=own)
     return Summary.from_indices(document, policy.unit, scorer.name, values, selected, tidy)

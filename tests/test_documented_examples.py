@@ -34,6 +34,16 @@ def test_an_example(page, block, capsys):
     assert capsys.readouterr().out == (block.output or "")
 
 
+def test_parts_in_python(tmp_path, monkeypatch, capsys):
+    (tmp_path / "news").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "news" / f"{name}.txt").write_text("It rained. The river rose, so nobody came.")
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(DOCS / "scale.md", "python")
+    exec(example.content, {})
+    assert capsys.readouterr().out == "2 ['part-00000.jsonl.gz']\n"
+
+
 def test_a_dataset_folder_in_python(parser_folder, tmp_path, monkeypatch, capsys):
     source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 5)))
     made = PreprocessRecipe(str(parser_folder), encoder="contextual")

@@ -41,10 +41,10 @@ class RootedSubtree(UnitScorer):
     own_selection = True
 
     @abstractmethod
-    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
-        """Return the nodes of the best subtree that fits, each with its head."""
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
+        """Return the nodes of the best subtree that fits, each with its head; `own` is as of `select`."""
 
-    def select(self, document: Document, scores: Scores, policy: Policy) -> list[int]:
+    def select(self, document: Document, scores: Scores, policy: Policy, *, own: bool = True) -> list[int]:
         """Return the units of the best rooted subtree; if nothing fits or all of it is layout, the best unit.
 
         Every ancestor of a selected unit is selected by construction, so `policy.dependencies` holds.
@@ -64,7 +64,7 @@ class RootedSubtree(UnitScorer):
         paid = costs + np.where(labels >= 0, costs[labels], 0)
         prices = np.bincount(nodes, np.where(candidates.companions, paid, 0)).astype(np.int64)
         subtrees = Subtrees(heads, prices, capacity, nodes, candidates.companions)
-        chosen = self.best(document, scores, policy.unit, subtrees)
+        chosen = self.best(document, scores, policy.unit, subtrees, own=own)
         selected = np.flatnonzero(np.isin(nodes, chosen) & candidates.companions)
         if candidates.allowed[selected].any():
             return sorted({*selected.tolist(), *labels[selected][labels[selected] >= 0].tolist()})

@@ -44,18 +44,18 @@ class ILP(RootedSubtree):
         """Return for every unit `(units,)` the weight of its content words."""
         return term_weights(unit_texts(document, unit))
 
-    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
         """Return the subtree that covers most; warns where the solver does not prove that it is the best."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
         found = content_words(unit_texts(document, unit))
-        frequency = Counter(word for own in found for word in own)
-        weights = np.ones(len(found)) if np.array_equal(scores, self.score(document, unit)) else scores
+        frequency = Counter(word for words_of in found for word in words_of)
+        weights = np.ones(len(found)) if own else scores
         covered: dict[str, set[int]] = {}
         weight: dict[str, float] = {}
-        for place, own in enumerate(found):
-            for word in own if subtrees.counted[place] else ():
+        for place, words_of in enumerate(found):
+            for word in words_of if subtrees.counted[place] else ():
                 covered.setdefault(word, set()).add(int(subtrees.nodes[place]))
                 weight[word] = max(weight.get(word, 0.0), float(weights[place]))
         nodes, words = len(subtrees.heads), sorted(covered)
@@ -86,7 +86,11 @@ class ILP(RootedSubtree):
 
 @contextmanager
 def _standard_output_to_error() -> Iterator[None]:
-    """Send what the process prints to standard error for a block: HiGHS sometimes prints, past Python."""
+    """Send what the process prints to standard error for a block.
+
+    HiGHS prints a line past Python and past its options where it repairs a solution: jump-dev/HiGHS.jl, issue 312. The
+    line is still in SciPy 1.17.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -35,7 +35,7 @@ class TreeKnapsack(RootedSubtree):
         """Return `W(u) / Depth(u)` for every unit `(units,)`."""
         return term_weights(unit_texts(document, unit)) / (1.0 + depths(self.heads(document, unit)))
 
-    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees) -> list[int]:
+    def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
         """Return the best rooted subtree, or the root alone if it exceeds the budget."""
         weights = np.bincount(subtrees.nodes, np.where(subtrees.counted, scores, 0.0)).astype(np.float64)
         return best_rooted_subtree(subtrees.heads, weights, subtrees.costs, subtrees.capacity)

@@ -52,26 +52,28 @@ def _erst_to_object(erst: ERST) -> dict[str, Any]:
 
 
 def from_object(data: Any, source: str = "") -> Document:
-    """Return the document of such an object; unknown keys are ignored.
+    """Return the document of such an object; unknown keys are ignored, and `null` is no tree and no warnings.
 
     Raises:
         FormatError: A field that is missing or invalid; the message names it.
     """
     document = _Object(data, "", source)
+    # Tables of columns, such as Parquet, have all fields in every row.
+    there = {name for name, value in document.data.items() if value is not None}
     text = document.field("text", str)
-    if "surrogates" in document.data:
+    if "surrogates" in there:
         text = _with_pairs(text, document.positions("surrogates"))
     sentences = [Span(*(item.field(name, int) for name in _SPAN)) for item in document.objects("sentences")]
     edus = [EDU(*(item.field(name, int) for name in (*_SPAN, "sentence"))) for item in document.objects("edus")]
     tree = None
     try:
-        if document.data.get("nodes") is not None:
+        if "nodes" in there:
             tree = RSTTree(len(edus), [_node(item) for item in document.objects("nodes")])
     except TreeError as error:
         raise _problem(f"nodes: {error}", source) from error
     id, parser = (document.field(name, str) if name in document.data else "" for name in ("id", "parser"))
-    warnings = document.strings("warnings") if "warnings" in document.data else ()
-    erst = _erst(document) if "erst" in document.data else None
+    warnings = document.strings("warnings") if "warnings" in there else ()
+    erst = _erst(document) if "erst" in there else None
     try:
         return Document(text, tuple(sentences), tuple(edus), tree, id, parser, warnings, erst)
     except InputError as error:

@@ -84,15 +84,16 @@ class SummaryPipeline:
             if doubt := self._query.doubt(document.text):
                 warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
             queried = Queried(self._query.text, tuple(values), tuple(similarities), doubt)
-            found.append(replace(self._summary(document, combined(values, similarities)), queried=queried))
+            summary = self._summary(document, combined(values, similarities), own=False)
+            found.append(replace(summary, queried=queried))
         return found
 
     @cached_property
     def _query(self) -> Query:
         return Query(self.query or "", self.parser())
 
-    def _summary(self, document: Document, scores: Scores) -> Summary:
-        return extract(document, self.scorer, self.policy, scores=scores, tidy=self.tidy)
+    def _summary(self, document: Document, scores: Scores, own: bool = True) -> Summary:
+        return extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
 
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8

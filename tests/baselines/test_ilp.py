@@ -15,7 +15,7 @@ from discsum.errors import InputError, InputWarning
 from discsum.scoring import extract
 from discsum.selection import Budget, Policy
 
-WORDS = ["mill", "river", "wheel", "stone", "bridge", "flour", "bread", "storm", "harbour", "ferry"]
+WORDS = ["miller", "river", "wheel", "stone", "bridge", "flour", "bread", "storm", "harbour", "ferry"]
 
 
 def text_of(edus, seed):
@@ -25,19 +25,25 @@ def text_of(edus, seed):
     return document_of([[" ".join(unit) + "."] for unit in units], random_tree(edus, seed)), units
 
 
-def coverage(units, chosen):
-    counts = {word: sum(unit.count(word) for unit in units) for word in WORDS}
-    return sum(np.log1p(counts[word]) for word in sorted({word for place in chosen for word in units[place]}))
+def coverage(units, chosen, scores=None):
+    """Return what the words of the chosen units are worth, with scores each times the greatest of its units."""
+    weights = np.ones(len(units)) if scores is None else scores
+    gains = {}
+    for word in WORDS:
+        holders = [place for place, unit in enumerate(units) if word in unit]
+        count = sum(unit.count(word) for unit in units)
+        gains[word] = np.log1p(count) * max(weights[holders], default=0.0)
+    return sum(gains[word] for word in sorted({word for place in chosen for word in units[place]}))
 
 
-def best(units, heads, capacity):
+def best(units, heads, capacity, scores=None):
     """Return the greatest coverage of any rooted subtree that fits, by trying all."""
     found = 0.0
     for taken in product((False, True), repeat=len(units)):
         chosen = [place for place, here in enumerate(taken) if here]
         fits = sum(len(units[place]) for place in chosen) <= capacity
         if fits and all(taken[heads[place]] for place in chosen):
-            found = max(found, coverage(units, chosen))
+            found = max(found, coverage(units, chosen, scores))
     return found
 
 
@@ -56,6 +62,17 @@ def test_it_covers_most_of_what_fits(edus, seed, capacity):
         assert all(heads[place] in chosen for place in chosen)
         assert sum(len(units[place]) for place in chosen) <= capacity
         assert coverage(units, chosen) == pytest.approx(expected)
+
+
+@settings(max_examples=15)
+@given(edus=st.integers(2, 8), seed=st.integers(0, 10**4), capacity=st.integers(5, 20))
+def test_scores_of_a_query_weigh_words_also_if_they_are_those_of_the_baseline(edus, seed, capacity):
+    document, units = text_of(edus, seed)
+    heads, scorer, policy = edu_heads(document.tree), baseline("ilp"), Policy(Budget(words=capacity), "edu")
+    own = scorer.score(document, "edu")
+    for scores in (own, np.random.default_rng(seed).random(edus)):
+        chosen = scorer.select(document, scores, policy, own=False)
+        assert coverage(units, chosen, scores) == pytest.approx(best(units, heads, capacity, scores))
 
 
 def test_words_count_once():

@@ -29,12 +29,13 @@ import pyarrow.parquet as pq
 import tiny
 from object_store import SETTINGS
 
+from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.manifest import digest_of
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.preprocess_recipe import makers
 from discsum.data.records import record_file
-from discsum.data.shard_maker import ShardMaker, ShardTask, shard_name
+from discsum.data.shard_maker import ShardTask
 from discsum.data.shards import schema
 from discsum.data.storage import location
 from discsum.data.tasks import shards_of
@@ -80,12 +81,12 @@ def resume(place: Path, count: int) -> None:
     source = write_rows(place / "news.jsonl", count, tiny.ARTICLE)
     recipe = PreprocessRecipe(str(place / "parser"), shard=1)
     whole = recipe.to_dict() | {"documents": source.identity(), "made_by": makers(recipe)}
-    maker = ShardMaker(recipe, place, digest_of(whole), whole["made_by"])
-    maker(ShardTask(0, list(source.pairs(0, 1))), lambda steps: None)
-    shard = place / shard_name(0)
+    maker = DatasetMaker(place, digest_of(whole), whole["made_by"], "cpu", recipe)
+    shard = place / SHARD_FILE.format(0)
+    maker(ShardTask(shard.name, list(source.pairs(0, 1))), lambda steps: None)
     contents = {"recipe.json": json.dumps(whole).encode()}
     for number in range(count):
-        name = shard_name(number)
+        name = SHARD_FILE.format(number)
         contents |= {name: shard.read_bytes(), record_file(place / name).name: record_file(shard).read_bytes()}
     with store() as (bucket, server):
         fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})

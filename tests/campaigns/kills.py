@@ -22,8 +22,13 @@ from campaigns.command_line import run
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.abstractive.training.task import AbstractiveTask
+from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Parts
 from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
@@ -51,6 +56,11 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
         recipe = PreprocessRecipe(str(parser), shard=2)
         preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers)
 
+    def parse(folder: Path) -> None:
+        source = InputSource([str(table)])
+        recipe = ParseRecipe(str(parser))
+        make_all(parse_job(source.items(), source.identity(), folder, recipe, Parts(shard=2)), RunOptions())
+
     def train_parser(folder: Path) -> None:
         settings = {"encoder": str(encoder), "network": dict(tiny.SIZES), "epochs": 4, "batch": 1, "rate": 0.01}
         documents = [read_gum(place / "gum", split) for split in ("train", "dev")]
@@ -75,6 +85,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
         "parser": train_parser,
         "summarizer": train_summarizer,
         "abstractive": train_abstractive,
+        "parse --shards": parse,
     }
 
 

@@ -7,11 +7,12 @@ import pytest
 from engine_work import KilledOnce
 from small_news import write_table
 
+from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.preprocess_recipe import own_makers
-from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.data.shard_maker import ShardTask
 from discsum.errors import InputError, InputWarning
 
 
@@ -79,12 +80,13 @@ def test_a_worker_with_another_program_or_device_refuses(whole, tmp_path):
     _, recipe, _ = whole
     made_by = own_makers(recipe.parser)
     for changes, message in (
-        ({"parser": "0" * 64}, r"expected the program and parser of the run, found others \(parser '0{64}' there and"),
+        ({"parser": "0" * 64}, r"expected the program and models of the run, found others \(parser '0{64}' there and"),
         ({"discsum": "0.0.1"}, r"discsum '0.0.1' there and"),
     ):
-        maker = ShardMaker(recipe, tmp_path, "", made_by | changes)
+        maker = DatasetMaker(tmp_path, "", made_by | changes, "cpu", recipe)
         with pytest.raises(InputError, match=message):
-            maker(ShardTask(0, []), lambda steps: None)
+            maker(ShardTask("shard-00000.parquet", []), lambda steps: None)
     with pytest.raises(InputError, match=r"^device \(--device\): expected a device"):
-        ShardMaker(recipe, tmp_path, "", made_by, "nonsense")(ShardTask(0, []), lambda steps: None)
+        maker = DatasetMaker(tmp_path, "", made_by, "nonsense", recipe)
+        maker(ShardTask("shard-00000.parquet", []), lambda steps: None)
     assert not list(tmp_path.iterdir())

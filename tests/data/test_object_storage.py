@@ -15,15 +15,22 @@ from small_news import write_table
 
 from discsum.data import leases, records, rows
 from discsum.data.dataset import load
+from discsum.data.dataset_maker import DatasetMaker
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import read_inputs
 from discsum.data.leases import held
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
 from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
-from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_run import make_all
 from discsum.data.storage import read_bytes, remove, sizes_in, write_bytes
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError, InputWarning
@@ -146,11 +153,24 @@ def test_damaged_shards_are_made_anew(table, recipe, whole, place, damage, verif
     assert contents(place) == contents(whole)
 
 
+def test_parts_of_parsed_documents(table, recipe, place, tmp_path):
+    source = InputSource([str(table)])
+    for folder in (place, tmp_path / "parts"):
+        job = parse_job(source.items(), source.identity(), folder, ParseRecipe(recipe.parser), Parts(shard=4))
+        make_all(job, RunOptions())
+    assert contents(place) == contents(tmp_path / "parts")
+    here, there = (list(read_inputs([str(folder)])) for folder in (tmp_path / "parts", place))
+    assert [item.document for item in here] == [item.document for item in there]
+    assert len(there) == 11
+    # The same parts in another place are the same documents only as long as the store says so.
+    assert InputSource([str(place)]).identity() == InputSource([str(place)]).identity()
+
+
 def test_two_workers_may_write_one_shard(table, recipe, place):
     source, seen = PairSource(str(table)), []
-    maker = ShardMaker(recipe, place, "digest", own_makers(recipe.parser))
+    maker = DatasetMaker(place, "digest", own_makers(recipe.parser), "cpu", recipe)
     for _ in range(2):
-        maker(ShardTask(3, list(source.pairs(0, 2))), lambda steps: None)
+        maker(ShardTask("shard-00003.parquet", list(source.pairs(0, 2))), lambda steps: None)
         seen.append(contents(place))
     assert seen[0] == seen[1]
     assert sorted(seen[0]) == [".shard-00003.json", "shard-00003.parquet"]

@@ -1,0 +1,108 @@
+"""Folders of shards, which `preprocess` and, with `--shards`, `parse` and `extract` fill."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from discsum.cli.command import given_options
+from discsum.cli.documents import FAILED, SOME_FAILED
+from discsum.cli.progress import counting, say
+from discsum.cli.writer import check_writable
+from discsum.data.engines import engine_of
+from discsum.data.parts import Part
+from discsum.data.storage import Location, location
+from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from discsum.data.shard_run import ShardJob
+
+SHARDS = "--shards"
+# Parameters that mean something with --shards only.
+OF_SHARDS = (
+    *("shard", "shard_format", "workers", "engine", "cpus_per_worker", "gpus_per_worker"),
+    *("part", "finish", "verify", "wait"),
+)
+
+
+def check_no_shards(context: typer.Context) -> None:
+    """Raise `BadParameter` for options of `--shards` without it."""
+    given = [option for name, option in given_options(context).items() if name in OF_SHARDS]
+    if given:
+        raise typer.BadParameter(f"expected it beside {', '.join(sorted(given))}", param_hint=SHARDS)
+
+
+def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Location:
+    """Return the folder that `--shards` fills.
+
+    Args:
+        context: That of the command, with the option `output`.
+        inputs: Arguments of the command line that name inputs.
+        refused: Parameters that mean nothing with `--shards`.
+
+    Raises:
+        BadParameter: No folder, or one of the options.
+        InputError: A folder that cannot be written, or is in one of the inputs.
+    """
+    given = [option for name, option in given_options(context).items() if name in refused]
+    if given:
+        raise typer.BadParameter(f"expected no {', '.join(sorted(given))} beside it", param_hint=SHARDS)
+    output = context.params["output"]
+    if output in (None, "-"):
+        raise typer.BadParameter("expected -o FOLDER beside it", param_hint=SHARDS)
+    folder = location(output)
+    if not isinstance(folder, Path):
+        return folder
+    check_writable(folder, folder=True)
+    places = {folder.resolve(), *folder.resolve().parents}
+    inside = [name for name in inputs if name != "-" and Path(name).resolve() in places]
+    if inside:
+        raise InputError(f"{folder}: expected another place for --output, this one is in the input {inside[0]}")
+    return folder
+
+
+def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: Callable[[], int | None]) -> None:
+    """Fill a folder of shards, or a part of it, or finish it; end with the documented exit code.
+
+    Args:
+        job_of: Returns the job; called when the options are checked.
+        given: Parameters of the command: those of `OF_SHARDS`, and `device`.
+        count: Counts the documents, which may take a while; only the progress bar shows the number.
+    """
+    from discsum.data.run_options import RunOptions
+    from discsum.data.shard_run import finish, make_all, make_part
+
+    part = given["part"]
+    if part and given["finish"]:
+        raise typer.BadParameter("expected one of --part and --finish, got both")
+    gpus = given["gpus_per_worker"]
+    if gpus is None and given["device"].startswith("cuda") and given["engine"].partition(":")[0] == "ray":
+        # A worker of Ray sees the GPUs that it asks for, and no others.
+        gpus = 1
+    options = {"cpus_per_worker": given["cpus_per_worker"], "gpus_per_worker": gpus}
+    engine = engine_of(given["engine"], given["workers"], **options)
+    with counting("done", count() if sys.stderr.isatty() and not part else None) as counter:
+        run = RunOptions(
+            engine=engine,
+            device=given["device"],
+            wait=given["wait"],
+            verify=given["verify"],
+            report=counter,
+            skip=counter.skip,
+            warn=lambda line: say(f"discsum: {line}"),
+        )
+        job = job_of()
+        folder = job.folder
+        if part:
+            files = make_part(job, Part.of(part), run)
+            say(f"{folder}: part {part} is done, {files} files; when all are, run this with --finish")
+            return
+        manifest = (finish if given["finish"] else make_all)(job, run)
+    typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
+    if manifest.failed:
+        typer.echo(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}", err=True)
+        raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)

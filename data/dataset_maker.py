@@ -1,0 +1,101 @@
+"""What workers of `discsum preprocess` do: parse, label and encode the documents of a shard, and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discsum.candidates import Candidates
+from discsum.data.manifest import SHARD
+from discsum.data.pairs import Pair
+from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
+from discsum.data.shard_maker import ShardMaker
+from discsum.data.shards import Record, schema, unwritable, write_shard
+from discsum.data.storage import Location
+from discsum.data.tables import Failure
+from discsum.dependency import edu_heads, in_sentence_heads
+from discsum.oracles import oracle_labels
+from discsum.scoring import ParsedDocument
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
+    from discsum.parsers.unit_encoders import UnitEncoder
+
+
+# File name of a shard, to be formatted with its number.
+SHARD_FILE = f"{SHARD}{{:05d}}.parquet"
+
+
+@dataclass(frozen=True)
+class DatasetMaker(ShardMaker[Pair, Record]):
+    """Writes shards of a dataset.
+
+    Attributes:
+        recipe: Options of the dataset, paths absolute.
+    """
+
+    recipe: PreprocessRecipe
+
+    def makers(self) -> dict[str, str]:
+        """Return the identities of program and parser."""
+        return own_makers(self.recipe.parser)
+
+    def name_of(self, entry: Pair) -> str:
+        """Return the document's id."""
+        return entry.id
+
+    def unusable(self, entry: Pair) -> Failure | None:
+        """Return a failure for what Parquet cannot hold."""
+        return unwritable(entry)
+
+    def make(self, entries: Sequence[Pair]) -> list[Record]:
+        """Return the record of each pair."""
+        from discsum.parsers.parsing import ensure_parsed, ensure_segmented
+
+        if not self.recipe.tree:
+            documents = ensure_segmented(entries, lambda: self.parser)
+            return [Record(document, pair.references, {}) for pair, document in zip(entries, documents, strict=True)]
+        encoder, keep = self.encoder, set[str]()
+        if encoder is not None and encoder.pools:
+            keep = keep.union(*(encoder.needs(unit) for unit in self.recipe.units))
+        parsed = ensure_parsed(entries, lambda: self.parser, keep=keep)
+        return [self._record(pair, item) for pair, item in zip(entries, parsed, strict=True)]
+
+    def write(self, path: Location, made: Sequence[Record], failures: Sequence[Failure]) -> None:
+        """Write a Parquet file and its record."""
+        columns = schema(self.recipe.units, self.recipe.encoder != "none", self.recipe.oracle != UNLABELLED)
+        write_shard(path, made, failures, columns, self.digest)
+
+    @cached_property
+    def parser(self) -> Parser:
+        """The parser, loaded once a process."""
+        from discsum.parsers.loading import load_parser
+
+        return load_parser(self.recipe.parser, self.device)
+
+    @cached_property
+    def encoder(self) -> UnitEncoder | None:
+        """The unit encoder, loaded once a process; none if units are not encoded."""
+        from discsum.parsers.unit_encoders import UnitEncoder
+
+        return None if self.recipe.encoder == "none" else UnitEncoder.load(self.recipe.encoder, self.parser)
+
+    def _record(self, pair: Pair, item: ParsedDocument) -> Record:
+        document, oracle = item.document, self.recipe.oracle
+        tree = document.require_tree("--oracle")
+        labels: dict[str, NDArray[np.int8]] = {}
+        vectors: dict[str, NDArray[np.float16]] = {}
+        for unit in self.recipe.units:
+            if oracle != UNLABELLED:
+                texts = document.sentence_texts if unit == "sentence" else document.edu_texts
+                heads = in_sentence_heads(edu_heads(tree), document.edu_to_sentence) if unit == "edu" else None
+                groups = Candidates.of(document, unit).groups
+                labels[unit] = oracle_labels(oracle, texts, pair.references, self.recipe.oracle_units, heads, groups)
+            if self.encoder is not None:
+                vectors[unit] = self.encoder.of(item, unit).half().cpu().numpy()
+        return Record(document, pair.references, labels, vectors)

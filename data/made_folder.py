@@ -1,0 +1,43 @@
+"""Folders that discsum made, as inputs: which of their files hold documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from discsum.data.manifest import FAILURES, MANIFEST, PART, RECIPE, SHARD, Manifest
+from discsum.data.part_files import FORMATS
+from discsum.data.storage import Location, sizes_in
+from discsum.errors import InputError
+
+# Names of shards and parts; other folders may have a `manifest.json` of their own.
+_PART = re.compile(rf"{PART}\d{{5,}}\.({'|'.join(map(re.escape, FORMATS))})")
+_SHARD = re.compile(rf"{SHARD}\d{{5,}}\.parquet|{_PART.pattern}")
+
+
+def has_parts(folder: Location) -> bool:
+    """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
+    return any(map(_PART.fullmatch, _names(folder)))
+
+
+def shard_files(folder: Location) -> list[Location] | None:
+    """Return the shards or parts of a folder that discsum made, in the order of their documents; none of another one.
+
+    Raises:
+        InputError: It is not finished, or a file is missing.
+    """
+    names = _names(folder)
+    if FAILURES not in names and not any(map(_SHARD.fullmatch, names)):
+        return None
+    files = [shard.file for shard in Manifest.read(folder, None).shards]
+    missing = [name for name in files if name not in names]
+    if missing:
+        raise InputError(f"{folder / missing[0]}: expected a file that {MANIFEST} lists, found no such file")
+    return [folder / name for name in files]
+
+
+def _names(folder: Location) -> Collection[str]:
+    """Return the names of the files of a folder that discsum made; none of another one."""
+    if not any((folder / name).is_file() for name in (RECIPE, MANIFEST)):
+        return ()
+    return sizes_in(folder).keys()

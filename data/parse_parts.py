@@ -1,0 +1,79 @@
+"""`discsum parse --shards`: documents parsed by any number of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.data.inputs import Item
+from discsum.data.manifest import COMMAND
+from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.preprocess_recipe import own_makers
+from discsum.data.shard_run import ShardJob, absolute
+from discsum.data.storage import Location
+from discsum.data.tables import Failure
+from discsum.recipes.fields import Checked, about, one_of
+
+PARSE = "parse"
+
+
+@dataclass(frozen=True)
+class ParseRecipe(Checked):
+    """The options of parsing."""
+
+    parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
+    sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
+    edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU a line.")] = "model"
+
+
+@dataclass(frozen=True)
+class ParseMaker(PartMaker):
+    """Writes parts of parsed documents.
+
+    Attributes:
+        recipe: Options of parsing, paths absolute.
+    """
+
+    recipe: ParseRecipe
+    command = PARSE
+
+    def makers(self) -> dict[str, str]:
+        """Return the identities of program and parser."""
+        return own_makers(self.recipe.parser)
+
+    def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """Return each document as the object of `discsum parse --format json`."""
+        from discsum.parsers.loading import load_parser
+        from discsum.parsers.parsing import ensure_parsed
+
+        recipe = self.recipe
+        parsed = ensure_parsed(
+            items, lambda: load_parser(recipe.parser, self.device), sentences=recipe.sentences, edus=recipe.edus
+        )
+        return [item.document.to_json() for item in parsed]
+
+
+def parse_job(
+    items: Iterable[Item | Failure], source: dict[str, Any], folder: Location, recipe: ParseRecipe, parts: Parts
+) -> ShardJob[Item]:
+    """Return the job of a folder of parsed documents, for `make_all`, `make_part` and `finish` of `shard_run`.
+
+    Args:
+        items: Texts and parsed documents, from `read_inputs`.
+        source: Their identity, from `InputSource.identity`.
+        folder: Folder of the parts.
+        recipe: Options of parsing.
+        parts: How documents are divided among files.
+
+    Raises:
+        WeightsError: No such parser.
+    """
+    made_by = own_makers(recipe.parser)
+    elsewhere = replace(recipe, parser=absolute(recipe.parser))
+
+    def maker(place: Location, digest: str, device: str) -> ParseMaker:
+        return ParseMaker(place, digest, made_by, device, parts, elsewhere)
+
+    return part_job(items, source, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)

@@ -1,0 +1,94 @@
+"""Parts: files of the JSON objects that `discsum parse --shards` and `extract --shards` make, one a document."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discsum.data.manifest import COMMAND, PART, Manifest, fault_of
+from discsum.data.storage import Location
+from discsum.errors import InputError
+from discsum.files import to_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+JSON_LINES, PARQUET = "jsonl.gz", "parquet"
+FORMATS = (JSON_LINES, PARQUET)
+
+
+def part_name(format: str) -> str:
+    """Return the file name of a part of a format, to be formatted with its number."""
+    return f"{PART}{{:05d}}.{format}"
+
+
+def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> bytes:
+    """Return the content of a part: the same rows give the same bytes.
+
+    Args:
+        rows: The JSON objects.
+        format: One of `FORMATS`.
+        command: `parse` or `extract`, whose columns a Parquet file has.
+    """
+    if format == JSON_LINES:
+        # Without the time, which would make every file another one.
+        return gzip.compress("".join(map(to_line, rows)).encode(), mtime=0)
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    content = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=_columns(command)), content, compression="zstd")
+    return bytes(content.getvalue().to_pybytes())
+
+
+def check_parquet(row: Mapping[str, Any], command: str) -> None:
+    """Raise `InputError` for an object that a Parquet file cannot hold."""
+    remedy = f"write {JSON_LINES} instead"
+    beside = sorted(row.keys() - set(_columns(command).names))
+    if beside:
+        raise InputError(f"expected a document for columns of Parquet, got one with {' and '.join(beside)}; {remedy}")
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = f"U+{ord(error.object[error.start]):04X}"
+        raise InputError(f"expected Unicode text, got {half}, half of a character; {remedy}") from error
+
+
+def check_parts(manifest: Manifest, folder: Location) -> None:
+    """Check every part of a finished folder against its checksum.
+
+    Raises:
+        InputError: A part that is missing or altered.
+    """
+    for part in manifest.shards:
+        if fault := fault_of(folder / part.file, part.sha256):
+            raise InputError(f"{fault}; delete the folder and {manifest.recipe[COMMAND]} again")
+
+
+def _columns(command: str) -> pa.Schema:
+    """Return the columns of a command's Parquet files: the fields of its JSON objects."""
+    import pyarrow as pa
+
+    from discsum.data.shards import EDU, NODE, SPAN
+
+    warnings = ("warnings", pa.list_(pa.string()))
+    if command == "parse":
+        node = pa.struct([*NODE, ("joined", pa.bool_())])
+        spans = [("sentences", pa.list_(SPAN)), ("edus", pa.list_(EDU)), ("nodes", pa.list_(node))]
+        return pa.schema([*((name, pa.string()) for name in ("id", "text", "parser")), *spans, warnings])
+    place = [(name, pa.int64()) for name in ("index", "start", "end")]
+    selected = pa.struct([*place, ("score", pa.float64()), ("text", pa.string())])
+    scores = pa.list_(pa.float64())
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in ("id", "summary", "unit", "model")),
+            ("selected", pa.list_(selected)),
+            ("scores", scores),
+            ("query", pa.string()),
+            ("model_scores", scores),
+            ("query_scores", scores),
+            warnings,
+        ]
+    )

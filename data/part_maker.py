@@ -1,0 +1,100 @@
+"""What workers do of `discsum parse --shards` and `extract --shards`: a JSON object a document, written as parts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from discsum.batches import batches
+from discsum.data.inputs import Item
+from discsum.data.manifest import COMMAND
+from discsum.data.part_files import FORMATS, JSON_LINES, PARQUET, check_parquet, check_parts, content_of, part_name
+from discsum.data.records import commit
+from discsum.data.shard_maker import BATCH, ShardMaker
+from discsum.data.shard_run import ShardJob
+from discsum.data.storage import Location
+from discsum.data.tables import Failure
+from discsum.extras import needs
+from discsum.recipes.fields import Checked, Count, about, one_of
+
+
+@dataclass(frozen=True)
+class Parts(Checked):
+    """How documents are divided among files, on which their bytes depend."""
+
+    shard: Annotated[Count, about("Documents a file.")] = 256
+    shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
+    batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = (
+        BATCH
+    )
+
+
+@dataclass(frozen=True)
+class PartMaker(ShardMaker[Item, dict[str, Any]]):
+    """Writes parts.
+
+    Attributes:
+        parts: Format of the files.
+    """
+
+    parts: Parts
+
+    @property
+    @abstractmethod
+    def command(self) -> str:
+        """The command that these are parts of."""
+
+    @abstractmethod
+    def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """Return the JSON object of each document, in order."""
+
+    @property
+    def batch(self) -> int:
+        """Documents that are processed together."""
+        return self.parts.batch_size
+
+    def name_of(self, entry: Item) -> str:
+        """Return the place that the document is from."""
+        return entry.source
+
+    def make(self, entries: Sequence[Item]) -> list[dict[str, Any]]:
+        """Return the JSON object of each document, in order."""
+        made = self.objects(entries)
+        if self.parts.shard_format == PARQUET:
+            for row in made:
+                check_parquet(row, self.command)
+        return made
+
+    def write(self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
+        """Write a part and its record."""
+        commit(path, content_of(made, self.parts.shard_format, self.command), len(made), failures, self.digest)
+
+
+def part_job(
+    items: Iterable[Item | Failure],
+    source: dict[str, Any],
+    folder: Location,
+    parts: Parts,
+    options: dict[str, Any],
+    made_by: dict[str, str],
+    maker: Callable[[Location, str, str], PartMaker],
+) -> ShardJob[Item]:
+    """Return the job of a folder of parts.
+
+    Args:
+        items: The documents, from `read_inputs`.
+        source: Their identity, from `InputSource.identity`.
+        folder: Folder of the parts.
+        parts: How they are divided among files.
+        options: What else the content depends on, with the name of the command.
+        made_by: Identities of program and models.
+        maker: As of `ShardJob`.
+    """
+    if parts.shard_format == PARQUET:
+        with needs("pyarrow"):
+            import pyarrow  # noqa: F401
+    assert COMMAND in options, "folders of datasets have no command, those of parts have"
+    whole = options | parts.to_dict() | {"documents": source, "made_by": made_by}
+    return ShardJob(batches(items, parts.shard), folder, whole, part_name(parts.shard_format), maker, check_parts)

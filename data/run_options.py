@@ -1,0 +1,58 @@
+"""How a run makes the shards of a folder: what their content does not depend on, but for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from discsum.data.engines import engine_of
+
+if TYPE_CHECKING:
+    from discsum.data.engines.base import Engine
+
+
+class RunArguments(TypedDict, total=False):
+    """`RunOptions` as the keyword arguments of `preprocess` and the like, for type checkers."""
+
+    workers: int
+    engine: str | Engine
+    device: str
+    wait: bool
+    verify: bool
+    report: Callable[[int], None]
+    skip: Callable[[int], None]
+    warn: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of a run.
+
+    Attributes:
+        workers: Number of parallel workers.
+        engine: Name in `ENGINES`, or an engine from `engine_of`, which has its own number of workers.
+        device: Device of the models; the last digits of vectors and probabilities depend on it.
+        wait: Whether to wait for another run on the folder instead of failing.
+        verify: Whether shards of earlier runs are compared with their checksums, not only with their sizes.
+        report: Takes the number of documents done, including those of earlier runs.
+        skip: Takes the number of documents done by earlier runs.
+        warn: Takes a line for each damaged shard, which is written again.
+    """
+
+    workers: int = 1
+    engine: str | Engine = "local"
+    device: str = "cpu"
+    wait: bool = False
+    verify: bool = False
+    report: Callable[[int], None] = lambda done: None
+    skip: Callable[[int], None] = lambda found: None
+    warn: Callable[[str], None] = lambda line: None
+
+    def chosen_engine(self) -> Engine:
+        """Return the engine.
+
+        Raises:
+            InputError: No such engine.
+        """
+        return engine_of(self.engine, self.workers) if isinstance(self.engine, str) else self.engine

@@ -1,0 +1,217 @@
+"""The run that fills a folder with shards: all of them, or a part beside other runs, or the manifest at the end.
+
+The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
+interrupted: one worker writes each shard as a whole, and then its record; the manifest is written from the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, alone, begin, digest_of
+from discsum.data.parts import WHOLE, Part
+from discsum.data.records import Listing, ShardRecord
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_maker import ShardMaker, ShardTask
+from discsum.data.storage import Location, clear_unfinished, write_bytes
+from discsum.data.tables import Failure
+from discsum.errors import InputError
+
+# Shards that an error names.
+SHOWN = 5
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True)
+class ShardJob(Generic[Entry]):
+    """A folder of shards: which documents, what is made of them, and where.
+
+    Attributes:
+        shards: The documents of each shard, in order, which may be read only when they are iterated over; a `Failure`
+            is listed as failed.
+        folder: Folder of the shards.
+        recipe: All that the content depends on, as the manifest has it: options, identity of the documents, and
+            `made_by`, the identities of program and models.
+        file: File name of a shard, to be formatted with its number.
+        maker: Returns what workers do, given the absolute folder, the recipe's digest and the device.
+        check: Checks the shards of a finished folder against its manifest.
+    """
+
+    shards: Iterable[Iterable[Entry | Failure]]
+    folder: Location
+    recipe: dict[str, Any]
+    file: str
+    maker: Callable[[Location, str, str], ShardMaker[Entry, Any]]
+    check: Callable[[Manifest, Location], None]
+
+    def name(self, number: int) -> str:
+        """Return the file name of a shard."""
+        return self.file.format(number)
+
+
+def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
+    """Fill a folder, or complete one that was interrupted, and return its manifest.
+
+    Raises:
+        InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.
+        WeightsError: A model that cannot be loaded.
+    """
+    if (job.folder / MANIFEST).is_file():
+        return _finished(job, options.verify)
+    with alone(job.folder, wait=options.wait):
+        if not begin(job.folder, job.recipe):
+            return _finished(job, options.verify)
+        run = _Run(job, WHOLE, options)
+        run.make()
+        return _finish(job, run)
+
+
+def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
+    """Write the shards of one part into a folder, beside runs that write others; return their number.
+
+    `finish` writes the manifest when the shards of all parts are there. Errors as of `make_all`.
+    """
+    run = _Run(job, part, options)
+    with alone(job.folder, wait=options.wait, part=f"{part.number}-of-{part.count}"):
+        if begin(job.folder, job.recipe):
+            run.make()
+            clear_unfinished(job.folder)
+    return run.own
+
+
+def finish(job: ShardJob[Any], options: RunOptions) -> Manifest:
+    """Write the manifest of a folder whose shards were made in parts, and return it; nothing is made.
+
+    The documents are read to know how many shards there are.
+
+    Raises:
+        InputError: Shards that are missing or damaged; the message names them. Others as of `make_all`.
+    """
+    if (job.folder / MANIFEST).is_file():
+        return _finished(job, options.verify)
+    with alone(job.folder, wait=options.wait):
+        if not begin(job.folder, job.recipe):
+            return _finished(job, options.verify)
+        run = _Run(job, WHOLE, options)
+        missing = [str(task) for task in run.pending()]
+        if missing:
+            more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+            raise InputError(
+                "; ".join(
+                    [
+                        f"{job.folder}: expected {run.count} shards, {len(missing)} are missing: "
+                        f"{', '.join(missing[:SHOWN])}{more}",
+                        *run.faults[:SHOWN],
+                        "run their parts again, or all without --part and --finish",
+                    ]
+                )
+            )
+        return _finish(job, run)
+
+
+class _Run:
+    """The shards of a folder that a run finds or makes.
+
+    Attributes:
+        count: Shards of the folder, as far as its documents were read.
+        own: Those of them that are in the part.
+        found: Records of those that were there, by their numbers.
+        faults: What is wrong with those that are there and damaged.
+    """
+
+    def __init__(self, job: ShardJob[Any], part: Part, options: RunOptions) -> None:
+        self.count = self.own = 0
+        self.found: dict[int, ShardRecord] = {}
+        self.faults: list[str] = []
+        self._job, self._part, self._options = job, part, options
+        self._digest = digest_of(job.recipe)
+        self._done = self._skipped = 0
+
+    def make(self) -> None:
+        """Make the shards that are not there."""
+        # Workers may be in another folder, or on another machine that sees the same disk.
+        maker = self._job.maker(self._job.folder.absolute(), self._digest, self._options.device)
+        for _ in self._options.chosen_engine().results_of(maker, self._told(), self._step):
+            pass
+
+    def pending(self) -> Iterator[ShardTask[Any]]:
+        """Yield the shards of the part that are not there or damaged."""
+        listing = Listing.of(self._job.folder, self._part)
+        for number, entries in enumerate(self._job.shards):
+            self.count = number + 1
+            if not self._part.has(number):
+                continue
+            self.own += 1
+            name = self._job.name(number)
+            if name in listing:
+                try:
+                    record = listing.record(name, self._digest, verify=self._options.verify)
+                except InputError as error:
+                    self.faults.append(str(error))
+                else:
+                    self.found[number] = record
+                    documents = record.documents + record.failed
+                    self._skipped += documents
+                    self._options.skip(self._skipped)
+                    self._step(documents)
+                    continue
+            yield ShardTask(name, entries)
+
+    def _told(self) -> Iterator[ShardTask[Any]]:
+        """Yield the pending shards; say which of them are damaged."""
+        for task in self.pending():
+            while self.faults:
+                self._options.warn(f"{self.faults.pop()}; made anew")
+            yield task
+
+    def _step(self, documents: int) -> None:
+        self._done += documents
+        self._options.report(self._done)
+
+
+def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
+    begin(job.folder, job.recipe)
+    manifest = Manifest.read(job.folder, None)
+    # What is in a store is not read again unasked.
+    if verify or isinstance(job.folder, Path):
+        job.check(manifest, job.folder)
+    return manifest
+
+
+def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
+    """Write the manifest of the shards of a run, which are all there, from their records."""
+    # Not listed again if nothing was made.
+    listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})
+    digest = digest_of(job.recipe)
+    shards, lines, width = [], [], 0
+    for number in range(run.count):
+        name = job.name(number)
+        record = run.found.get(number) or _made(listing, name, digest)
+        lines.append(record.failures)
+        width = max(width, record.width)
+        # The checksum from the time of writing, so that later damage is found.
+        shards.append(Shard(name, record.documents, record.failed, record.sha256))
+    write_bytes(job.folder / FAILURES, "".join(lines).encode())
+    manifest = Manifest(job.recipe, shards, width)
+    manifest.write(job.folder)
+    return manifest
+
+
+def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
+    """Return the record of a shard that this run or its other parts made."""
+    try:
+        if name not in listing:
+            raise InputError(f"{listing.folder / name}: expected a shard, found none")
+        return listing.record(name, digest)
+    except InputError as error:
+        raise InputError(f"{error}; start again") from error
+
+
+def absolute(name_or_path: str) -> str:
+    """Return the absolute path of a model's folder, for workers elsewhere; the name of a model stays."""
+    path = Path(name_or_path)
+    return str(path.absolute()) if path.is_dir() else name_or_path

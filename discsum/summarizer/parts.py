@@ -1,0 +1,107 @@
+"""`discsum extract --shards`: extractive summaries by any number of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discsum.baselines import BASELINES
+from discsum.constants import HUB, SHIPPED_PARSER
+from discsum.data.inputs import Item
+from discsum.data.manifest import COMMAND
+from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.shard_run import ShardJob, absolute
+from discsum.data.storage import Location
+from discsum.data.tables import Failure
+from discsum.encoder.heads import HEADS
+from discsum.files import sha256
+from discsum.hub import downloaded
+from discsum.persistence import fingerprint
+from discsum.summarizer.options import SHIPPED, SummaryOptions
+
+if TYPE_CHECKING:
+    from discsum.summarizer.pipeline import SummaryPipeline
+
+EXTRACT = "extract"
+
+
+@dataclass(frozen=True)
+class SummaryMaker(PartMaker):
+    """Writes parts of summaries.
+
+    Attributes:
+        options: Those of the summaries, paths absolute; the device is the maker's own.
+        head_files: Python files that register heads of the model, absolute.
+    """
+
+    options: SummaryOptions
+    head_files: tuple[str, ...] = ()
+    command = EXTRACT
+
+    def makers(self) -> dict[str, str]:
+        """Return the identities of program, model and parser."""
+        return _makers(self.options)
+
+    def load(self) -> None:
+        """Load the models."""
+        _ = self.pipeline
+
+    def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """Return each document's summary as the object of `discsum extract --json`."""
+        return [summary.to_json() for summary in self.pipeline(items)]
+
+    @cached_property
+    def pipeline(self) -> SummaryPipeline:
+        """The models, loaded once a process."""
+        from discsum.summarizer.pipeline import SummaryPipeline
+
+        for file in self.head_files:
+            HEADS.register_file(file)
+        return SummaryPipeline.load(replace(self.options, device=self.device))
+
+
+def summary_job(
+    items: Iterable[Item | Failure],
+    source: dict[str, Any],
+    folder: Location,
+    options: SummaryOptions,
+    parts: Parts,
+    head_files: Sequence[str] = (),
+) -> ShardJob[Item]:
+    """Return the job of a folder of summaries, for `make_all`, `make_part` and `finish` of `discsum.data.shard_run`.
+
+    Args:
+        items: Texts and parsed documents, from `read_inputs`.
+        source: Their identity, from `InputSource.identity`.
+        folder: Folder of the parts.
+        options: Those of the summaries; the device is that of the run.
+        parts: How documents are divided among files.
+        head_files: Python files that register heads of the model.
+
+    Raises:
+        WeightsError: No such model or parser.
+    """
+    made_by = _makers(options)
+    model, parser = (None if name is None else absolute(name) for name in (options.model, options.parser))
+    elsewhere = replace(options, model=model, parser=parser)
+    files = tuple(str(Path(file).absolute()) for file in head_files)
+
+    def maker(place: Location, digest: str, device: str) -> SummaryMaker:
+        return SummaryMaker(place, digest, made_by, device, parts, elsewhere, files)
+
+    content = {name: value for name, value in asdict(options).items() if name != "device"}
+    content |= {COMMAND: EXTRACT, "head_files": {Path(file).name: sha256(Path(file)) for file in files}}
+    return part_job(items, source, folder, parts, content, made_by, maker)
+
+
+def _makers(options: SummaryOptions) -> dict[str, str]:
+    """Return the identities of program and of the model, whose configuration has its parser's, or of the parser."""
+    made = {"discsum": version("discsum")}
+    if options.model is not None and options.model in BASELINES:
+        return made | {"parser": fingerprint(options.parser or SHIPPED_PARSER)}
+    model = options.model or SHIPPED[options.unit or "sentence"]
+    return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

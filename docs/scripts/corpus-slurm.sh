@@ -1,0 +1,67 @@
+#!/bin/bash
+# Preprocess a corpus, train a summarizer on it and evaluate that, in jobs of SLURM that wait for each other. On the login node:
+#
+#     bash corpus-slurm.sh /shared/cnndm /shared/run
+#
+# The first folder has train.parquet, validation.parquet and test.parquet; the second one is made. All nodes see both under these paths, and
+# find discsum and accelerate. After a failure, give the command again: what is done is kept. Models of the hub have to be in the cache of
+# nodes without a network. The settings below are variables of the environment.
+set -euo pipefail
+
+# Jobs a split, and workers of each; nodes that train, and GPUs of each; ending of the tables.
+export PARTS=${PARTS:-64} CPUS=${CPUS:-4} NODES=${NODES:-2} GPUS=${GPUS:-4} TABLES=${TABLES:-parquet}
+# What is trained, and options of discsum preprocess and evaluate that it needs.
+export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:---unit sentence}
+export PREPROCESS=${PREPROCESS:---oracle kedzie --encoder bert-base-uncased}
+
+self=$(realpath "$0") corpus=$(realpath "$1") run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
+
+# Submit a stage and print the number of its job: stage and split, then options of sbatch.
+submit() {
+    sbatch --parsable --job-name "$1-$2" --output "$run/logs/%x-%A-%a.out" "${@:3}" \
+        --wrap "bash $(printf '%q ' "$self" "$corpus" "$run" "$1" "$2")"
+}
+
+preprocess() {
+    # shellcheck disable=SC2086  # the options are words
+    discsum preprocess "$corpus/$split.$TABLES" "$run/data/$split" $PREPROCESS "$@"
+}
+
+case $stage in
+submit)
+    mkdir -p "$run/logs"
+    finished=afterok
+    for name in train validation test; do
+        parts=$(submit part "$name" --array "1-$PARTS" --cpus-per-task "$CPUS")
+        finished+=:$(submit finish "$name" --dependency "afterok:$parts")
+    done
+    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 --gpus-per-node "$GPUS")
+    submit evaluate all --dependency "afterok:$trained"
+    ;;
+part)
+    preprocess --workers "$CPUS" --part "$SLURM_ARRAY_TASK_ID/$PARTS"
+    ;;
+finish)
+    # 3: some documents failed, and are listed.
+    preprocess --finish || [ $? -eq 3 ]
+    ;;
+train)
+    HOST=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+    export HOST
+    srun bash "$self" "$corpus" "$run" node
+    ;;
+node)
+    # Once on each node, which starts a process a GPU.
+    accelerate launch --multi_gpu --num_machines "$NODES" --num_processes "$((NODES * GPUS))" --machine_rank "$SLURM_NODEID" \
+        --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
+        -m discsum.cli train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
+    ;;
+evaluate)
+    # shellcheck disable=SC2086  # the options are words
+    discsum evaluate "$run/model/best" lead oracle "$run/data/test" $EVALUATE --signature -o "$run/scores.jsonl.gz"
+    ;;
+*)
+    echo "expected no stage, or part, finish, train, node or evaluate, got $stage" >&2
+    exit 2
+    ;;
+esac

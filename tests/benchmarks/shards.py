@@ -1,0 +1,220 @@
+"""Time folders of parts: what their driver can give, and engines against each other.
+
+    python tests/benchmarks/shards.py driver [--documents 200000]
+    python tests/benchmarks/shards.py engines [--documents 320] [--rounds 2]
+
+`driver`: short rows of JSON lines are read, given to two workers and written as parts, with next to no work on them;
+documents a second of the driver's own processor time, and of the clock.
+
+`engines`: the same texts are parsed by the shipped parser in two workers of each engine, in turn. Documents a second
+from the first part to the last, of the clock and of the processor time of all processes; time until the first part;
+and memory: the proportional set sizes of all processes that the engine started, at their greatest. Rounds take turns,
+and ratios are those within a round, so that they hold on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from discsum.data.engines import engine_of
+from discsum.data.engines.base import Engine, Step
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import Item
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
+
+SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
+MARK = "DISCSUM_BENCHMARK"
+
+
+class Trivial(PartMaker):
+    """Writes ids and texts as they are."""
+
+    command = "parse"
+
+    def makers(self) -> dict[str, str]:
+        """Return nothing: nothing is loaded."""
+        return {}
+
+    def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
+        """Return each document's id and text."""
+        return [{"id": item.id, "text": item.text} for item in items]
+
+
+def started(mark: str) -> Iterator[Path]:
+    """Yield the folder in /proc of each running process that was started with a mark in its environment."""
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"{MARK}={mark}".encode() in path.read_bytes().split(b"\0"):
+                yield path.parent
+        except OSError:
+            # It has ended, or is somebody else's.
+            continue
+
+
+def cpu_seconds(process: Path) -> float:
+    """Return the processor time of a process."""
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(process: Path) -> float:
+    """Return the proportional set size of a process, in MiB."""
+    lines = (process / "smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def total(mark: str, measure: Callable[[Path], float]) -> float:
+    """Return the sum of a measure over the processes that were started with a mark."""
+    found = 0.0
+    for process in started(mark):
+        with suppress(OSError):
+            found += measure(process)
+    return found
+
+
+@dataclass
+class Timed:
+    """An engine that notes when each part is done: seconds, and processor time of all processes until then."""
+
+    engine: Engine
+    mark: str
+    begun: float = field(default_factory=time.perf_counter)
+    done: list[tuple[float, float]] = field(default_factory=list)
+
+    def results_of(self, work: Callable[[Any, Step], Any], tasks: Iterable[Any], step: Step) -> Iterator[Any]:
+        """Yield the engine's results."""
+        for result in self.engine.results_of(work, tasks, step):
+            used = time.process_time() + total(self.mark, cpu_seconds)
+            self.done.append((time.perf_counter() - self.begun, used))
+            yield result
+
+
+@dataclass
+class Memory:
+    """The greatest memory, in MiB, of all processes that are started with a mark.
+
+    It is looked at every five seconds, since looking takes time itself.
+    """
+
+    mark: str
+    greatest: float = 0.0
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Memory:
+        """Begin to look."""
+        os.environ[MARK] = self.mark
+        threading.Thread(target=self._look, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End."""
+        self.ended.set()
+        del os.environ[MARK]
+
+    def _look(self) -> None:
+        while not self.ended.wait(5.0):
+            self.greatest = max(self.greatest, total(self.mark, memory))
+
+
+def time_driver(documents: int, folder: Path) -> None:
+    """Print the rates of a run with trivial work."""
+    table = folder / "rows.jsonl"
+    with table.open("w") as file:
+        for number in range(documents):
+            file.write(
+                json.dumps({"id": f"d{number}", "text": f"Text {number}. The river rose, and it rained."}) + "\n"
+            )
+    source, parts = InputSource([str(table)]), Parts()
+    job = part_job(
+        source.items(),
+        source.identity(),
+        folder / "parts",
+        parts,
+        {"command": "parse"},
+        {},
+        lambda place, digest, device: Trivial(place, digest, {}, device, parts),
+    )
+    begun, own = time.perf_counter(), time.process_time()
+    make_all(job, RunOptions(workers=2))
+    seconds, own = time.perf_counter() - begun, time.process_time() - own
+    print(f"{documents:,} documents: {documents / own:,.0f} a second of the driver, {documents / seconds:,.0f} in all")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one engine: documents a second of the clock and of processor time, seconds until the first part, MiB."""
+
+    rate: float
+    cpu_rate: float
+    first: float
+    memory: float
+
+
+def time_engine(name: str, texts: Path, shard: int, place: Path) -> Figures:
+    """Return the figures of one engine with two workers."""
+    source, mark = InputSource([str(texts)]), uuid.uuid4().hex
+    with Memory(mark) as used:
+        job = parse_job(source.items(), source.identity(), place, ParseRecipe(), Parts(shard=shard))
+        timed = Timed(engine_of(name, 2), mark)
+        made = make_all(job, RunOptions(engine=timed))
+    (first, cpu_first), (last, cpu_last) = timed.done[0], timed.done[-1]
+    others = made.documents - shard
+    return Figures(others / (last - first), others / (cpu_last - cpu_first), first, used.greatest)
+
+
+def time_engines(documents: int, rounds: int, folder: Path) -> None:
+    """Print a line for each engine and round, then the medians of the rounds' ratios and differences."""
+    texts = folder / "texts.jsonl"
+    sample = SAMPLE.read_text(encoding="utf-8")
+    texts.write_text("".join(json.dumps({"text": f"Text {n}.\n\n{sample}"}) + "\n" for n in range(documents)))
+    found: list[tuple[Figures, Figures]] = []
+    for number in range(rounds):
+        pair = []
+        for name in ("local", "ray"):
+            of = time_engine(name, texts, 4, folder / f"{name}-{number}")
+            pair.append(of)
+            print(
+                f"{name}: {of.rate:.2f} documents a second, {of.cpu_rate:.2f} a second of processors, first part after "
+                f"{of.first:.1f} s, {of.memory:.0f} MiB",
+                flush=True,
+            )
+        found.append((pair[0], pair[1]))
+    print(
+        f"ray / local: {median(ray.rate / local.rate for local, ray in found):.1%} of documents a second, "
+        f"{median(ray.cpu_rate / local.cpu_rate for local, ray in found):.1%} of those a second of processors; "
+        f"first part {median(ray.first - local.first for local, ray in found):.1f} s later, "
+        f"{median(ray.memory - local.memory for local, ray in found):.0f} MiB more"
+    )
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("driver", "engines"))
+    parser.add_argument("--documents", type=int)
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.what == "driver":
+            time_driver(options.documents or 200_000, Path(folder))
+        else:
+            time_engines(options.documents or 320, options.rounds, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""`discsum parse --shards` and `discsum extract --shards`."""
+
+import gzip
+import json
+
+import pytest
+import tiny
+from small_news import pairs
+
+PARTS = [f"part-{number:05d}.jsonl.gz" for number in range(3)]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(json.dumps({"id": pair.id, "text": pair.text}) + "\n" for pair in pairs(0, 10)))
+    return path
+
+
+def lines_of(folder):
+    return [line for name in PARTS for line in gzip.decompress((folder / name).read_bytes()).decode().splitlines()]
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
+    options = ("--parser", parser_folder, "--shards", "--shard", 4)
+    result = discsum("parse", table, "-o", tmp_path / "whole", *options)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == f"{tmp_path / 'whole'}: 10 documents in 3 files\n"
+    lines = lines_of(tmp_path / "whole")
+    assert [json.loads(line)["id"] for line in lines] == [pair.id for pair in pairs(0, 10)]
+    # One line at a time: batches are others in a file of their own.
+    for number in (0, 9):
+        alone = tmp_path / "alone.jsonl"
+        alone.write_text(table.read_text().splitlines()[number])
+        found = json.loads(discsum("parse", alone, "--jsonl", "--parser", parser_folder).out)
+        made = json.loads(lines[number])
+        assert [node["relation"] for node in found["nodes"]] == [node["relation"] for node in made["nodes"]]
+        assert (found["text"], found["edus"]) == (made["text"], made["edus"])
+    # Parts, workers, a rerun: the same bytes.
+    for number in (1, 2):
+        result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", f"{number}/2", "--format", "json")
+        assert result.code == 0
+        files = 3 - number
+        assert f"part {number}/2 is done, {files} files; when all are, run this with --finish" in result.err
+    assert discsum("parse", table, "-o", tmp_path / "set", *options, "--finish").code == 0
+    assert contents(tmp_path / "set") == contents(tmp_path / "whole")
+    assert discsum("parse", table, "-o", tmp_path / "set", *options, "--workers", 2).code == 0
+    assert contents(tmp_path / "set") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("kind", ["baseline", "sentence", "edu"])
+def test_parts_of_summaries(discsum, table, parser_folder, summarizer_folders, tmp_path, kind):
+    model = ("--model", "marcu", "--parser", parser_folder) if kind == "baseline" else ()
+    model = model or ("--model", summarizer_folders[kind])
+    parsed = tmp_path / "parsed"
+    assert discsum("parse", table, "-o", parsed, "--parser", parser_folder, "--shards", "--shard", 3).code == 0
+    wanted = discsum("extract", parsed, *model, "--json", "--batch-size", 1).out.splitlines()
+    assert len(wanted) == 10
+    # Workers take seconds to start.
+    for folder, options in (("one", ()), ("two", ("--workers", 2 if kind == "sentence" else 1))):
+        shards = ("--shards", "--shard", 4, "--batch-size", 1)
+        result = discsum("extract", parsed, "-o", tmp_path / folder, *shards, *model, *options)
+        assert (result.code, result.err) == (0, f"{tmp_path / folder}: 10 documents in 3 files\n")
+        assert lines_of(tmp_path / folder) == wanted
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    result = discsum("extract", parsed, "-o", tmp_path / "one", "--shards", "--shard", 4, *model, "--units", 1)
+    assert result.code == 1
+    assert "batch_size 1 there and 8 here, units None there and 1 here" in result.err
+
+
+def test_summaries_in_parquet_are_those_of_json_lines(discsum, table, parser_folder, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    options = ("--model", "lead", "--parser", parser_folder, "--shards", "--shard", 4, "--query", "the river")
+    for folder, more in (("lines", ()), ("columns", ("--shard-format", "parquet"))):
+        assert discsum("extract", table, "-o", tmp_path / folder, *options, *more).code == 0
+    rows = [
+        {name: value for name, value in row.items() if value is not None}
+        for name in PARTS
+        for row in parquet.read_table(tmp_path / "columns" / name.replace("jsonl.gz", "parquet")).to_pylist()
+    ]
+    assert rows == [json.loads(line) for line in lines_of(tmp_path / "lines")]
+
+
+def test_failures_are_listed_and_told(discsum, table, parser_folder, tmp_path):
+    with table.open("a") as file:
+        file.write('{"id": "nothing"}\n')
+    result = discsum("parse", table, "-o", tmp_path / "set", "--parser", parser_folder, "--shards")
+    assert result.code == 3
+    assert result.err.splitlines()[1] == f"discsum: 1 failed, see {tmp_path / 'set' / 'failures.jsonl'}"
+    (failure,) = (tmp_path / "set" / "failures.jsonl").read_text().splitlines()
+    assert json.loads(failure)["source"] == f"{table}:11"
+
+
+def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum, table, parser_folder, tmp_path):
+    # Another parser than the model's own.
+    other = tmp_path / "other"
+    tiny.make_parser(seed=3).save_pretrained(other, card="# Another\n")
+    model = ("--model", "discsum-news-sentence", "--parser", other)
+    result = discsum("extract", table, "-o", tmp_path / "set", "--shards", *model)
+    assert (result.code, "reads the vectors of its own parser" in result.err) == (1, True)
+    assert not (tmp_path / "set" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "code", "message"),
+    [
+        ("parse", ["--shards"], 2, "expected -o FOLDER beside it"),
+        ("parse", ["--shards", "-o", "-"], 2, "expected -o FOLDER beside it"),
+        ("parse", ["--shards", "-o", "OUT", "--resume"], 2, "expected no --resume beside it"),
+        ("parse", ["--shards", "-o", "OUT", "--format", "rs3"], 2, "expected no --format beside it"),
+        ("parse", ["--shards", "-o", "OUT", "--format", "tree"], 2, "expected no --format beside it"),
+        ("extract", ["--shards", "-o", "OUT", "--report", "pages"], 2, "expected no --report beside it"),
+        ("parse", ["--workers", "2", "--part", "1/2"], 2, "expected it beside --part, --workers"),
+        ("extract", ["--shard-format", "parquet"], 2, "expected it beside --shard-format"),
+        ("extract", ["--shards", "-o", "OUT", "--shard-format", "csv"], 2, "expected one of jsonl.gz, parquet"),
+        ("parse", ["--shards", "-o", "OUT", "--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
+        ("parse", ["--shards", "-o", "OUT", "--part", "1/2", "--finish"], 2, "one of --part and --finish, got both"),
+        ("parse", ["--shards", "-o", "OUT", "--parser", "no/such"], 1, "no/such: expected a folder with config.json"),
+        ("parse", ["--shards", "-o", "OUT", "--device", "foo"], 1, "device (--device): expected a device"),
+        ("extract", ["--shards", "-o", "OUT", "--device", "foo"], 1, "device (--device): expected a device"),
+        ("parse", ["--shards", "-o", "IN/parts"], 1, "expected another place for --output, this one is in the input"),
+    ],
+)
+def test_options_that_cannot_be(discsum, tmp_path, monkeypatch, command, options, code, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "IN").mkdir()
+    (tmp_path / "IN" / "text.txt").write_text("It rained.")
+    result = discsum(command, "IN", *options)
+    assert (result.code, message in " ".join(result.err.split())) == (code, True), result.err
+    assert not list(tmp_path.glob("OUT/part*"))
+
+
+def test_standard_input_cannot_be_gone_on_with(discsum, tmp_path):
+    result = discsum("parse", "-", "--shards", "-o", tmp_path / "set", stdin=b"It rained.")
+    assert (result.code, "expected files, which can be read again, got standard input" in result.err) == (1, True)
+
+
+def test_a_run_can_be_waited_for(discsum, table, parser_folder, tmp_path):
+    from discsum.data.manifest import alone
+
+    options = ("--parser", parser_folder, "--shards")
+    with alone(tmp_path / "set"):
+        result = discsum("parse", table, "-o", tmp_path / "set", *options)
+    assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
+    assert discsum("parse", table, "-o", tmp_path / "set", *options, "--wait").code == 0

@@ -1,0 +1,256 @@
+"""Parts of parsed documents: JSON lines or Parquet, under the rules of dataset folders."""
+
+import gzip
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import tiny
+from engine_work import KilledOnce
+from small_news import pairs
+
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import read_inputs
+from discsum.data.made_folder import has_parts
+from discsum.data.manifest import Manifest
+from discsum.data.pairs import PairSource
+from discsum.data.parse_parts import ParseRecipe, parse_job
+from discsum.data.part_maker import Parts
+from discsum.data.parts import Part
+from discsum.data.prepared import is_dataset_folder
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import finish, make_all, make_part
+from discsum.data.tables import Failure, read_rows
+from discsum.document import Document
+from discsum.errors import InputError, InputWarning
+from discsum.formats.json import dumps
+from discsum.parsers.parser import Parser
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Seventeen texts; the third line is no JSON, and the last is blank."""
+    lines = [json.dumps({"id": pair.id, "text": pair.text}) for pair in pairs(0, 17)]
+    lines[2:2] = ["{"]
+    path = tmp_path_factory.mktemp("tables") / "news.jsonl"
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def job_of(table, parser_folder):
+    """Returns the job of a folder, of four parts by default."""
+
+    def job(folder, *inputs, recipe=(), **parts):
+        source = InputSource([str(path) for path in inputs or [table]])
+        made_by = ParseRecipe(str(parser_folder), **dict(recipe))
+        return parse_job(source.items(), source.identity(), folder, made_by, Parts(**({"shard": 5} | parts)))
+
+    return job
+
+
+@pytest.fixture(scope="module")
+def whole(job_of, tmp_path_factory):
+    """The files of a folder that was made in this process."""
+    folder = tmp_path_factory.mktemp("parts") / "whole"
+    make_all(job_of(folder), RunOptions())
+    return folder
+
+
+def test_a_part_has_the_objects_of_its_documents_in_order(whole, parser_folder):
+    names = [f"part-{number:05d}.jsonl.gz" for number in range(4)]
+    assert sorted(path.name for path in whole.iterdir()) == ["failures.jsonl", "manifest.json", *names]
+    parser = Parser.from_pretrained(parser_folder)
+    wanted = list(pairs(0, 17))
+    # Of eight entries at a time; the line that is no JSON is one of the first part.
+    for name, count in zip(names, (4, 5, 5, 3), strict=True):
+        own, wanted = wanted[:count], wanted[count:]
+        parsed = parser.parse_many([pair.text for pair in own], ids=[pair.id for pair in own])
+        assert gzip.decompress((whole / name).read_bytes()).decode() == "".join(map(dumps, parsed))
+    manifest = Manifest.read(whole, "parse")
+    assert [(shard.documents, shard.failed) for shard in manifest.shards] == [(4, 1), (5, 0), (5, 0), (3, 0)]
+    (failure,) = (whole / "failures.jsonl").read_text().splitlines()
+    assert json.loads(failure)["source"].endswith("news.jsonl:3")
+
+
+def test_a_gzip_member_has_no_time(whole):
+    for path in whole.glob("*.gz"):
+        assert path.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+
+
+@dataclass(frozen=True)
+class Killing:
+    """An engine one of whose workers is killed in the middle of a part."""
+
+    engine: object
+    mark: Path
+
+    def results_of(self, work, tasks, step):
+        return self.engine.results_of(KilledOnce(work, self.mark), tasks, step)
+
+
+def test_any_engine_gives_the_same_bytes_after_a_kill(engine, whole, job_of, tmp_path):
+    done = []
+    killing = Killing(engine, tmp_path / "killed")
+    with pytest.warns(InputWarning, match=r"^a worker died over part-0000\d.jsonl.gz: "):
+        make_all(job_of(tmp_path / "set"), RunOptions(engine=killing, report=done.append))
+    assert contents(tmp_path / "set") == contents(whole)
+    assert done[-1] == 18
+
+
+def test_parts_that_run_together_are_finished_and_kept(whole, job_of, tmp_path):
+    folder = tmp_path / "set"
+    with pytest.raises(InputError, match=r"set: expected 4 shards, 4 are missing: part-00000.jsonl.gz, "):
+        finish(job_of(folder), RunOptions())
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(make_part, job_of(folder), Part(number, 3), RunOptions()) for number in (1, 2, 3)]
+        assert [run.result() for run in runs] == [2, 1, 1]
+    assert sorted(path.name for path in folder.glob(".*")) == [f".part-{number:05d}.json" for number in range(4)]
+    finish(job_of(folder), RunOptions())
+    assert contents(folder) == contents(whole)
+    # Nothing is left to do.
+    assert make_all(job_of(folder), RunOptions(report=pytest.fail)).documents == 17
+
+
+def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(whole, job_of, tmp_path):
+    folder, told = tmp_path / "set", []
+    make_part(job_of(folder), Part(1, 1), RunOptions())
+    kept = (folder / "part-00001.jsonl.gz").stat().st_mtime_ns
+    (folder / "part-00000.jsonl.gz").unlink()
+    damaged = folder / "part-00002.jsonl.gz"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    make_all(job_of(folder), RunOptions(warn=told.append))
+    assert (folder / "part-00001.jsonl.gz").stat().st_mtime_ns == kept
+    assert [line.endswith("; made anew") for line in told] == [True]
+    assert contents(folder) == contents(whole)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recipe": {"sentences": "newline"}}, "sentences 'model' there and 'newline' here"),
+        ({"shard_format": "parquet"}, "shard_format 'jsonl.gz' there and 'parquet' here"),
+        ({"batch_size": 2}, "batch_size 8 there and 2 here"),
+        ({"shard": 4}, "shard 5 there and 4 here"),
+    ],
+)
+def test_other_options_are_refused(whole, job_of, changes, message):
+    with pytest.raises(InputError, match=message):
+        make_all(job_of(whole, **changes), RunOptions())
+
+
+def test_other_documents_and_other_commands_are_refused(whole, job_of, table, tmp_path):
+    other = tmp_path / "news.jsonl"
+    other.write_text(table.read_text().replace("river", "brook"))
+    with pytest.raises(InputError, match=r"documents sha256 '\w+' there and '\w+' here"):
+        make_all(job_of(whole, other), RunOptions())
+
+
+def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
+    folder = tmp_path / "set"
+    make_all(job_of(folder), RunOptions())
+    path = folder / "part-00001.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(
+        InputError, match=r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; delete the folder and parse"
+    ):
+        make_all(job_of(folder), RunOptions())
+
+
+def test_parquet_has_the_same_objects(whole, job_of, tmp_path):
+    make_all(job_of(tmp_path / "set", shard_format="parquet"), RunOptions())
+    for name in ("part-00000", "part-00003"):
+        rows = [row for _, row in read_rows(tmp_path / "set" / f"{name}.parquet", "utf-8")]
+        lines = [row for _, row in read_rows(whole / f"{name}.jsonl.gz", "utf-8")]
+        assert [Document.from_json(row).to_json() for row in rows] == lines
+
+
+def test_what_parquet_cannot_hold_fails_alone(job_of, tmp_path):
+    table = tmp_path / "odd.jsonl"
+    table.write_text("".join(json.dumps({"id": text, "text": text}) + "\n" for text in ("Rain.", "\ud800", "Wind.")))
+    manifest = make_all(job_of(tmp_path / "set", table, shard_format="parquet"), RunOptions())
+    assert (manifest.documents, manifest.failed) == (2, 1)
+    failures = (tmp_path / "set" / "failures.jsonl").read_text()
+    assert "odd.jsonl:2" in failures
+    assert "expected Unicode text, got U+D800, half of a character; write jsonl.gz instead" in failures
+    lines = make_all(job_of(tmp_path / "lines", table), RunOptions())
+    assert (lines.documents, lines.failed) == (3, 0)
+
+
+def test_a_folder_of_parts_is_an_input(whole, tmp_path):
+    items = list(read_inputs([str(whole)]))
+    assert [item.id for item in items] == [pair.id for pair in pairs(0, 17)]
+    assert all(item.document.tree for item in items)
+    # Also below another folder, beside other documents; hidden files are none.
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "z.txt").write_text("It rained.")
+    (tmp_path / "corpus" / ".hidden.txt").write_text("It snowed.")
+    shutil.copytree(whole, tmp_path / "corpus" / "parts")
+    found = list(read_inputs([str(tmp_path / "corpus")]))
+    assert [item.id for item in found] == [*(item.id for item in items), "z"]
+
+
+def test_a_folder_of_parts_is_no_dataset(whole):
+    assert has_parts(whole)
+    assert not is_dataset_folder(whole)
+    with pytest.raises(InputError, match=r"expected a dataset folder of discsum preprocess, got one of discsum parse$"):
+        Manifest.read(whole)
+
+
+def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(job_of, tmp_path):
+    folder = tmp_path / "set"
+    make_part(job_of(folder), Part(1, 2), RunOptions())
+    (failure,) = read_inputs([str(folder)])
+    assert isinstance(failure, Failure)
+    assert "set: expected a folder with manifest.json, this one is not finished: run discsum parse again" in str(
+        failure
+    )
+    make_all(job_of(folder), RunOptions())
+    (folder / "part-00002.jsonl.gz").unlink()
+    (failure,) = read_inputs([str(folder)])
+    assert "part-00002.jsonl.gz: expected a file that manifest.json lists, found no such file" in str(failure)
+
+
+def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
+    (first, *_) = PairSource(str(whole)).files()
+    assert first.path == whole / "part-00000.jsonl.gz"
+    assert len(PairSource(str(whole)).files()) == 4
+
+
+def test_parts_are_tables_of_pairs_where_they_have_summaries(whole, tmp_path):
+    """As rows of `discsum parse --jsonl` are: they keep their trees."""
+    path = tmp_path / "part-00001.jsonl.gz"
+    rows = [row | {"summary": "Rain."} for _, row in read_rows(whole / path.name, "utf-8")]
+    path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+    assert [pair.document.tree is not None for pair in PairSource(str(path)).pairs()] == [True] * 5
+
+
+def test_an_identity_is_that_of_names_and_contents(table, tmp_path):
+    folder = tmp_path / "texts"
+    for name in ("a", "b"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "text.txt").write_text(f"Text {name}.")
+    one = InputSource([str(folder)]).identity()
+    assert one["files"] == 2
+    assert InputSource([str(tmp_path / "texts")], encoding="latin-1").identity() != one
+    (folder / "b" / "text.txt").rename(folder / "b" / "other.txt")
+    assert InputSource([str(folder)]).identity() != one
+    with pytest.raises(InputError, match="-: expected files, which can be read again, got standard input"):
+        InputSource(["-"]).identity()
+    with pytest.raises(InputError, match="no such file or folder"):
+        InputSource([str(tmp_path / "missing")]).identity()
+
+
+def test_documents_that_come_with_trees_keep_them(job_of, tmp_path):
+    document = tiny.make_parser(seed=9).parse(tiny.ARTICLE, id="own")
+    (tmp_path / "own.json").write_text(dumps(document))
+    make_all(job_of(tmp_path / "set", tmp_path / "own.json"), RunOptions())
+    (item,) = read_inputs([str(tmp_path / "set")])
+    assert item.document.tree == document.tree
