@@ -23,6 +23,7 @@ from discsum.cli.options import (
     Inputs,
     MaxDocumentBytes,
     Output,
+    Precision,
     Redundancy,
     Resume,
     Roots,
@@ -116,6 +117,7 @@ def extract(
         ),
     ] = None,
     device: Device = "cpu",
+    precision: Precision = "fp32",
     batch_size: BatchSize = BATCH,
     head_files: HeadFiles = None,
     resume: Resume = False,
@@ -154,6 +156,7 @@ def extract(
             sentences=sentences,
             parser=parser,
             device=device,
+            precision=precision,
             query=query,
         )
 

@@ -21,6 +21,7 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     Output,
     ParserName,
+    Precision,
     Resume,
     Roots,
     Sentences,
@@ -31,7 +32,7 @@ from discsum.cli.result_options import result_options
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item, read_inputs
-from discsum.devices import check_device
+from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import dump, suffix, writable
@@ -84,6 +85,7 @@ def parse(
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
+    precision: Precision = "fp32",
     batch_size: BatchSize = BATCH,
     resume: Resume = False,
 ) -> None:
@@ -116,12 +118,13 @@ def parse(
             read_config(parser, PARSER_KIND)
         with loading("the parser"):
             check_device(device)
+            check_precision(precision, device)
             from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
         def engine() -> Parser:
             with loading("the parser"):
-                return load_parser(parser, device)
+                return load_parser(parser, device, precision)
 
         return lambda items: [item.document for item in ensure_parsed(items, engine, sentences=sentences, edus=edus)]
 
