@@ -28,6 +28,7 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     Output,
     PartOfShards,
+    Precision,
     Redundancy,
     Resume,
     Roots,
@@ -130,6 +131,7 @@ def extract(
         ),
     ] = None,
     device: Device = "cpu",
+    precision: Precision = "fp32",
     batch_size: BatchSize = BATCH,
     head_files: HeadFiles = None,
     resume: Resume = False,
@@ -173,6 +175,7 @@ def extract(
             parser=parser,
             # Those of workers are checked where they are.
             device="cpu" if shards else device,
+            precision=precision,
             query=query,
         )
     if shards:

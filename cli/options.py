@@ -9,7 +9,7 @@ import typer
 
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
-from discsum.constants import AUTO, DECLARED, INPUTS, ROOTS, SENTENCES, UNATTACHED
+from discsum.constants import AUTO, DECLARED, INPUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
 from discsum.data.engines import ENGINES
 from discsum.data.part_files import FORMATS
 from discsum.data.parts import Part
@@ -116,6 +116,14 @@ Sentences = Annotated[
 ]
 ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
 Device = Annotated[str, typer.Option(help="Device of the models: cpu, cuda, ...")]
+Precision = Annotated[
+    str,
+    typer.Option(
+        **choice(*PRECISIONS),
+        callback=_known(*PRECISIONS),
+        help="What the parser's encoder multiplies in; bf16 and fp16 are faster on GPUs and change some trees.",
+    ),
+]
 Resume = Annotated[
     bool,
     typer.Option(

@@ -26,6 +26,7 @@ from discsum.cli.options import (
     Output,
     ParserName,
     PartOfShards,
+    Precision,
     Resume,
     Roots,
     Sentences,
@@ -45,7 +46,7 @@ from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, S
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.part_files import JSON_LINES
-from discsum.devices import check_device
+from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.format_registry import dump, suffix, writable
@@ -98,6 +99,7 @@ def parse(
     text_column: TextColumn = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
+    precision: Precision = "fp32",
     batch_size: BatchSize = BATCH,
     resume: Resume = False,
     shards: Shards = False,
@@ -130,7 +132,7 @@ def parse(
         from discsum.data.parse_parts import ParseRecipe, parse_job
         from discsum.data.part_maker import Parts
 
-        recipe, parts = ParseRecipe(parser, sentences, edus), Parts(shard, shard_format, batch_size)
+        recipe, parts = ParseRecipe(parser, sentences, edus, precision), Parts(shard, shard_format, batch_size)
         documents = note_segmented(source.items(), sentences, edus)
         fill(
             lambda: parse_job(documents, source.identity(), folder, recipe, parts),
@@ -153,12 +155,13 @@ def parse(
             read_config(parser, PARSER_KIND)
         with loading("the parser"):
             check_device(device)
+            check_precision(precision, device)
             from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
         def engine() -> Parser:
             with loading("the parser"):
-                return load_parser(parser, device)
+                return load_parser(parser, device, precision)
 
         return lambda items: [item.document for item in ensure_parsed(items, engine, sentences=sentences, edus=edus)]
 

@@ -8,8 +8,9 @@ import typer
 
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice
-from discsum.cli.documents import check_choice
+from discsum.cli.documents import BATCH, check_choice
 from discsum.cli.options import (
+    BatchSize,
     CpusPerWorker,
     Device,
     EngineName,
@@ -18,6 +19,7 @@ from discsum.cli.options import (
     MaxDocumentBytes,
     ParserName,
     PartOfShards,
+    Precision,
     ShardSize,
     TextColumn,
     Verify,
@@ -79,6 +81,8 @@ def preprocess(
     verify: Verify = False,
     wait: Wait = False,
     device: Device = "cpu",
+    precision: Precision = "fp32",
+    batch_size: BatchSize = BATCH,
     shard: ShardSize = "256",
     text_column: TextColumn = None,
     summary_column: Annotated[
@@ -99,7 +103,9 @@ def preprocess(
     check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
     size, shard_unit = shard_of(shard)
-    recipe = PreprocessRecipe(parser, oracle, oracle_units, units, encoder, size, tree, shard_unit)
+    recipe = PreprocessRecipe(
+        parser, oracle, oracle_units, units, encoder, size, tree, shard_unit, precision, batch_size
+    )
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     hashed, place = shard_unit == DOCUMENTS, location(folder)
     fill(

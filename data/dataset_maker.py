@@ -41,6 +41,11 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
     recipe: PreprocessRecipe
 
+    @property
+    def batch(self) -> int:
+        """Documents that are processed together."""
+        return self.recipe.batch_size
+
     def makers(self) -> dict[str, str]:
         """Return the identities of program and parser."""
         return own_makers(self.recipe.parser)
@@ -76,7 +81,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         """The parser, loaded once a process."""
         from discsum.parsers.loading import load_parser
 
-        return load_parser(self.recipe.parser, self.device)
+        return load_parser(self.recipe.parser, self.device, self.recipe.precision)
 
     @cached_property
     def encoder(self) -> UnitEncoder | None:

@@ -85,6 +85,8 @@ class _Recipe(Checked):
     made_by: _MadeBy
     tree: bool = True
     shard_unit: str = "documents"
+    precision: str = "fp32"
+    batch_size: Count = 8
 
 
 @dataclass(frozen=True)

@@ -185,7 +185,7 @@ class PairSource:
         config, _, split = rest.partition(":")
         local_only(self.name, "dataset")
         try:
-            return load_dataset(name, config or None, split=split or "train")  # nosec B615 (tables alone)
+            return load_dataset(name, config or None, split=split or "train")  # nosec B615 # tables alone
         except (ValueError, FileNotFoundError) as error:
             raise InputError(f"{self.name}: expected hf:NAME[:CONFIG[:SPLIT]] of a dataset, got {error}") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from discsum.constants import SENTENCES, SHIPPED_PARSER
+from discsum.constants import PRECISIONS, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
@@ -26,6 +26,7 @@ class ParseRecipe(Checked):
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
     sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
     edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU a line.")] = "model"
+    precision: Annotated[str, one_of(PRECISIONS, "What the parser's encoder multiplies in.")] = "fp32"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class ParseMaker(PartMaker):
 
         recipe = self.recipe
         parsed = ensure_parsed(
-            items, lambda: load_parser(recipe.parser, self.device), sentences=recipe.sentences, edus=recipe.edus
+            items,
+            lambda: load_parser(recipe.parser, self.device, recipe.precision),
+            sentences=recipe.sentences,
+            edus=recipe.edus,
         )
         return [item.document.to_json() for item in parsed]
 

@@ -12,7 +12,7 @@ from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_files import FORMATS, JSON_LINES, PARQUET, check_parquet, check_parts, content_of, part_name
 from discsum.data.records import commit
-from discsum.data.shard_maker import BATCH, ShardMaker
+from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_run import ShardJob
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
@@ -26,9 +26,7 @@ class Parts(Checked):
 
     shard: Annotated[Count, about("Documents a file.")] = 256
     shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
-    batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = (
-        BATCH
-    )
+    batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
 
 
 @dataclass(frozen=True)

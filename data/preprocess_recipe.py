@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from discsum.constants import SHIPPED_PARSER, UNITS, VECTORS
+from discsum.constants import PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.shard_sizes import DOCUMENTS
 from discsum.data.shard_sizes import UNITS as SHARD_UNITS
 from discsum.errors import WeightsError
@@ -49,6 +49,8 @@ class PreprocessRecipe(Checked):
     shard_unit: Annotated[
         str, one_of(SHARD_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
     ] = DOCUMENTS
+    precision: Annotated[str, one_of(PRECISIONS, "What the parser's encoder multiplies in.")] = "fp32"
+    batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
 
     def problems(self) -> list[str]:
         """Return what is wrong with fields that do not fit together."""
@@ -66,10 +68,10 @@ class PreprocessRecipe(Checked):
         return problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; `tree` and `shard_unit` only where folders of old would not do."""
-        fields = asdict(self)
-        usual = {"tree": True, "shard_unit": DOCUMENTS}
-        return {name: value for name, value in fields.items() if name not in usual or value != usual[name]}
+        """Return the fields as a dictionary; those that folders of old do not have only where they are not as there."""
+        later = ("tree", "shard_unit", "precision", "batch_size")
+        usual = {one.name: one.default for one in fields(self) if one.name in later}
+        return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 
 def own_makers(parser: str) -> dict[str, str]:

@@ -17,9 +17,6 @@ from discsum.devices import check_device
 from discsum.errors import DiscsumError, InputError
 from discsum.recipes.fields import differences
 
-# Documents parsed together.
-BATCH = 8
-
 Entry = TypeVar("Entry")
 Made = TypeVar("Made")
 
@@ -94,9 +91,9 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         return f"{place}: expected the program and models of the run, found others ({changed})" if changed else ""
 
     @property
+    @abstractmethod
     def batch(self) -> int:
         """Documents that are processed together."""
-        return BATCH
 
     @abstractmethod
     def makers(self) -> dict[str, str]:

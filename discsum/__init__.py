@@ -56,6 +56,7 @@ def parse(
     parser: str = SHIPPED_PARSER,
     sentences: str = "model",
     device: str = "cpu",
+    precision: str = "fp32",
 ) -> Document:
     """Return the document of a text, with sentences, EDUs and discourse tree.
 
@@ -66,13 +67,17 @@ def parse(
         parser: Name or folder of a parser.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         device: Device of the parser: `cpu`, `cuda`, ...
+        precision: What its encoder multiplies in: `fp32`, `bf16`, or `fp16`.
 
     Raises:
         TypeError: The text is no string.
         InputError: An option out of range.
         WeightsError: No such parser.
     """
-    return next(parse_many([text], ids=[id], input=input, parser=parser, sentences=sentences, device=device))
+    found = parse_many(
+        [text], ids=[id], input=input, parser=parser, sentences=sentences, device=device, precision=precision
+    )
+    return next(found)
 
 
 def parse_many(
@@ -84,10 +89,11 @@ def parse_many(
     parser: str = SHIPPED_PARSER,
     sentences: str = "model",
     device: str = "cpu",
+    precision: str = "fp32",
 ) -> Iterator[Document]:
     """Yield the document of each text, in order, `batch_size` texts encoded together; other options as in `parse`."""
     read = _read(texts, input)
-    loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device)
+    loaded: Parser = import_module("discsum.parsers.loading").load_parser(parser, device, precision)
     return loaded.parse_many(read, batch_size=batch_size, sentences=sentences, ids=ids)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -23,6 +24,16 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield the items in order; the next one is made in a thread while the caller works on the last."""
+    remaining, end = iter(items), object()
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        coming = thread.submit(next, remaining, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, remaining, end)
+            yield item  # type: ignore[misc]
 
 
 def failing_alone(work: Callable[[Sequence[T]], Sequence[R]], items: Sequence[T]) -> Iterator[R | DiscsumError]:

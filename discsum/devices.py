@@ -1,8 +1,16 @@
-"""The check of devices."""
+"""Devices: checks, and copies to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from discsum.constants import PRECISIONS
 from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+    from numpy.typing import NDArray
 
 
 def check_device(name: str) -> None:
@@ -26,3 +34,61 @@ def check_device(name: str) -> None:
         raise InputError(
             f"device (--device): expected a device that torch can use here, as cpu or cuda, got {name!r} ({reason})"
         ) from error
+
+
+def check_precision(name: str, device: str) -> None:
+    """Check that an encoder can multiply in a precision on a device that is here.
+
+    Raises:
+        InputError: No such precision, or one that the device has not.
+    """
+    if name not in PRECISIONS:
+        raise InputError(f"precision (--precision): expected one of {', '.join(PRECISIONS)}, got {name!r}")
+    if name == "fp32":
+        return
+    import torch
+
+    kind, reason = getattr(torch, PRECISIONS[name]), ""
+    if device.startswith("cuda") and kind is torch.bfloat16:
+        with torch.cuda.device(device):
+            # Older GPUs have it by a detour only, which is slower than single precision.
+            reason = "" if torch.cuda.is_bf16_supported(including_emulation=False) else "this GPU has no bfloat16"
+    if not reason:
+        try:
+            values = torch.ones(1, 2, 8, 8, device=device, dtype=kind)
+            torch.nn.functional.scaled_dot_product_attention(values, values, values @ values).sum().item()
+        except (RuntimeError, NotImplementedError, TypeError) as error:
+            reason = str(error).splitlines()[0]
+    if reason:
+        raise InputError(
+            f"precision (--precision): expected one that {device} computes in, as fp32, got {name} ({reason})"
+        )
+
+
+def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Return an array as a tensor on a device; a GPU goes on with its work while it is copied there."""
+    import torch
+
+    tensor = torch.from_numpy(array)
+    if device.type == "cpu":
+        return tensor
+    # A GPU copies from pinned memory without waiting for what it is doing.
+    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
+
+
+def from_device(values: torch.Tensor) -> Callable[[], NDArray[Any]]:
+    """Begin to copy values from a device; what is returned waits for them, but not for work that a GPU got since."""
+    import torch
+
+    if values.device.type != "cuda":
+        return lambda: values.cpu().numpy()
+    copied = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+    copied.copy_(values, non_blocking=True)
+    done = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    done.record(torch.cuda.current_stream(values.device))
+
+    def wait() -> NDArray[Any]:
+        done.synchronize()
+        return copied.numpy()
+
+    return wait

@@ -183,19 +183,22 @@ def _check(edus: int, nodes: tuple[Node, ...]) -> None:
         first, last = expected.pop() if expected else (-1, -1)
         if (node.first, node.last) != (first, last):
             raise TreeError(f"node {position} {node}: expected the next node in pre-order to cover EDUs {first}-{last}")
-        _check_fields(f"node {position} {node}", node)
+        if fault := _fault(node):
+            raise TreeError(f"node {position} {node}: expected {fault}")
         if node.split + 1 < node.last:
             expected.append((node.split + 1, node.last))
         if node.first < node.split:
             expected.append((node.first, node.split))
 
 
-def _check_fields(name: str, node: Node) -> None:
+def _fault(node: Node) -> str:
+    """Return what is expected of a node but not so; empty if nothing is wrong with it."""
     if not node.first <= node.split < node.last:
-        raise TreeError(f"{name}: expected a split in {node.first}..{node.last - 1}, got {node.split}")
+        return f"a split in {node.first}..{node.last - 1}, got {node.split}"
     if node.nuclearity not in NUCLEARITIES:
-        raise TreeError(f"{name}: expected nuclearity {', '.join(NUCLEARITIES)}, got {node.nuclearity!r}")
+        return f"nuclearity {', '.join(NUCLEARITIES)}, got {node.nuclearity!r}"
     if not isinstance(node.relation, str) or not node.relation:
-        raise TreeError(f"{name}: expected the name of a relation, got {node.relation!r}")
+        return f"the name of a relation, got {node.relation!r}"
     if not 0.0 <= node.probability <= 1.0:
-        raise TreeError(f"{name}: expected a probability in [0, 1], got {node.probability}")
+        return f"a probability in [0, 1], got {node.probability}"
+    return ""

@@ -9,39 +9,68 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import embedding_bag, gelu
+from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence, pad_sequence
 
+from discsum.parsers.budgets import budget_of, joined, padded_groups
 from discsum.parsers.long_lstm import STEPS, run_in_pieces
 from discsum.parsers.subwords import Subwords, cut_windows
 
 
 @dataclass(frozen=True)
 class EDULayout:
-    """Positions, layout and words of a document's EDUs, or of some that follow each other.
+    """Positions, layout and words of the EDUs of some documents, or of some EDUs that follow each other; on the CPU.
 
     Attributes:
         starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
         ends: `(edus,)` the subword after each EDU's last.
-        openings: `(edus + 1,)` of each EDU and of what follows the last one: 0 inside a sentence, 1 at its start, 2 at
-            the start of a line, 3 of a paragraph or at the text's end.
+        openings: `(edus,)`: 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
+        closings: `(edus,)` the same of what follows each EDU; 3 at a text's end.
         bags: `(edus, width)` result of `lexical_bags`, for networks with cohesion.
     """
 
     starts: Tensor
     ends: Tensor
     openings: Tensor
+    closings: Tensor
     bags: Tensor | None = None
+
+    @classmethod
+    def of(
+        cls,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        openings: NDArray[np.int64],
+        bags: NDArray[np.float32] | None = None,
+    ) -> EDULayout:
+        """Return the layout of EDUs; `openings` `(edus + 1,)` are theirs and that of what follows the last one."""
+        kinds = torch.from_numpy(openings)
+        words = None if bags is None else torch.from_numpy(bags)
+        return cls(torch.from_numpy(starts), torch.from_numpy(ends), kinds[:-1], kinds[1:], words)
+
+    @classmethod
+    def joined(cls, layouts: Sequence[EDULayout], subwords: Sequence[int]) -> EDULayout:
+        """Return the layout of EDUs of several documents, whose vectors of so many subwords each are joined too."""
+        if len(layouts) == 1:
+            return layouts[0]
+        before = np.cumsum([0, *subwords])[:-1].tolist()
+        starts, ends = (
+            torch.cat([getattr(layout, name) + offset for layout, offset in zip(layouts, before, strict=True)])
+            for name in ("starts", "ends")
+        )
+        openings, closings = (torch.cat([getattr(own, name) for own in layouts]) for name in ("openings", "closings"))
+        bags = [layout.bags for layout in layouts if layout.bags is not None]
+        return cls(starts, ends, openings, closings, torch.cat(bags) if bags else None)
 
 
 OPENS_PARAGRAPH = 3
 
 
 def opening_kinds(subwords: Subwords, opens: NDArray[np.bool_], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `EDULayout.openings` of EDUs that begin at `starts`; `opens` tells which subwords begin a sentence."""
+    """Return the openings of EDUs that begin at `starts`; `opens` tells which subwords begin a sentence."""
     return np.where(opens[starts], np.maximum(subwords.gaps[starts], 1), 0)
 
 
-# EDUs pooled at once, which bounds memory.
-PIECE = 128
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
 
 
@@ -83,49 +112,78 @@ class EDUEncoder(nn.Module):
 
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
-        # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
-        return [self.in_context(self.pool(*document)) for document in zip(vectors, layouts, strict=True)]
+        counts = [len(layout.starts) for layout in layouts]
+        layout = EDULayout.joined(layouts, [len(own) for own in vectors])
+        return [*torch.split(self.in_context(self.pool(joined(vectors), layout), counts), counts)]
 
-    def in_context(self, pooled: Tensor) -> Tensor:
-        """Return `(edus, hidden)`: states of a document's EDUs from their pooled vectors `(edus, hidden)`."""
-        context = run_in_pieces(self.context, pooled)
+    def in_context(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
+        """Return `(edus, hidden)`: states of EDUs from their pooled vectors `(edus, hidden)`.
+
+        Args:
+            pooled: Of the EDUs of some documents, one after the other.
+            counts: How many EDUs each document has.
+        """
+        context = self._across(pooled, counts)
         # Without gradients states take the place of what they are made of.
         states = torch.empty_like(context) if torch.is_grad_enabled() else context
         for start in range(0, len(pooled), STEPS):
             steps = slice(start, start + STEPS)
             states[steps] = self.norm(pooled[steps] + self.dropout(context[steps]))
-        if not self.transformer:
-            return states
-        parts = []
-        for run in cut_windows([len(states)], SPAN, SHARED):
-            found = states[run.start : run.end][None]
+        return self._attended(states, counts) if self.transformer else states
+
+    def _across(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
+        """Return `(edus, hidden)` of the LSTM, documents of similar lengths together."""
+        documents: list[Tensor] = [*torch.split(pooled, [*counts])]
+        for group in padded_groups(counts, budget_of(pooled.device).edus):
+            if len(group) == 1:
+                documents[group[0]] = run_in_pieces(self.context, documents[group[0]])
+                continue
+            packed = pack_sequence([documents[index] for index in reversed(group)])
+            # (documents, longest, hidden)
+            found, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
+            for index, states in zip(reversed(group), found, strict=True):
+                documents[index] = states[: counts[index]]
+        return joined(documents)
+
+    def _attended(self, states: Tensor, counts: Sequence[int]) -> Tensor:
+        """Return `(edus, hidden)` of the Transformer, runs of similar lengths together."""
+        runs, starts = cut_windows(counts, SPAN, SHARED), np.cumsum([0, *counts]).tolist()
+        found: dict[int, Tensor] = {}
+        sizes = [run.end - run.start for run in runs]
+        for group in padded_groups(sizes, budget_of(states.device).edus):
+            some = [states[starts[runs[index].document] :][runs[index].start : runs[index].end] for index in group]
+            # (runs, longest, hidden)
+            batch = pad_sequence(some, batch_first=True)
+            lengths = torch.tensor([sizes[index] for index in group])
+            padding = torch.arange(batch.shape[1]) >= lengths[:, None]
+            mask = padding.to(states.device, non_blocking=True) if padding.any() else None
             for layer in self.transformer:
-                found = layer(found)
-            parts.append(found[0, run.keep_start - run.start : run.keep_end - run.start])
-        return torch.cat(parts) if parts else states
+                batch = layer(batch, src_key_padding_mask=mask)
+            for row, index in enumerate(group):
+                run = runs[index]
+                found[index] = batch[row, run.keep_start - run.start : run.keep_end - run.start]
+        return torch.cat([found[index] for index in range(len(runs))]) if runs else states
 
     def pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
         """Return `(edus, hidden)`: a vector for each EDU from its own subwords, of `vectors` `(subwords, width)`."""
         starts, ends, count = layout.starts, layout.ends, len(layout.starts)
         sizes = ends - starts
-        owner = torch.repeat_interleave(torch.arange(count, device=vectors.device), sizes)
         # Subwords of all EDUs in order; a shared subword once for each of its EDUs.
-        index = torch.arange(len(owner), device=vectors.device) - (sizes.cumsum(0) - sizes - starts)[owner]
-        # Attention within each EDU; one shift for all keeps the exponentials finite.
+        first, owner = sizes.cumsum(0) - sizes, torch.repeat_interleave(torch.arange(count), sizes)
+        index = torch.arange(len(owner)) - (first - starts)[owner]
+        first, owner, index, starts, ends, openings, closings, sizes = (
+            part.to(vectors.device, non_blocking=True)
+            for part in (first, owner, index, starts, ends, layout.openings, layout.closings, sizes)
+        )
+        # Attention within each EDU.
         scores = self.attention(vectors).squeeze(-1)[index]
-        weights = torch.exp(scores - scores.max().detach()).clamp_min(1e-12)
-        weights = weights / vectors.new_zeros(count).index_add(0, owner, weights)[owner]
-        means: list[Tensor] = []
-        first = 0
-        for piece in torch.split(sizes, PIECE):
-            rows = slice(first, first + int(piece.sum()))
-            row = owner[rows] - len(means) * PIECE
-            products = vectors.index_select(0, index[rows]) * weights[rows, None]
-            means.append(vectors.new_zeros(len(piece), vectors.shape[1]).index_add(0, row, products))
-            first = rows.stop
-        mean = torch.cat(means)
+        largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
+        weights = torch.exp(scores - largest[owner])
+        # Sums of weighted vectors, without those of every subword in memory.
+        sums = embedding_bag(index, vectors, first, mode="sum", per_sample_weights=weights)
+        mean = sums / weights.new_zeros(count).index_add(0, owner, weights)[:, None]
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))
         lengths = self.length(torch.bucketize(sizes, self.get_buffer("buckets")))
-        states = states + self.opening(layout.openings[:-1]) + self.closing(layout.openings[1:]) + lengths
-        pooled: Tensor = self.dropout(self.pooled_norm(torch.nn.functional.gelu(states)))
+        states = states + self.opening(openings) + self.closing(closings) + lengths
+        pooled: Tensor = self.dropout(self.pooled_norm(gelu(states)))
         return pooled

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.constants import PRECISIONS
+from discsum.devices import to_device
+from discsum.parsers.budgets import budget_of, padded_groups
 from discsum.parsers.subwords import Subwords, Window, cut_windows
 
 # Windows that are encoded before their vectors are handed on, which bounds memory: about 50 MiB.
@@ -16,7 +20,12 @@ WINDOWS = 128
 
 
 class WindowEncoder(nn.Module):
-    """A Hugging Face encoder applied window by window: time and memory are linear in the text's length."""
+    """A Hugging Face encoder applied window by window: time and memory are linear in the text's length.
+
+    Attributes:
+        precision: What it multiplies in, one of `PRECISIONS`; sums, normalisations and the weights stay in single
+            precision. With `fp32` torch's own setting holds, as in training.
+    """
 
     def __init__(
         self,
@@ -24,7 +33,6 @@ class WindowEncoder(nn.Module):
         special: tuple[int, int, int],
         window: int = 256,
         overlap: int = 32,
-        windows_per_pass: int = 8,
     ) -> None:
         """Wrap `encoder`.
 
@@ -33,20 +41,24 @@ class WindowEncoder(nn.Module):
             special: Vocabulary indices of the tokens before and after a window, and of padding.
             window: Subwords per window, the two special ones included.
             overlap: Subwords that neighbouring windows share.
-            windows_per_pass: Windows per forward pass; on a CPU more take memory and save no time.
         """
         super().__init__()
         self.encoder = encoder
         self.special = special
         self.window = window
         self.overlap = overlap
-        self.windows_per_pass = windows_per_pass
+        self.precision = "fp32"
 
     @property
     def width(self) -> int:
         """Size of a vector."""
         config: Any = self.encoder.config
         return int(config.hidden_size)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.encoder.parameters()).device
 
     def forward(self, documents: Sequence[Subwords], shifts: Sequence[int] | None = None) -> list[Tensor]:
         """Return `(subwords, width)` for each document.
@@ -55,21 +67,23 @@ class WindowEncoder(nn.Module):
         """
         return self._states(documents, self._windows(documents, shifts), [(0, len(words)) for words in documents])
 
-    def stretches(self, documents: Sequence[Subwords]) -> Iterator[tuple[int, Tensor]]:
-        """Yield the vectors of `forward` in order, piece by piece: a document's index and `(subwords, width)`.
+    def stretches(self, documents: Sequence[Subwords]) -> Iterator[dict[int, Tensor]]:
+        """Yield the vectors of `forward` in order, stretch by stretch: `(subwords, width)` by a document's index.
 
-        At most `WINDOWS` windows are encoded together, so that a long text's vectors need not be in memory at once.
+        At most `WINDOWS` windows make a stretch, or one pass, so that a long text's vectors need not be in memory at
+        once.
         Documents that fit together come as one piece each, with the vectors of `forward` to the last bit.
         """
         windows = self._windows(documents, None)
-        for first in range(0, len(windows), WINDOWS):
-            some = windows[first : first + WINDOWS]
+        most = max(WINDOWS, budget_of(self.device).tokens // self.window)
+        for first in range(0, len(windows), most):
+            some = windows[first : first + most]
             bounds = [(0, 0)] * len(documents)
             for window in some:
                 start, end = bounds[window.document]
                 bounds[window.document] = (start if end else window.keep_start), window.keep_end
             found = self._states(documents, some, bounds)
-            yield from ((index, vectors) for index, vectors in enumerate(found) if len(vectors))
+            yield {index: vectors for index, vectors in enumerate(found) if len(vectors)}
 
     def _windows(self, documents: Sequence[Subwords], shifts: Sequence[int] | None) -> list[Window]:
         return cut_windows([len(words) for words in documents], self.window - 2, self.overlap, shifts)
@@ -78,12 +92,9 @@ class WindowEncoder(nn.Module):
         self, documents: Sequence[Subwords], windows: Sequence[Window], bounds: Sequence[tuple[int, int]]
     ) -> list[Tensor]:
         """Return the vectors that windows give of each document's subwords between its bounds."""
-        windows = sorted(windows, key=lambda window: window.end - window.start)
         # Filled window by window, so that the windows are not kept in addition to the result.
-        weights = next(self.encoder.parameters())
-        found = [weights.new_empty((end - start, self.width), dtype=torch.float32) for start, end in bounds]
-        for first in range(0, len(windows), self.windows_per_pass):
-            batch = windows[first : first + self.windows_per_pass]
+        found = [torch.empty(end - start, self.width, device=self.device) for start, end in bounds]
+        for batch in self._passes(windows):
             states = self._encode(documents, batch)
             for row, window in enumerate(batch):
                 # Row 0 of the states is the special token before the window.
@@ -96,17 +107,16 @@ class WindowEncoder(nn.Module):
         """Return `(units, width)`: the state of the token before each unit, each encoded in isolation."""
         size = self.window - 2
         windows = [Window(index, 0, min(len(unit), size), 0, 0) for index, unit in enumerate(units)]
-        states = next(self.encoder.parameters()).new_zeros((len(units), self.width))
-        batch: list[Window] = []
-        for window in [*sorted(windows, key=lambda window: window.end), None]:
-            # Units are short, so a pass is limited by subwords, to those of `windows_per_pass` windows.
-            full = window is None or (len(batch) + 1) * (window.end + 2) > self.windows_per_pass * self.window
-            if batch and full:
-                states[[unit.document for unit in batch]] = self._encode(units, batch)[:, 0]
-                batch = []
-            if window is not None:
-                batch.append(window)
+        states = torch.zeros(len(units), self.width, device=self.device)
+        for batch in self._passes(windows):
+            states[[unit.document for unit in batch]] = self._encode(units, batch)[:, 0]
         return states
+
+    def _passes(self, windows: Sequence[Window]) -> Iterator[list[Window]]:
+        """Yield windows of similar lengths that are encoded together."""
+        sizes = [window.end - window.start + 2 for window in windows]
+        groups = padded_groups(sizes, budget_of(self.device).tokens)
+        yield from ([windows[index] for index in group] for group in groups)
 
     def _encode(self, documents: Sequence[Subwords], batch: Sequence[Window]) -> Tensor:
         before, after, padding = self.special
@@ -119,9 +129,10 @@ class WindowEncoder(nn.Module):
             ids[row, 1 : size + 1] = documents[window.document].ids[window.start : window.end]
             ids[row, size + 1] = after
             mask[row, : size + 2] = 1
-        device = next(self.encoder.parameters()).device
         # Without padding no mask is needed, and attention is faster without one.
-        attention = None if mask.all() else torch.from_numpy(mask).to(device)
-        output = self.encoder(input_ids=torch.from_numpy(ids).to(device), attention_mask=attention)
+        attention = None if mask.all() else to_device(mask, self.device)
+        kind = getattr(torch, PRECISIONS[self.precision])
+        with nullcontext() if self.precision == "fp32" else torch.autocast(self.device.type, dtype=kind):
+            output = self.encoder(input_ids=to_device(ids, self.device), attention_mask=attention)
         states: Tensor = output.last_hidden_state
         return states.float()

@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.devices import to_device
+from discsum.parsers.budgets import budget_of
 from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.relation_classes import GUM_CLASSES, RelationClasses
@@ -41,11 +43,11 @@ class LabelConfig:
 
 @dataclass(frozen=True)
 class LabelInputs:
-    """A document's EDUs as the label scorer reads them.
+    """The EDUs of one document, or of several that follow each other, as the label scorer reads them.
 
     Attributes:
         states: `(edus, hidden)`.
-        openings: `(edus + 1,)` as in `EDULayout`.
+        openings: `(edus,)` as in `EDULayout`.
         edges: `(edus, 2, edges)` projections of each EDU's first and last subword, for scorers that read them.
     """
 
@@ -111,20 +113,21 @@ class LabelScorer(nn.Module):
         """Return `(nodes, labels)` logits of each pass; the last are those to use.
 
         Args:
-            edus: The document's EDUs.
+            edus: The EDUs.
             nodes: `(nodes, 3)` first, last and split.
         """
         states = edus.states
         totals = RunningSums(states)
         # Some nodes at a time: what is made of each is six times as large as an EDU's state.
-        inner: Iterable[Tensor] = (self._inner(edus, totals, some) for some in torch.split(nodes, PIECE))
+        most = max(PIECE, budget_of(nodes.device).edus)
+        inner: Iterable[Tensor] = (self._inner(edus, totals, some) for some in torch.split(nodes, most))
         if not self.config.heads:
             return [torch.cat([self._logits(some) for some in inner])]
         inner = [*inner]
         first = torch.cat([self._logits(some) for some in inner])
         likely = self.get_buffer("nuclearity_of")[first.detach().argmax(dim=-1)]
-        heads = torch.from_numpy(child_heads(nodes.cpu().numpy(), likely.cpu().numpy())).to(nodes.device)
-        pairs = (self.heads(self.dropout(states[some].flatten(1))) for some in torch.split(heads, PIECE))
+        heads = to_device(child_heads(nodes.cpu().numpy(), likely.cpu().numpy()), nodes.device)
+        pairs = (self.heads(self.dropout(states[some].flatten(1))) for some in torch.split(heads, most))
         return [first, torch.cat([self._logits(some + pair) for some, pair in zip(inner, pairs, strict=True)])]
 
     def ends(self, vectors: Tensor) -> Tensor:
@@ -199,10 +202,11 @@ def choose(logits: Tensor, scorer: LabelScorer) -> Labelling:
     First the most probable nuclearity with relation class, then the best relation in it: a class
     split among several relations is not beaten by one that is not.
     """
-    log_probabilities = torch.log_softmax(logits.detach().float().cpu(), dim=-1)
-    class_of = scorer.get_buffer("class_of").cpu()
-    probabilities = torch.zeros(len(logits), len(scorer.classes)).index_add(1, class_of, log_probabilities.exp())
-    best = probabilities.argmax(dim=-1)
+    log_probabilities = torch.log_softmax(logits.detach().float(), dim=-1)
+    class_of = scorer.get_buffer("class_of")
+    probabilities = log_probabilities.new_zeros(len(logits), len(scorer.classes))
+    probabilities = probabilities.index_add(1, class_of, log_probabilities.exp())
+    chosen, best = probabilities.max(dim=-1)
     within = log_probabilities.masked_fill(class_of[None, :] != best[:, None], float("-inf"))
-    chosen = probabilities.gather(1, best[:, None]).squeeze(1).clamp(0.0, 1.0)
-    return Labelling(within.argmax(dim=-1).numpy(), chosen.double().numpy())
+    labels = within.argmax(dim=-1)
+    return Labelling(labels.cpu().numpy(), chosen.clamp(0.0, 1.0).double().cpu().numpy())

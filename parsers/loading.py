@@ -1,4 +1,4 @@
-"""The parsers in memory: each folder is loaded once per device and shared by commands and summarizers."""
+"""The parsers in memory: each folder is loaded once per device and precision and shared by commands and summarizers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from discsum.persistence import CONFIG, locate
 MOST = 2
 
 
-def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu") -> Parser:
+def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", precision: str = "fp32") -> Parser:
     """Return a shipped parser or the one in a folder; repeated calls return the same object.
 
     To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
 
     Raises:
-        InputError: A device that is not here.
+        InputError: A device that is not here, or cannot compute in that precision.
         WeightsError: A folder that is missing or damaged.
     """
     folder = locate(name_or_path).resolve()
     # The configuration has the checksums of the other files, so a folder that was written again is loaded again.
-    return _loaded(str(folder), sha256(folder / CONFIG), device)
+    return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
 
 
 @lru_cache(maxsize=MOST)
-def _loaded(folder: str, fingerprint: str, device: str) -> Parser:
-    return Parser.from_pretrained(folder, device=device)
+def _loaded(folder: str, fingerprint: str, device: str, precision: str) -> Parser:
+    return Parser.from_pretrained(folder, device=device, precision=precision)

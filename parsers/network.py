@@ -12,6 +12,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.devices import to_device
 from discsum.parsers.edu_vectors import HEADS, OPENS_PARAGRAPH, EDUEncoder, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelConfig, LabelInputs, LabelScorer
@@ -92,8 +93,8 @@ class ParserNetwork(nn.Module):
 
     def tag(self, vectors: Sequence[Tensor], documents: Sequence[Subwords]) -> list[Tensor]:
         """Return `(subwords, 3)` boundary logits for each document's subword vectors."""
-        gaps = [torch.from_numpy(document.gaps).to(self.device) for document in documents]
-        cases = [torch.from_numpy(document.cases).to(self.device) for document in documents]
+        gaps = [torch.from_numpy(document.gaps) for document in documents]
+        cases = [torch.from_numpy(document.cases) for document in documents]
         logits: list[Tensor] = self.tagger(vectors, gaps, cases)
         return logits
 
@@ -105,15 +106,16 @@ class ParserNetwork(nn.Module):
         opens = np.zeros(len(subwords), dtype=bool)
         opens[sentence_starts] = True
         openings = np.append(opening_kinds(subwords, opens, edu_starts), OPENS_PARAGRAPH)
-        bags = [lexical_bags(subwords.ids, edu_starts)] if self.config.cohesion else []
-        arrays = [edu_starts, ends, openings, *bags]
-        return EDULayout(*(torch.from_numpy(array).to(self.device) for array in arrays))
+        bags = lexical_bags(subwords.ids, edu_starts) if self.config.cohesion else None
+        return EDULayout.of(edu_starts, ends, openings, bags)
 
     def edges(self, vectors: Tensor, layout: EDULayout) -> Tensor | None:
         """Return `LabelInputs.edges` from subword vectors `(subwords, width)`; None if labels do not read them."""
         if not self.config.label_edges:
             return None
-        return self.labels.ends(torch.stack([vectors[layout.starts], vectors[layout.ends - 1]], dim=1))
+        ends = torch.stack([layout.starts, layout.ends - 1], dim=1)
+        # (edus, 2, width)
+        return self.labels.ends(vectors[ends.to(vectors.device, non_blocking=True)])
 
     def label(self, states: Tensor, layout: EDULayout, edges: Tensor | None, nodes: NDArray[np.int64]) -> list[Tensor]:
         """Return `(nodes, labels)` logits of each pass of the label scorer, the last being those to use.
@@ -125,6 +127,6 @@ class ParserNetwork(nn.Module):
             nodes: `(nodes, 3)` first, last and split.
         """
         found: list[Tensor] = self.labels(
-            LabelInputs(states, layout.openings, edges), torch.from_numpy(nodes).to(self.device)
+            LabelInputs(states, layout.openings.to(self.device), edges), to_device(nodes, self.device)
         )
         return found

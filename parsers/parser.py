@@ -5,28 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import batches
+from discsum.batches import ahead, batches
 from discsum.constants import SHIPPED_PARSER
-from discsum.devices import check_device
+from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputWarning
-from discsum.parsers.edu_vectors import EDULayout
-from discsum.parsers.labels import choose
+from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, STATES, Reading, kept, read
 from discsum.parsers.segmenter import split_sentences
-from discsum.parsers.structure import Bracketing, design
 from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.trees import Nodes, grow
 from discsum.text_checks import ENGLISH, doubts
-from discsum.tree import Node, RSTTree
+from discsum.tree import RSTTree
 
 Spans = Sequence[Span]
 
@@ -45,6 +43,15 @@ class Encoded:
     document: Document
     subwords: Subwords
     vectors: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class _Decoded:
+    """What the network found in a text: its units, the vectors that are kept, and nodes if it has several EDUs."""
+
+    reading: Reading
+    vectors: Mapping[str, Tensor]
+    nodes: Nodes | None
 
 
 class Parser:
@@ -67,17 +74,26 @@ class Parser:
         self.name, self.fingerprint, self.language = name, fingerprint, language
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str = "cpu") -> Parser:
+    def from_pretrained(
+        cls, name_or_path: str | Path = SHIPPED_PARSER, *, device: str = "cpu", precision: str = "fp32"
+    ) -> Parser:
         """Return the shipped parser, or the one in a folder that training or `save_pretrained` wrote.
 
+        Args:
+            name_or_path: Name or folder of a parser.
+            device: Where it computes: `cpu`, `cuda`, ...
+            precision: What its encoder multiplies in: `fp32`, `bf16` or `fp16`. All else stays in single precision.
+
         Raises:
-            InputError: A device that is not here.
+            InputError: A device that is not here, or cannot compute in that precision.
             WeightsError: A folder that is missing or damaged.
         """
         from discsum.parsers.pretrained import load
 
         check_device(device)
+        check_precision(precision, device)
         loaded = load(name_or_path)
+        loaded.network.encoder.precision = precision
         return cls(loaded.network.to(device), loaded.tokenizer, loaded.name, loaded.fingerprint, loaded.language)
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
@@ -119,7 +135,6 @@ class Parser:
             for encoded in self.encode(batch, sentences=sentences, ids=batch_ids):
                 yield encoded.document
 
-    @torch.inference_mode()
     def encode(
         self,
         texts: Sequence[str],
@@ -138,16 +153,23 @@ class Parser:
             ids: Their names.
             keep: Which vectors are kept: `sentence`, `edu`, `STATES`, `SUBWORDS`.
         """
-        readings = self._read(texts, sentences, edus, {*keep, STATES})
-        documents = self._documents(texts, readings, ids)
-        return [self._built(*of, keep) for of in zip(documents, readings, strict=True)]
+        names = ids if ids is not None else [""] * len(texts)
+        budget = budget_of(self.network.device)
+        groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
+        # While a GPU computes, the next texts are cut into subwords, and the documents of the last ones are built.
+        overlapping = ahead if budget.overlap else iter
+        decoded = overlapping(self._decoded(group, keep) for group in overlapping(groups))
+        return [self._built(*of) for of in zip(texts, names, chain.from_iterable(decoded), strict=True)]
 
     @torch.inference_mode()
     def segment(
         self, texts: Sequence[str], *, sentences: str = "model", ids: Sequence[str] | None = None
     ) -> list[Document]:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
-        return self._documents(texts, self._read(texts, sentences, None, ()), ids)
+        readings = [*self._begun(texts, sentences, None, ())]
+        read(self.network, self.network.encoder, readings)
+        names = ids if ids is not None else [""] * len(texts)
+        return [self._document(*of) for of in zip(texts, names, readings, strict=True)]
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
@@ -163,17 +185,17 @@ class Parser:
             )
             for document in documents
         ]
-        read(self.network.encoder, readings)
+        read(self.network, self.network.encoder, readings)
+        vectors = kept(self.network, readings, keep)
         return [
-            Encoded(document, reading.words, kept(self.network, reading, keep))
-            for document, reading in zip(documents, readings, strict=True)
+            Encoded(document, reading.words, own)
+            for document, reading, own in zip(documents, readings, vectors, strict=True)
         ]
 
-    def _read(
+    def _begun(
         self, texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None, keep: Collection[str]
-    ) -> list[Reading]:
-        """Return the texts read to their ends."""
-        readings = []
+    ) -> Iterator[Reading]:
+        """Yield the texts cut into subwords, before anything is read."""
         for text, given in zip(texts, edus if edus is not None else [None] * len(texts), strict=True):
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
@@ -183,19 +205,11 @@ class Parser:
                 known = split_sentences(text, sentences)
             if len(words):
                 _check(text, known, given)
-            readings.append(Reading(self.network, text, words, known, given, keep))
-        read(self.network.encoder, readings)
-        return readings
+            yield Reading(self.network, text, words, known, given, keep)
 
-    def _documents(
-        self, texts: Sequence[str], readings: Sequence[Reading], ids: Sequence[str] | None
-    ) -> list[Document]:
-        """Return the documents of texts that have been read, without trees."""
-        names = ids if ids is not None else [""] * len(texts)
-        return [
-            self.checked(Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, name, self.name))
-            for text, reading, name in zip(texts, readings, names, strict=True)
-        ]
+    def _document(self, text: str, id: str, reading: Reading) -> Document:
+        """Return the document of a text that has been read, without a tree."""
+        return self.checked(Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, id, self.name))
 
     def checked(self, document: Document) -> Document:
         """Return the document with what should be doubted of it, and warn of that."""
@@ -205,33 +219,43 @@ class Parser:
         new = [doubt for doubt in found if doubt not in document.warnings]
         return replace(document, warnings=(*document.warnings, *new)) if new else document
 
-    def _built(self, document: Document, reading: Reading, keep: Collection[str]) -> Encoded:
-        """Return a document that has been read with its tree, if it has EDUs, and the vectors that are kept."""
-        network, edus = self.network, len(document.edus)
-        tree = RSTTree(1) if edus == 1 else None
-        edges = reading.taken(EDGES) if network.config.label_edges else None
-        vectors = kept(network, reading, {*keep, STATES} if edus > 1 else keep)
-        if edus > 1:
-            states = vectors[STATES] if STATES in keep else vectors.pop(STATES)
-            layout = network.layout(reading.words, reading.edus.starts, reading.sentences.starts)
-            bracketing = design(network.config.design).decode(network.splits(states, layout))
-            # Labels do not depend on bags, which leave memory.
-            layout = replace(layout, bags=None)
-            tree = self._label(states, layout, edges, bracketing)
-        return Encoded(document if tree is None else replace(document, tree=tree), reading.words, vectors)
+    @torch.inference_mode()
+    def _decoded(self, readings: Sequence[Reading], keep: Collection[str]) -> list[_Decoded]:
+        """Return what the network finds in texts: all work on the device."""
+        network = self.network
+        read(network, network.encoder, readings)
+        edges = [reading.taken(EDGES) for reading in readings] if network.config.label_edges else []
+        vectors = kept(network, readings, {*keep, STATES})
+        states = [own[STATES] if STATES in keep else own.pop(STATES) for own in vectors]
+        several = [index for index, own in enumerate(states) if len(own) > 1]
+        nodes: list[Nodes | None] = [None] * len(readings)
+        if several:
+            own = [readings[index] for index in several], [states[index] for index in several]
+            grown = grow(network, *own, [edges[index] for index in several] if edges else [])
+            for index, found in zip(several, grown, strict=True):
+                nodes[index] = found
+        return [_Decoded(*of) for of in zip(readings, vectors, nodes, strict=True)]
 
-    def _label(self, states: Tensor, layout: EDULayout, edges: Tensor | None, bracketing: Bracketing) -> RSTTree:
-        scorer = self.network.labels
-        chosen = choose(self.network.label(states, layout, edges, bracketing.nodes)[-1], scorer)
-        probabilities = np.round(bracketing.probabilities * chosen.probabilities, 4)
-        rows = zip(bracketing.nodes.tolist(), chosen.labels.tolist(), probabilities.tolist(), strict=True)
-        return RSTTree.from_unordered(
-            len(states),
-            [
-                Node(first, last, split, scorer.labels[label][0], scorer.labels[label][1], probability)
-                for (first, last, split), label, probability in rows
-            ],
-        )
+    def _built(self, text: str, id: str, decoded: _Decoded) -> Encoded:
+        document, nodes = self._document(text, id, decoded.reading), decoded.nodes
+        if document.edus:
+            tree = RSTTree(1) if nodes is None else nodes.tree(self.network.labels.labels)
+            document = replace(document, tree=tree)
+        return Encoded(document, decoded.reading.words, decoded.vectors)
+
+
+def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
+    """Yield readings in order, as many together as have at most so many subwords, or one that has more."""
+    group: list[Reading] = []
+    room = most
+    for reading in readings:
+        if group and len(reading.words) > room:
+            yield group
+            group, room = [], most
+        group.append(reading)
+        room -= len(reading.words)
+    if group:
+        yield group
 
 
 def _check(text: str, sentences: Spans | None, edus: Spans | None) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
-from discsum.constants import UNITS
+from discsum.devices import from_device, to_device
 from discsum.document import Span
 from discsum.layout import Layout
-from discsum.parsers import segmenter
+from discsum.parsers.budgets import budget_of, joined
 from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.gathered import Gathered
@@ -72,40 +73,32 @@ class Reading:
         self._held, self._first, self._read = torch.zeros(0, network.encoder.width, device=network.device), 0, 0
 
     def add(self, vectors: Tensor) -> None:
-        """Go on with the next vectors `(subwords, width)`."""
+        """Take the next vectors `(subwords, width)`."""
         if SUBWORDS in self._keep:
             self.vectors[SUBWORDS].add(vectors)
         self._held = torch.cat([self._held, vectors]) if len(self._held) else vectors
-        reached, tagger = self._first + len(self._held), self._network.tagger
         if not (self.sentences.found or self.edus.found):
-            self._read = reached
-            self.sentences.go_on(reached)
-            self.edus.go_on(reached)
-        else:
-            ahead = segmenter.PIECE + tagger.reach
-            while self._read < len(self.words) and (reached == len(self.words) or self._read + ahead <= reached):
-                self._tag()
-        self._pool()
-        needed = [self._read - tagger.reach]
-        needed += [self.edus.following] if STATES in self._keep or "edu" in self._keep else []
-        needed += [self.sentences.following] if "sentence" in self._keep else []
-        first = max(self._first, min(needed)) if self._read < len(self.words) else len(self.words)
-        # A copy, so that the other vectors leave memory.
-        self._held, self._first = self._held[first - self._first :].clone(), first
+            self._read = self._first + len(self._held)
+            self.sentences.go_on(self._read)
+            self.edus.go_on(self._read)
 
-    def taken(self, name: str) -> Tensor:
-        """Return what is kept under a name, row by row; it is no longer kept here."""
-        width = self._network.config.hidden if name == STATES else self._network.encoder.width
-        return self.vectors.pop(name).whole(width).to(self._held.device)
+    @property
+    def untagged(self) -> range:
+        """The subwords that can be tagged: those that no unit has been looked for in, with their context."""
+        reached = self._first + len(self._held)
+        return range(self._read, reached if reached == len(self.words) else reached - self._network.tagger.reach)
 
-    def _tag(self) -> None:
-        """Find the units that begin in the next piece of the text."""
+    def context(self) -> tuple[Tensor, Tensor, Tensor, int]:
+        """Return vectors, gaps and cases of the untagged subwords with their context, and how many are before them."""
+        before = min(self._network.tagger.reach, self._read - self._first)
+        rows = slice(self._read - before, self._first + len(self._held))
+        gaps, cases = (torch.from_numpy(array[rows]) for array in (self.words.gaps, self.words.cases))
+        return self._held[self._read - before - self._first :], gaps, cases, before
+
+    def divide(self, of_edus: NDArray[np.float32], of_sentences: NDArray[np.float32]) -> None:
+        """Find the units that begin in the untagged subwords, from the probabilities that EDUs and sentences do."""
         words, config, first = self.words, self._network.config, self._read
-        seen = slice(self._first, self._first + len(self._held))
-        gaps, cases = (torch.from_numpy(array[seen]).to(self._held.device) for array in (words.gaps, words.cases))
-        logits = self._network.tagger.piece(self._held, gaps, cases, first - self._first)
-        of_edus, of_sentences = boundary_probabilities(logits)
-        self._read = after = first + len(logits)
+        self._read = after = first + len(of_edus)
         if self.sentences.found:
             begins = starts_from(of_sentences, words, config.sentence_threshold, self._forced, first)
             offsets = _offsets(words, begins)
@@ -123,42 +116,117 @@ class Reading:
         else:
             self.edus.go_on(after)
 
-    def _pool(self) -> None:
-        """Keep what is made of the units that have ended since the last time."""
-        for name, units in (("sentence", self.sentences), ("edu", self.edus), (STATES, self.edus)):
-            if name in self._keep and len(units.spans) > self._pooled[name]:
-                done, self._pooled[name] = self._pooled[name], len(units.spans)
-                if name in UNITS:
-                    starts = self.words.starts[self._first : self._first + len(self._held)]
-                    self.vectors[name].add(pool(self._held, starts, units.spans[done:]))
-                else:
-                    layout = self._layout(done, len(units.spans))
-                    self.vectors[name].add(self._network.edus.pool(self._held, layout))
-                    edges = self._network.edges(self._held, layout)
-                    if edges is not None:
-                        self.vectors[EDGES].add(edges)
+    def pool(self) -> None:
+        """Keep the means of the units that have ended since the last time."""
+        for name, units in (("sentence", self.sentences), ("edu", self.edus)):
+            spans = units.spans[self._pooled[name] :]
+            if name in self._keep and spans:
+                self._pooled[name] += len(spans)
+                starts = self.words.starts[self._first : self._first + len(self._held)]
+                self.vectors[name].add(pool(self._held, starts, spans))
 
-    def _layout(self, first: int, after: int) -> EDULayout:
-        """Return the layout of some EDUs relative to the vectors that are held."""
+    def ended(self) -> tuple[Tensor, EDULayout] | None:
+        """Return the vectors that are held and the layout in them of EDUs that have ended since the last time, if any.
+
+        None if no states of EDUs are kept.
+        """
+        first, after = self._pooled[STATES], len(self.edus.spans)
+        if STATES not in self._keep or first == after:
+            return None
+        self._pooled[STATES] = after
         starts, following = self.edus.starts[first:after], self.edus.following
         ends = np.maximum(np.append(starts[1:], following), starts + 1)
         openings = opening_kinds(self.words, self._opens, np.append(starts, min(following, len(self.words) - 1)))
         openings[-1] = OPENS_PARAGRAPH if following == len(self.words) else openings[-1]
-        arrays = starts - self._first, ends - self._first, openings
-        return EDULayout(*(torch.from_numpy(array).to(self._held.device) for array in arrays))
+        return self._held, EDULayout.of(starts - self._first, ends - self._first, openings)
+
+    def forget(self) -> None:
+        """Let the vectors go that are not needed any more."""
+        needed = [self._read - self._network.tagger.reach]
+        needed += [self.edus.following] if STATES in self._keep or "edu" in self._keep else []
+        needed += [self.sentences.following] if "sentence" in self._keep else []
+        first = max(self._first, min(needed)) if self._read < len(self.words) else len(self.words)
+        # A copy, so that the other vectors leave memory.
+        self._held, self._first = self._held[first - self._first :].clone(), first
+
+    def taken(self, name: str) -> Tensor:
+        """Return what is kept under a name, row by row; it is no longer kept here."""
+        width = self._network.config.hidden if name == STATES else self._network.encoder.width
+        return self.vectors.pop(name).whole(width).to(self._held.device)
 
 
-def read(windows: WindowEncoder, readings: Sequence[Reading]) -> None:
-    """Read texts from beginning to end with the vectors of an encoder."""
-    for index, vectors in windows.stretches([reading.words for reading in readings]):
-        readings[index].add(vectors)
+def read(network: ParserNetwork, windows: WindowEncoder, readings: Sequence[Reading]) -> None:
+    """Read texts from beginning to end with the vectors of an encoder; `network` finds units and pools EDUs."""
+    overlap, begun = budget_of(windows.device).overlap, list[_Stretch]()
+    for vectors in windows.stretches([reading.words for reading in readings]):
+        # A GPU has this stretch to encode while units are found in the one before.
+        for stretch in begun:
+            stretch.finish()
+        begun = [_Stretch(network, {readings[index]: own for index, own in vectors.items()})]
+        if not overlap:
+            begun.pop().finish()
+    for stretch in begun:
+        stretch.finish()
 
 
-def kept(network: ParserNetwork, reading: Reading, names: Collection[str]) -> dict[str, Tensor]:
-    """Return what a text that has been read keeps, by name; under `STATES` are the states of its EDUs."""
-    found = {name: reading.taken(name) for name in names}
-    if found.get(STATES) is not None and len(found[STATES]):
-        found[STATES] = network.edus.in_context(found.pop(STATES))
+class _Stretch:
+    """What comes next of several texts, which is tagged and pooled together."""
+
+    def __init__(self, network: ParserNetwork, vectors: Mapping[Reading, Tensor]) -> None:
+        """Take vectors `(subwords, width)` of each text, and begin to tag them."""
+        for reading, own in vectors.items():
+            reading.add(own)
+        self._network, self._readings = network, [*vectors]
+        self._tagged = [reading for reading in vectors if reading.untagged]
+        self._sizes = [len(reading.untagged) for reading in self._tagged]
+        if self._tagged:
+            *parts, before = zip(*(reading.context() for reading in self._tagged), strict=True)
+            logits = network.tagger(*parts)
+            tags = zip(logits, before, self._sizes, strict=True)
+            # One copy from the device for all texts.
+            chances = boundary_probabilities(joined([own[skipped : skipped + size] for own, skipped, size in tags]))
+            self._chances = from_device(chances)
+
+    def finish(self) -> None:
+        """Find units, and keep what is made of those that have ended."""
+        if self._tagged:
+            ends = np.cumsum(self._sizes)[:-1]
+            found = (np.split(chances, ends) for chances in self._chances())
+            for reading, of_edus, of_sentences in zip(self._tagged, *found, strict=True):
+                reading.divide(of_edus, of_sentences)
+        _pool(self._network, self._readings)
+        for reading in self._readings:
+            reading.forget()
+
+
+def _pool(network: ParserNetwork, readings: Sequence[Reading]) -> None:
+    """Keep what is made of the units that have ended in several texts, whose EDUs are pooled together."""
+    for reading in readings:
+        reading.pool()
+    ended = [(reading, found) for reading in readings if (found := reading.ended()) is not None]
+    if not ended:
+        return
+    held, layouts = zip(*(found for _, found in ended), strict=True)
+    layout = EDULayout.joined(layouts, [len(own) for own in held])
+    vectors, counts = joined(held), [len(own.starts) for own in layouts]
+    states, edges = network.edus.pool(vectors, layout), network.edges(vectors, layout)
+    for (reading, _), own in zip(ended, torch.split(states, counts), strict=True):
+        reading.vectors[STATES].add(own)
+    if edges is not None:
+        for (reading, _), own in zip(ended, torch.split(edges, counts), strict=True):
+            reading.vectors[EDGES].add(own)
+
+
+def kept(network: ParserNetwork, readings: Sequence[Reading], names: Collection[str]) -> list[dict[str, Tensor]]:
+    """Return what texts that have been read keep, by name; under `STATES` are the states of their EDUs."""
+    found = [{name: reading.taken(name) for name in names} for reading in readings]
+    with_states = [vectors for vectors in found if len(vectors.get(STATES, ()))]
+    if with_states:
+        pooled = [vectors.pop(STATES) for vectors in with_states]
+        counts = [len(own) for own in pooled]
+        states = network.edus.in_context(joined(pooled), counts)
+        for vectors, own in zip(with_states, torch.split(states, counts), strict=True):
+            vectors[STATES] = own
     return found
 
 
@@ -176,10 +244,9 @@ def pool(vectors: Tensor, starts: NDArray[np.int64], spans: Sequence[Span]) -> T
         spans: Units in the stretch, in order; one without a subword gets zeros.
     """
     bounds = np.array([(span.start, span.end) for span in spans], dtype=np.int64).reshape(-1, 2)
-    first, after = torch.from_numpy(np.searchsorted(starts, bounds.T)).to(vectors.device)
-    owner = torch.repeat_interleave(torch.arange(len(spans), device=vectors.device), after - first)
+    first, after = np.searchsorted(starts, bounds.T)
     # Units tile the text, so the subwords of all units are one stretch.
     inside = vectors[first[0] : after[-1]] if len(spans) else vectors[:0]
-    sums = vectors.new_zeros(len(spans), vectors.shape[1]).index_add(0, owner, inside)
-    means: Tensor = sums / (after - first).clamp_min(1)[:, None]
+    offsets = to_device(first - first[0] if len(spans) else first, vectors.device)
+    means: Tensor = embedding_bag(torch.arange(len(inside), device=vectors.device), inside, offsets, mode="mean")
     return means

@@ -7,7 +7,9 @@ from torch import Tensor
 
 # Rows that are worked on at once, which bounds memory.
 PIECE = 1024
-# A sum is kept for every so many rows; those between are made from it where they are asked for.
+# Rows up to which every sum is kept.
+FEW = 4096
+# Of more rows a sum is kept for every so many; those between are made from it where they are asked for.
 BLOCK = 8
 
 
@@ -20,12 +22,13 @@ class RunningSums:
     def __init__(self, rows: Tensor, scale: float = 1.0) -> None:
         """Sum up `rows` `(rows, width)`, times `scale`."""
         self._rows, self._scale = rows, scale
+        self._block = BLOCK if len(rows) > FEW else 1
         before, kept = rows.new_zeros(1, rows.shape[1], dtype=torch.float64), []
         # Pieces are whole blocks.
         for piece in torch.split(rows, max(1, PIECE // BLOCK) * BLOCK):
             sums = torch.cat([before, piece.double() * scale]).cumsum(dim=0)
             # A copy, so that the others leave memory.
-            kept.append(sums[:-1:BLOCK].clone())
+            kept.append(sums[: -1 : self._block].clone())
             before = sums[-1:]
         self._kept = torch.cat([*kept, before])
 
@@ -39,8 +42,14 @@ class RunningSums:
         return self._kept[-1]
 
     def __getitem__(self, places: Tensor) -> Tensor:
-        """Return the sums before some rows `(places, width)`."""
-        block, own = torch.unique(places // BLOCK, return_inverse=True)
+        """Return the sums before some rows `(..., width)`, of places of any shape."""
+        if self._block == 1:
+            return self._kept[places]
+        block, own = places // BLOCK, torch.arange(places.numel(), device=places.device).view(places.shape)
+        if places.device.type == "cpu":
+            # Places that share a block share its sums; a GPU computes them sooner than it counts them.
+            block, own = torch.unique(block, return_inverse=True)
+        block = block.flatten()
         # (blocks, rows but the last)
         index = block[:, None] * BLOCK + torch.arange(BLOCK - 1, device=places.device)
         rows = self._rows[index.clamp_max(len(self._rows) - 1)].double() * self._scale

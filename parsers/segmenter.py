@@ -13,11 +13,10 @@ from torch import Tensor, nn
 from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
+from discsum.parsers.budgets import budget_of, joined
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 
 INSIDE, EDU_START, SENTENCE_START = range(3)
-# Subwords tagged at once, so that intermediate results fit the processor's cache.
-PIECE = 2048
 
 
 class BoundaryTagger(nn.Module):
@@ -38,32 +37,53 @@ class BoundaryTagger(nn.Module):
 
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
-        # One by one: padded to the longest, short documents would cost as much as a long one in the batch.
-        return [self._whole(*document) for document in zip(vectors, gaps, cases, strict=True)]
+        most = budget_of(self.output.weight.device).tokens
+        # The documents, first subwords and all subwords read of pieces that are tagged together.
+        groups: list[list[tuple[int, int, slice]]] = [[]]
+        room = most
+        for document, own in enumerate(vectors):
+            for start in range(0, len(own), most):
+                after = min(start + most, len(own))
+                if after - start > room:
+                    groups.append([])
+                    room = most
+                groups[-1].append((document, start, slice(max(0, start - self.reach), after + self.reach)))
+                room -= after - start
+        found = [[own.new_zeros(0, self.output.out_features)] for own in vectors]
+        for group in groups if groups[0] else []:
+            parts = ([of[document][rows] for document, _, rows in group] for of in (vectors, gaps, cases))
+            for (document, start, rows), logits in zip(group, self._tag(*parts), strict=True):
+                found[document].append(logits[start - rows.start :][:most])
+        return [torch.cat(pieces) for pieces in found]
 
-    def _whole(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
-        pieces = [self.piece(vectors, gaps, cases, start) for start in range(0, len(vectors), PIECE)]
-        return torch.cat([vectors.new_zeros(0, self.output.out_features), *pieces])
-
-    def piece(self, vectors: Tensor, gaps: Tensor, cases: Tensor, start: int) -> Tensor:
-        """Return the logits of at most `PIECE` subwords from `start` on, which also depend on those within `reach`."""
-        first, end = max(0, start - self.reach), min(start + PIECE, len(vectors))
-        seen = slice(first, end + self.reach)
-        return self._tag(vectors[seen], gaps[seen], cases[seen])[start - first : end - first]
-
-    def _tag(self, vectors: Tensor, gaps: Tensor, cases: Tensor) -> Tensor:
-        states = self.norms[0](self.input(self.dropout(vectors)) + self.gap(gaps) + self.case(cases))
-        for norm, convolution in zip(list(self.norms)[1:], self.convolutions, strict=True):
-            update = torch.nn.functional.gelu(convolution(states.T[None])[0].T)
+    def _tag(self, vectors: list[Tensor], gaps: list[Tensor], cases: list[Tensor]) -> Sequence[Tensor]:
+        """Return the logits of several stretches of text, none of which sees another."""
+        lengths = [len(own) for own in vectors]
+        rows, gap, case = (joined(parts).to(vectors[0].device, non_blocking=True) for parts in (vectors, gaps, cases))
+        states = self.norms[0](self.input(self.dropout(rows)) + self.gap(gap) + self.case(case))
+        convolutions: Iterable[nn.Conv1d] = self.convolutions  # type: ignore[assignment]
+        for norm, convolution in zip(list(self.norms)[1:], convolutions, strict=True):
+            update = torch.nn.functional.gelu(_apart(convolution, states, lengths))
             states = norm(states + self.dropout(update))
         logits: Tensor = self.output(self.dropout(states))
-        return logits
+        return torch.split(logits, lengths)
 
 
-def boundary_probabilities(logits: Tensor) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return `(subwords,)` probabilities that an EDU and that a sentence begins."""
-    tags = torch.softmax(logits.detach().float(), dim=-1).cpu().numpy()
-    return tags[:, EDU_START] + tags[:, SENTENCE_START], tags[:, SENTENCE_START]
+def _apart(convolution: nn.Conv1d, states: Tensor, lengths: list[int]) -> Tensor:
+    """Return `(rows, channels)`: a convolution over each of several stretches of rows, with zeros at their ends."""
+    margin = convolution.kernel_size[0] // 2
+    zeros = states.new_zeros(margin, states.shape[1])
+    rows = joined([part for own in torch.split(states, lengths) for part in (own, zeros)][:-1])
+    # (1, channels, rows)
+    found: Tensor = convolution(rows.T[None])[0].T
+    sizes = [size for length in lengths for size in (length, margin)][:-1]
+    return joined(torch.split(found, sizes)[::2])
+
+
+def boundary_probabilities(logits: Tensor) -> Tensor:
+    """Return `(2, subwords)` probabilities that an EDU and that a sentence begins."""
+    tags = torch.softmax(logits.detach().float(), dim=-1)
+    return torch.stack([tags[:, EDU_START] + tags[:, SENTENCE_START], tags[:, SENTENCE_START]])
 
 
 def starts_from(

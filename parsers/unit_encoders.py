@@ -170,9 +170,8 @@ class UnitEncoder:
             if self.kind != DISCOURSE:
                 text, known = text[: row[-1].end if row else None], dict.fromkeys(UNITS, ()) | {unit: row}
             readings.append(Reading(network, text, self._split(text), known["sentence"], known["edu"], keep))
-        read(self.windows, readings)
-        found = [kept(network, reading, keep) for reading in readings]
-        every = zip(documents, rows, found, strict=True)
+        read(network, self.windows, readings)
+        every = zip(documents, rows, kept(network, readings, keep), strict=True)
         return [self._combined(document, unit, vectors)[: len(row)] for document, row, vectors in every]
 
     def needs(self, unit: str) -> set[str]:

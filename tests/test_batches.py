@@ -1,6 +1,8 @@
+import threading
+
 import pytest
 
-from discsum.batches import batches, failing_alone
+from discsum.batches import ahead, batches, failing_alone
 from discsum.errors import DiscsumError, InputError, WeightsError
 
 
@@ -41,3 +43,31 @@ def test_a_model_that_cannot_be_used_is_no_items_fault():
     with pytest.raises(WeightsError, match="gone"):
         list(failing_alone(work, [1, 2]))
     assert asked == [[1, 2]]
+
+
+def test_the_next_item_is_made_while_one_is_used():
+    made, places = [threading.Event() for _ in range(4)], set()
+
+    def items():
+        for number, event in enumerate(made):
+            event.set()
+            places.add(threading.current_thread())
+            yield number
+
+    for number in ahead(items()):
+        assert number + 1 == len(made) or made[number + 1].wait(10)
+        assert not any(event.is_set() for event in made[number + 2 :])
+    assert number == 3
+    assert threading.current_thread() not in places
+    assert list(ahead([])) == []
+
+
+def test_what_fails_ahead_fails_where_it_is_asked_for():
+    def items():
+        yield 1
+        raise InputError("no second")
+
+    coming = ahead(items())
+    assert next(coming) == 1
+    with pytest.raises(InputError, match="no second"):
+        next(coming)

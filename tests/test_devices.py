@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import discsum
-from discsum.devices import check_device
+from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 
 
@@ -26,6 +26,22 @@ def test_a_device_that_is_no_name():
     for function in (discsum.parse, discsum.summarize):
         with pytest.raises(TypeError, match="device: expected str, got None"):
             function("It rained.", device=None)
+
+
+@pytest.mark.parametrize("name", ["fp8", "", "float16", None])
+def test_precisions_that_there_are_not(name):
+    message = r"precision \(--precision\): expected one of fp32, bf16, fp16, got"
+    with pytest.raises(InputError, match=message):
+        check_precision(name, "cpu")
+    for function in (discsum.parse, discsum.summarize):
+        with pytest.raises(InputError, match=message):
+            function("It rained.", precision=name)
+
+
+def test_a_device_that_cannot():
+    check_precision("fp32", "meta")
+    with pytest.raises(InputError, match=r"expected one that meta computes in, as fp32, got bf16 \("):
+        check_precision("bf16", "meta")
 
 
 def test_the_processor_needs_no_torch_to_be_there():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle  # nosec B403 (between a process and its own workers)
+import pickle  # nosec B403 # between a process and its own workers
 import sys
 import traceback
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def failed(error: Exception) -> Failed:
     """Return an error as a message that another process can read."""
     trace = "".join(traceback.format_exception(error))
     try:
-        pickle.loads(pickle.dumps(error))  # nosec B301 (its own error)
+        pickle.loads(pickle.dumps(error))  # nosec B301 # its own error
     except Exception:
         # Errors with arguments of their own often cannot be pickled.
         return Failed(DiscsumError(f"{type(error).__name__}: {error}"), trace)

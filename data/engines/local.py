@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle  # nosec B403 (between a process and its own workers)
+import pickle  # nosec B403 # between a process and its own workers
 import signal
 import sys
 import threading
@@ -123,7 +123,7 @@ def _serve(connection: Connection[Any, Any], content: bytes) -> None:
     tasks: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
     try:
-        work = pickle.loads(content)  # nosec B301 (from its own parent)
+        work = pickle.loads(content)  # nosec B301 # from its own parent
     except Exception as error:
         connection.send(failed(error))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle  # nosec B403 (between a driver and its own workers)
+import pickle  # nosec B403 # between a driver and its own workers
 import socket
 import threading
 import time
@@ -152,7 +152,7 @@ class _Actor:
     def start(self) -> Ready | Failed:
         """Load the work."""
         try:
-            self._work = pickle.loads(self._content)  # nosec B301 (from the driver)
+            self._work = pickle.loads(self._content)  # nosec B301 # from the driver
         except Exception as error:
             return failed(error)
         return Ready()

@@ -97,7 +97,13 @@ class ExtractiveSummarizer(UnitScorer):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path: str | Path | None = None, *, unit: str = "sentence", device: str = "cpu", **hub: Any
+        cls,
+        name_or_path: str | Path | None = None,
+        *,
+        unit: str = "sentence",
+        device: str = "cpu",
+        precision: str = "fp32",
+        **hub: Any,
     ) -> ExtractiveSummarizer:
         """Return the shipped summarizer for `unit`, the one of that name or folder, or `hf:NAME` from the hub.
 
@@ -105,6 +111,7 @@ class ExtractiveSummarizer(UnitScorer):
             name_or_path: By default the shipped summarizer.
             unit: Unit of the shipped summarizer.
             device: Device of the model and its parser.
+            precision: What the parser's encoder multiplies in, see `Parser.from_pretrained`.
             hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:
@@ -121,7 +128,7 @@ class ExtractiveSummarizer(UnitScorer):
         trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
         card = model.path / CARD
         text = card.read_text(encoding="utf-8") if card.is_file() else ""
-        return cls(network.to(device), config, load_parser(config.parser, device), trained, text)
+        return cls(network.to(device), config, load_parser(config.parser, device, precision), trained, text)
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
         """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.

@@ -14,13 +14,14 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.options import SHIPPED, check_scorer, check_unit
 
 
-def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") -> UnitScorer:
+def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", precision: str = "fp32") -> UnitScorer:
     """Return a baseline, or a summarizer: shipped, in a folder, or `hf:NAME` on the Hugging Face hub.
 
     Args:
         name: By default the shipped summarizer for the unit.
         unit: `sentence` or `edu`; by default the unit that the model scores.
         device: Device of a trained model.
+        precision: Of its parser's encoder.
 
     Raises:
         WeightsError: No such model, or a model of the other unit.
@@ -29,14 +30,14 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu") 
         return baseline(name)
     check_scorer(name, unit)
     if name is not None and name.startswith(HUB):
-        model = ExtractiveSummarizer.from_pretrained(name, device=device)
+        model = ExtractiveSummarizer.from_pretrained(name, device=device, precision=precision)
     else:
         folder = locate(name if name is not None else SHIPPED[unit or "sentence"]).resolve()
-        model = _loaded(str(folder), sha256(folder / CONFIG), device)
+        model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)
     return model
 
 
 @lru_cache(maxsize=MOST)
-def _loaded(folder: str, fingerprint: str, device: str) -> ExtractiveSummarizer:
-    return ExtractiveSummarizer.from_pretrained(folder, device=device)
+def _loaded(folder: str, fingerprint: str, device: str, precision: str) -> ExtractiveSummarizer:
+    return ExtractiveSummarizer.from_pretrained(folder, device=device, precision=precision)

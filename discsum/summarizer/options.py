@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from discsum.baselines import BASELINES, baseline
 from discsum.constants import HUB, SENTENCES, SUMMARIZER_KIND
-from discsum.devices import check_device
+from discsum.devices import check_device, check_precision
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
 from discsum.persistence import read_config, shipped
@@ -37,6 +37,7 @@ class SummaryArguments(TypedDict, total=False):
     sentences: str
     parser: str | None
     device: str
+    precision: str
     query: str | None
 
 
@@ -60,6 +61,7 @@ class SummaryOptions:
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         parser: Name or folder of a parser, for baselines; trained models have their own.
         device: Device of the models: `cpu`, `cuda`, ...
+        precision: What the parser's encoder multiplies in, see `Parser.from_pretrained`.
         query: Words, a question or a text that the summary should be about: units like it weigh more.
 
     Raises:
@@ -82,6 +84,7 @@ class SummaryOptions:
     sentences: str = "model"
     parser: str | None = None
     device: str = "cpu"
+    precision: str = "fp32"
     query: str | None = None
 
     def __post_init__(self) -> None:
@@ -91,6 +94,7 @@ class SummaryOptions:
             (bool, type(None)), dependencies=self.dependencies, block_trigrams=self.block_trigrams, tidy=self.tidy
         )
         check_device(self.device)
+        check_precision(self.precision, self.device)
         if self.sentences not in SENTENCES:
             raise InputError(
                 f"sentences: expected one of {', '.join(SENTENCES)}, got {self.sentences!r}"

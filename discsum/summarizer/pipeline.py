@@ -56,7 +56,7 @@ class SummaryPipeline:
             InputError: A parser that is not that of the model, or a unit that a model of the hub does not score.
             WeightsError: No such model or parser.
         """
-        scorer = load_scorer(options.model, options.unit, options.device)
+        scorer = load_scorer(options.model, options.unit, options.device, options.precision)
         policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.usual_units))
         if options.tidy and policy.unit != "edu":
             warnings.warn(
@@ -64,7 +64,7 @@ class SummaryPipeline:
                 InputWarning,
                 stacklevel=3,
             )
-        parser = _parser(scorer, options.parser, options.device)
+        parser = _parser(scorer, options.parser, options.device, options.precision)
         return cls(scorer, policy, parser, options.sentences, options.tidy, options.query)
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
@@ -115,11 +115,11 @@ def _item(text: str | Document, name: str) -> Item:
     return Item(name, "", text)
 
 
-def _parser(scorer: UnitScorer, name: str | None, device: str) -> Callable[[], Parser]:
+def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -> Callable[[], Parser]:
     """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
     own = scorer.parser
     if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER, device)
-    if name is not None and load_parser(name, device).fingerprint != own.fingerprint:
+        return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
+    if name is not None and load_parser(name, device, precision).fingerprint != own.fingerprint:
         raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
     return lambda: own

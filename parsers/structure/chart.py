@@ -11,15 +11,20 @@ decoded exactly, then the tree over the sections, again exactly. That keeps time
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.parsers.structure.inside_outside import Posterior, best_tree, by_border, by_width, posterior
-from discsum.parsers.structure.scores import Bracketing, Design, Expected, Matrix, SplitScores
+from discsum.devices import to_device
+from discsum.parsers.budgets import budget_of, padded_groups
+from discsum.parsers.structure.inside_outside import Posterior, best_splits, best_tree, by_border, by_width, posterior
+from discsum.parsers.structure.scores import Array, Bracketing, Design, Expected, SplitScores
 
 LIMIT = 256
 
@@ -31,16 +36,15 @@ def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
     tree that crosses none of the nodes counts as correct.
     """
     left, right, lefts, rights = _score_matrices(scores)
-    edus = len(lefts)
+    edus, device = len(scores), left.device
     free = posterior(lefts, rights)
     if len(nodes) == edus - 1:
-        gold_left, gold_right = _indicators(nodes, edus)
-        value = free.log_normaliser - float((lefts * gold_left).sum() + (rights * gold_right).sum())
+        gold = Expected(*(_on(device, counts) for counts in _indicators(nodes, edus)))
+        value = free.log_normaliser - (lefts * gold.left).sum() - (rights * gold.right).sum()
     else:
-        held = posterior(lefts, rights, _crossing(nodes, edus))
-        gold_left, gold_right = held.left, held.right
-        value = free.log_normaliser - held.log_normaliser
-    return _with_gradient(value, left, right, free.left - gold_left, free.right - gold_right) / max(1, len(nodes))
+        held = posterior(lefts, rights, forbidden=_on(device, _crossing(nodes, edus)))
+        gold, value = held, free.log_normaliser - held.log_normaliser
+    return _with_gradient(value, left, right, free, gold) / max(1, len(nodes))
 
 
 def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
@@ -49,65 +53,121 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
     The scores' distribution is log-linear, so only the expected counts of the target matter.
     """
     left, right, lefts, rights = _score_matrices(scores)
-    free = posterior(lefts, rights)
-    value = free.log_normaliser - float((lefts * wanted.left).sum() + (rights * wanted.right).sum())
-    loss = _with_gradient(value, left, right, free.left - wanted.left, free.right - wanted.right)
-    return loss / max(1, len(lefts) - 1)
+    free, wanted = posterior(lefts, rights), Expected(_on(left.device, wanted.left), _on(left.device, wanted.right))
+    value = free.log_normaliser - (lefts * wanted.left).sum() - (rights * wanted.right).sum()
+    return _with_gradient(value, left, right, free, wanted) / max(1, len(scores) - 1)
 
 
 def span_posterior(scores: SplitScores) -> Posterior:
-    """Return the distribution over trees that scores define, with the whole document in one chart."""
+    """Return the distribution over trees that scores of a document define, with the whole document in one chart.
+
+    Its arrays are NumPy's, without the axis of charts.
+    """
     _, _, lefts, rights = _score_matrices(scores)
-    return posterior(lefts, rights)
+    found = posterior(lefts, rights)
+    parts = (found.left, found.right, found.log_normaliser, found.spans)
+    return Posterior(*(torch.as_tensor(part)[0].cpu().numpy() for part in parts))
 
 
-def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Matrix, Matrix]:
-    """Return the scores by border, which carry gradients, and by width, which do not."""
-    index = torch.arange(len(scores), device=scores.strength.device)
-    left, right = scores.chart(index, index)
-    return left, right, *by_width(_matrix(left), _matrix(right))
+def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Array, Array]:
+    """Return the scores by border, which carry gradients, and by width, which do not, in double precision."""
+    index = torch.arange(len(scores))[None]
+    left, right = scores.charts(index, index)
+    lefts, rights = by_width(left.detach().double(), right.detach().double())
+    return left, right, _array(lefts), _array(rights)
 
 
-def _with_gradient(value: float, left: Tensor, right: Tensor, left_counts: Matrix, right_counts: Matrix) -> Tensor:
+def _array(values: Tensor) -> Array:
+    """Return values for the passes, which are quicker with NumPy on a CPU."""
+    return values.numpy() if values.device.type == "cpu" else values
+
+
+def _on(device: torch.device, values: NDArray[Any]) -> Array:
+    """Return an array of one document for the passes on a device."""
+    return _array(to_device(values[None], device))
+
+
+def _with_gradient(value: Array, left: Tensor, right: Tensor, found: Expected, wanted: Expected) -> Tensor:
     # The gradient of the loss is the difference of expected counts: a product with that difference has it, and is then
     # shifted to the loss's value.
-    lefts, rights = by_border(left_counts, right_counts)
-    surrogate = (left * left.new_tensor(lefts)).sum() + (right * right.new_tensor(rights)).sum()
-    return surrogate - surrogate.detach() + value
+    differences = found.left - wanted.left, found.right - wanted.right
+    lefts, rights = by_border(*(torch.as_tensor(counts) for counts in differences))
+    surrogate = (left * lefts.to(left)).sum() + (right * rights.to(right)).sum()
+    return surrogate - surrogate.detach() + torch.as_tensor(value)[0].to(surrogate)
 
 
-def decode(scores: SplitScores) -> Bracketing:
-    """Return the tree of the largest expected number of right spans, with each span's probability."""
-    edus = len(scores)
-    firsts, lasts = np.arange(edus), np.arange(edus)
-    nodes: list[NDArray[np.int64]] = []
-    probabilities: list[NDArray[np.float64]] = []
-    strength = scores.strength.detach().float().cpu().numpy()
-    while len(firsts) > 1:
-        cuts = _sections(lasts, strength)
-        for start, end in pairwise(cuts):
-            if end - start > 1:
-                found, confidence = _decode_blocks(scores, firsts[start:end], lasts[start:end])
-                nodes.append(found)
-                probabilities.append(confidence)
-        firsts, lasts = firsts[cuts[:-1]], lasts[np.array(cuts[1:]) - 1]
-    if not nodes:
-        return Bracketing(np.zeros((0, 3), dtype=np.int64), np.zeros(0))
-    return Bracketing(np.concatenate(nodes), np.clip(np.concatenate(probabilities), 0.0, 1.0))
+@dataclass(frozen=True)
+class _Blocks:
+    """Adjacent blocks of a document's EDUs, which are the leaves of a chart."""
+
+    document: int
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+    def part(self, start: int, end: int) -> _Blocks:
+        return _Blocks(self.document, self.firsts[start:end], self.lasts[start:end])
+
+
+def decode(scores: SplitScores) -> list[Bracketing]:
+    """Return, for each document, the tree of the largest expected number of right spans, with each span's probability.
+
+    The EDUs of nodes are counted from the document's first.
+    """
+    bounds = scores.bounds
+    open_parts = [
+        _Blocks(document, np.arange(first, after), np.arange(first, after))
+        for document, (first, after) in enumerate(pairwise(bounds.tolist()))
+    ]
+    nodes: list[list[NDArray[np.int64]]] = [[np.zeros((0, 3), dtype=np.int64)] for _ in open_parts]
+    chances: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in open_parts]
+    strength = np.zeros(0, dtype=np.float32)
+    if max(map(len, open_parts)) > LIMIT:
+        strength = scores.strength.detach().float().cpu().numpy()
+    while open_parts := [part for part in open_parts if len(part) > 1]:
+        cuts = [_sections(part.lasts, strength) for part in open_parts]
+        sections = [part.part(*ends) for part, own in zip(open_parts, cuts, strict=True) for ends in pairwise(own)]
+        for section, found, chance in _decode_blocks(scores, [section for section in sections if len(section) > 1]):
+            nodes[section.document].append(found - bounds[section.document])
+            chances[section.document].append(chance)
+        open_parts = [
+            _Blocks(part.document, part.firsts[own[:-1]], part.lasts[np.array(own[1:]) - 1])
+            for part, own in zip(open_parts, cuts, strict=True)
+        ]
+    return [
+        Bracketing(np.concatenate(found), np.clip(np.concatenate(chance), 0.0, 1.0))
+        for found, chance in zip(nodes, chances, strict=True)
+    ]
 
 
 def _decode_blocks(
-    scores: SplitScores, firsts: NDArray[np.int64], lasts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    first, last = torch.from_numpy(firsts), torch.from_numpy(lasts)
-    first, last = first.to(scores.strength.device), last.to(scores.strength.device)
-    left, right = scores.chart(first, last)
-    # Single precision suffices for decoding, and its exponential takes a quarter of the time.
-    lefts, rights = by_width(_matrix(left).astype(np.float32), _matrix(right).astype(np.float32))
-    spans = posterior(lefts, rights).spans
-    nodes = best_tree(spans)
-    confidence = spans[nodes[:, 0], nodes[:, 1] - nodes[:, 0]].astype(np.float64)
-    return np.stack([firsts[nodes[:, 0]], lasts[nodes[:, 1]], lasts[nodes[:, 2]]], axis=1), confidence
+    scores: SplitScores, charts: list[_Blocks]
+) -> Iterator[tuple[_Blocks, NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield each chart with the nodes of its best tree, `(blocks - 1, 3)` EDUs, and their probabilities."""
+    sizes = [len(chart) for chart in charts]
+    for group in padded_groups(sizes, budget_of(scores.strength.device).cells, power=2):
+        some = [charts[index] for index in group]
+        longest = max(map(len, some))
+        # Padding repeats a chart's last block.
+        padded = [np.pad(np.stack([own.firsts, own.lasts]), ((0, 0), (0, longest - len(own))), "edge") for own in some]
+        # (charts, blocks)
+        firsts, lasts = torch.from_numpy(np.stack(padded, axis=1))
+        # Single precision suffices for decoding, and its exponential takes a quarter of the time.
+        left, right = by_width(*(part.detach().float() for part in scores.charts(firsts, lasts)))
+        if len(some) == 1:
+            spans = posterior(_array(left[0]), _array(right[0])).spans
+            tables = best_splits(spans)[None], spans[None]
+        else:
+            spans = posterior(_array(left), _array(right), [len(blocks) for blocks in some]).spans
+            tables = best_splits(spans), spans
+        found = (torch.as_tensor(table).cpu().numpy() for table in tables)
+        for blocks, table, probability in zip(some, *found, strict=True):
+            nodes = best_tree(table, len(blocks))
+            first, last, split = nodes.T
+            places = np.stack([blocks.firsts[first], blocks.lasts[last], blocks.lasts[split]], axis=1)
+            yield blocks, places, probability[first, last - first].astype(np.float64)
 
 
 def _sections(lasts: NDArray[np.int64], strength: NDArray[np.float32]) -> list[int]:
@@ -120,11 +180,8 @@ def _sections(lasts: NDArray[np.int64], strength: NDArray[np.float32]) -> list[i
     return [*cuts, len(lasts)]
 
 
-def _matrix(scores: Tensor) -> Matrix:
-    return scores.detach().double().cpu().numpy()
-
-
-def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[Matrix, Matrix]:
+def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return `Expected.left` and `Expected.right` of the tree with these nodes, without the axis of charts."""
     left, right = np.zeros((edus, edus)), np.zeros((edus, edus))
     first, last, split = nodes.T
     left[first, split - first] = 1.0

@@ -25,6 +25,8 @@ REACHES = (1, 2, 4, 12)
 FEATURES = 1 + 2 * (len(CONTEXTS) + 1) + 2 * len(REACHES) + 3
 # Factor of mean products, which are small.
 SCALE = 5.0
+# Spans whose features are made at once on a CPU.
+CELLS = 8192
 # EDUs up to which sums of bags are multiplied in single precision.
 NEAR = 512
 
@@ -81,12 +83,18 @@ class Cohesion:
     logarithms of the numbers of EDUs in it and of sentences and lines that begin inside it. The document's mean product
     is subtracted from the means; a mean over no pairs counts as 0.
 
+    EDUs are those of all documents, one after the other. They are asked for by tensors on the CPU, so that a GPU is not
+    waited for.
+
     Attributes:
         totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags.
-        across: `(edus + 1, len(REACHES))` mean product of the EDUs on both sides of each border.
-        mean: `()` mean product of two EDUs of the document.
-        cuts: `(edus + 1, 3)` running counts of EDUs that begin a sentence, a line and a paragraph.
-        openings: `(edus + 1,)` as in `EDULayout`.
+        across: `(edus + documents, len(REACHES))` mean product of the EDUs on both sides of each border, of which a
+            document has one more than EDUs.
+        mean: `(documents,)` mean product of two EDUs of each document.
+        cuts: `(3, edus + 1)` running counts of EDUs that begin a sentence, a line and a paragraph.
+        openings: `(edus,)` as in `EDULayout`.
+        closings: `(edus,)` likewise.
+        bounds: `(documents + 1,)` first EDU of each document, and their number; on the CPU.
         children: Scorers of a span as a left and as a right child.
     """
 
@@ -95,88 +103,157 @@ class Cohesion:
     mean: Tensor
     cuts: Tensor
     openings: Tensor
+    closings: Tensor
+    bounds: Tensor
     children: tuple[ChildScorer, ChildScorer]
 
     def left(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: scores of the EDUs from each first to each last one as a left child."""
-        return self._scores(firsts, lasts, self.children[:1])[0]
+        return self._scores(firsts[None], lasts[None], self.children[:1])[0][0]
 
     def right(self, firsts: Tensor, lasts: Tensor) -> Tensor:
         """Return `(firsts, lasts)`: the same as a right child."""
-        return self._scores(firsts, lasts, self.children[1:])[0]
+        return self._scores(firsts[None], lasts[None], self.children[1:])[0][0]
 
     def both(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return `left` and `right` of the same spans, whose features are computed once."""
-        left, right = self._scores(firsts, lasts, self.children)
+        """Return `(charts, blocks, blocks)` twice: `left` and `right` of several charts, whose features are made once.
+
+        Args:
+            firsts: `(charts, blocks)` first EDU of each block, in order, those of a chart in one document.
+            lasts: `(charts, blocks)` last EDU of each block.
+        """
+        left, right = self._scores(firsts, lasts, self.children, triangular=True)
         return left, right
 
-    def _scores(self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer]) -> list[Tensor]:
-        # Only pairs with `first <= last` are spans; others get score 0.
-        row, column = torch.nonzero(firsts[:, None] <= lasts[None, :], as_tuple=True)
-        none = self.across.new_zeros(len(firsts), len(lasts))
-        if not len(row):
-            return [none for _ in children]
-        first, last = firsts[row], lasts[column]
-        # `(spans, 3)`: sentences, lines and paragraphs that begin inside a span, after its first EDU.
-        cut = self.cuts.index_select(0, last + 1) - self.cuts.index_select(0, first + 1)
-        # The openings of a span and of its successor, and the strongest opening inside.
-        layout = self.openings[first] * 16 + self.openings[last + 1] * 4 + (cut > 0).sum(-1)
-        with torch.no_grad():
-            means = self._means(firsts, lasts).flatten(0, 1).index_select(0, row * len(lasts) + column)
-            borders = [self.across.index_select(0, border) for border in (last + 1, first)]
-            ties = torch.cat([means, torch.stack(borders, -1).flatten(1)], -1)
-            lengths = torch.log((last - first + 1)[:, None]) / 5, torch.log1p(cut[:, :2])
-            features = torch.cat([(ties - self.mean) * SCALE, *lengths], -1)
-        return [none.index_put((row, column), child(features, layout)) for child in children]
+    def _scores(
+        self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer], triangular: bool = False
+    ) -> list[Tensor]:
+        """Return `(charts, firsts, lasts)` for each child; pairs with `first > last` are no spans and get score 0.
 
-    def _means(self, firsts: Tensor, lasts: Tensor) -> Tensor:
-        """Return `(firsts, lasts, 1 + 2 * (len(CONTEXTS) + 1))` mean products inside spans and with their context.
-
-        Values of pairs that are not spans are undefined.
+        With `triangular` no pair before the diagonal is a span.
         """
-        edus = len(self.totals) - 1
-        # Indices into the running sums: starts of spans and of the contexts before, ends of spans and contexts after.
-        begins = [firsts, *((firsts - context).clamp_min(0) for context in (*CONTEXTS, edus))]
-        ends = [lasts + 1, *((lasts + 1 + context).clamp_max(edus) for context in (*CONTEXTS, edus))]
-        rows, row_of = torch.cat(begins).unique(return_inverse=True)  # type: ignore[no-untyped-call]
-        columns, column_of = torch.cat(ends).unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        charts, rows, columns = len(firsts), firsts.shape[1], lasts.shape[1]
+        found = [self.across.new_zeros(charts, rows, columns) for _ in children]
+        if not found[0].numel():
+            return found
+        # Some rows at a time on a CPU, whose cache then holds their features.
+        most = max(1, CELLS // (charts * columns)) if self.across.device.type == "cpu" else rows
+        with torch.no_grad():
+            asked = self._asked(firsts, lasts)
+        for row in range(0, rows, most):
+            some, after = slice(row, row + most), slice(row if triangular else 0, None)
+            with torch.no_grad():
+                features, layout, is_span = self._features(asked.part(some, after))
+            for scores, child in zip(found, children, strict=True):
+                values = child(features.flatten(2), layout.flatten(1)).view(is_span.shape)
+                scores[:, some, after] = torch.where(is_span, values, 0.0)
+        return found
+
+    def _asked(self, firsts: Tensor, lasts: Tensor) -> _Asked:
+        """Return what the features of spans are made of, see `_scores`."""
+        document = torch.searchsorted(self.bounds, firsts[:, :1].contiguous(), right=True) - 1
+        low, high = self.bounds[document], self.bounds[document + 1]
+        near = int((lasts.amax(1) - firsts.amin(1)).max()) <= NEAR
+        begins = [firsts, *(torch.maximum(firsts - some, low) for some in CONTEXTS), low.expand_as(firsts)]
+        ends = [lasts + 1, *(torch.minimum(lasts + 1 + some, high) for some in CONTEXTS), high.expand_as(lasts)]
+        places = torch.stack(begins, 1), torch.stack(ends, 1), firsts.amin(1)[:, None, None], document
+        starts, stops, origin, document = _moved(self.across.device, *places)
         # Relative to the first span: sums over a few EDUs are small enough for single precision, twice as fast.
-        left, right = (self.totals[index] - self.totals[firsts.min()[None]] for index in (rows, columns))
-        if int(lasts.max() - firsts.min()) <= NEAR:
+        left, right = (self.totals[some] - self.totals[origin] for some in (starts, stops))
+        if near:
             left, right = left.float(), right.float()
-        products = left @ right.T
-        begin_of, *before_of = row_of.split(len(firsts))
-        end_of, *after_of = column_of.split(len(lasts))
-        # A span's sum is `end - begin`. An EDU's product with itself is 1.
-        begin, end = left[begin_of], right[end_of]
-        by_begin = products[begin_of]
-        begin_begin, end_end, begin_end = (begin * begin).sum(1)[:, None], (end * end).sum(1), by_begin[:, end_of]
-        # As floats, which saves a conversion in every division.
-        size = ((lasts + 1).to(left.dtype)[None, :] - firsts.to(left.dtype)[:, None]).clamp_min(1)
-        means = [(end_end + begin_begin - 2 * begin_end - size) / (size * (size - 1)).clamp_min(1)]
-        for start_of, stop_of in zip(before_of, after_of, strict=True):
-            start, stop = left[start_of], right[stop_of]
-            after = (end * stop).sum(1) - end_end - by_begin[:, stop_of] + begin_end
-            before = begin_end - products[start_of][:, end_of] - begin_begin + (start * begin).sum(1)[:, None]
-            later, earlier = columns[stop_of] - columns[end_of], rows[begin_of] - rows[start_of]
-            means += [after / (size * later.clamp_min(1)), before / (size * earlier.clamp_min(1)[:, None])]
-        return torch.stack(means, -1).float()
+        return _Asked(document, starts, stops, left, right)
+
+    def _features(self, asked: _Asked) -> tuple[Tensor, Tensor, Tensor]:
+        """Return features `(charts, FEATURES, firsts, lasts)`, layout `(charts, firsts, lasts)`, and what is a span."""
+        document, firsts, ends = asked.document, asked.starts[:, 0], asked.stops[:, 0]
+        # (kinds, charts, firsts, lasts): sentences, lines and paragraphs that begin in a span after its first EDU.
+        cuts = self.cuts[:, ends][:, :, None, :] - self.cuts[:, firsts + 1][:, :, :, None]
+        # The openings of a span and of its successor, and the strongest opening inside.
+        layout = self.openings[firsts][:, :, None] * 16 + self.closings[ends - 1][:, None, :] * 4 + (cuts > 0).sum(0)
+        size = ends[:, None, None, :] - firsts[:, None, :, None]
+        # For each reach, the border after the span and that before it.
+        after = self.across[ends + document].mT[:, :, None, None, :].expand(-1, -1, -1, *size.shape[2:])
+        before = self.across[firsts + document].mT[:, :, None, :, None].expand(-1, -1, -1, *size.shape[2:])
+        ties = torch.cat([asked.means(), torch.cat([after, before], 2).flatten(1, 2)], 1)
+        ties.sub_(self.mean[document][..., None, None]).mul_(SCALE)
+        counts = torch.log1p(cuts[:2].clamp_min(0).transpose(0, 1))
+        return torch.cat([ties, torch.log(size.clamp_min(1)) / 5, counts], 1), layout, size[:, 0] > 0
 
 
-def _across(totals: RunningSums) -> Tensor:
-    """Return `Cohesion.across`, `(edus + 1, len(REACHES))`, from `Cohesion.totals`."""
-    pieces, edus, most = [], len(totals) - 1, max(REACHES)
-    for first in range(0, edus + 1, PIECE):
-        after = min(first + PIECE, edus + 1)
-        low = max(0, first - most)
-        sums = totals[torch.arange(low, min(after + most, edus + 1), device=totals.whole.device)]
-        borders, found = torch.arange(first, after, device=sums.device), []
-        here = sums[borders - low]
+@dataclass(frozen=True)
+class _Asked:
+    """Spans of several charts, from each first EDU to each last one, with the sums of bags that they are made of.
+
+    Attributes:
+        document: `(charts, 1)` the document of each.
+        starts: `(charts, 1 + contexts, firsts)` where spans begin, and their contexts before.
+        stops: `(charts, 1 + contexts, lasts)` where they end, and their contexts after.
+        left: `(charts, 1 + contexts, firsts, WIDTH)` sums of the bags before `starts`, relative to the chart's first.
+        right: `(charts, 1 + contexts, lasts, WIDTH)` the same before `stops`.
+    """
+
+    document: Tensor
+    starts: Tensor
+    stops: Tensor
+    left: Tensor
+    right: Tensor
+
+    def part(self, rows: slice, columns: slice) -> _Asked:
+        """Return some firsts and lasts."""
+        starts, stops = self.starts[:, :, rows], self.stops[:, :, columns]
+        return _Asked(self.document, starts, stops, self.left[:, :, rows], self.right[:, :, columns])
+
+    def means(self) -> Tensor:
+        """Return `(charts, 1 + 2 * contexts, firsts, lasts)`: mean products inside spans, and with their contexts."""
+        begin, end = self.left[:, 0], self.right[:, 0]
+        # (charts, contexts, firsts or lasts, WIDTH): sums of the contexts.
+        earlier, later = self.left[:, :1] - self.left[:, 1:], self.right[:, 1:] - self.right[:, :1]
+        # A span's sum is `end - begin`, and its product with a context's a difference of two.
+        after = (later * end[:, None]).sum(-1)[:, :, None] - begin[:, None] @ later.mT
+        before = earlier @ end[:, None].mT - (earlier * begin[:, None]).sum(-1)[..., None]
+        # As floats, which saves a conversion in every division. An EDU's product with itself is 1.
+        starts, stops = self.starts.to(begin.dtype), self.stops.to(begin.dtype)
+        size = (stops[:, 0, None, :] - starts[:, 0, :, None]).clamp_min(1)
+        own = end.square().sum(-1)[:, None, :] + begin.square().sum(-1)[:, :, None] - 2 * begin @ end.mT - size
+        own = own / (size * (size - 1)).clamp_min(1)
+        after = after / size[:, None] / (stops[:, 1:] - stops[:, :1]).clamp_min(1)[:, :, None, :]
+        before = before / size[:, None] / (starts[:, :1] - starts[:, 1:]).clamp_min(1)[..., None]
+        return torch.cat([own[:, None], torch.stack([after, before], 2).flatten(1, 2)], 1).float()
+
+
+def _moved(device: torch.device, *parts: Tensor) -> list[Tensor]:
+    return [part.to(device, non_blocking=True) for part in parts]
+
+
+def _across(bags: Tensor, bounds: Tensor) -> Tensor:
+    """Return `Cohesion.across` of EDUs with `bags` `(edus, WIDTH)`, of documents with `Cohesion.bounds`."""
+    most, counts, documents = max(REACHES), bounds.diff(), torch.arange(len(bounds) - 1)
+    # Rows in which documents have zeros before, between and after them: the EDU of each, and each border's place.
+    edu = torch.full((len(bags) + most * len(bounds),), -1)
+    edu[torch.arange(len(bags)) + most * (documents.repeat_interleave(counts) + 1)] = torch.arange(len(bags))
+    document = documents.repeat_interleave(counts + 1)
+    borders = torch.arange(len(document)) - document + most * (document + 1)
+    # EDUs on both sides of each border, of one document.
+    before = torch.arange(len(document)) - document - bounds[document]
+    after = counts[document] - before
+    pieces = []
+    for some in torch.split(torch.arange(len(borders)), PIECE):
+        low = int(borders[some[0]]) - most
+        own = edu[low : int(borders[some[-1]]) + most]
+        index, inside, here = _moved(bags.device, own.clamp_min(0), (own >= 0)[:, None], borders[some] - low)
+        sums, size, found = bags[index] * inside, 1, []
         for reach in REACHES:
-            stop, start = (borders + reach).clamp_max(edus), (borders - reach).clamp_min(0)
-            pairs = ((stop - borders) * (borders - start)).clamp_min(1)
-            found.append(((sums[stop - low] - here) * (here - sums[start - low])).sum(1) / pairs)
-        pieces.append(torch.stack(found, -1).float())
+            # Sums of `reach` rows from each on, made of those of fewer.
+            sums = sum(
+                (sums[start : len(sums) - reach + size + start] for start in range(size, reach, size)),
+                sums[: len(sums) - reach + size],
+            )
+            size = reach
+            pairs = before[some].clamp_max(reach) * after[some].clamp_max(reach)
+            products = (sums[here] * sums[here - reach]).sum(-1)
+            found.append(products / pairs.clamp_min(1).to(bags.device, non_blocking=True))
+        pieces.append(torch.stack(found, -1))
     return torch.cat(pieces)
 
 
@@ -193,9 +270,13 @@ class ChildScorer(nn.Module):
             nn.init.zeros_(parameter)
 
     def forward(self, features: Tensor, layout: Tensor) -> Tensor:
-        """Return a score for each of the last dimension of `features`."""
-        scores: Tensor = self.output(torch.relu(self.hidden(features))) + self.layout(layout)
-        return scores.squeeze(-1)
+        """Return scores `(charts, spans)` from features `(charts, FEATURES, spans)` and layout `(charts, spans)`."""
+        weight, bias = self.hidden.weight.expand(len(features), -1, -1), self.hidden.bias[:, None]
+        # (charts, inner, spans)
+        hidden = torch.baddbmm(bias, weight, features).relu_()
+        scores: Tensor = (self.output.weight @ hidden)[:, 0] + self.output.bias
+        scores = scores + self.layout(layout)[..., 0]
+        return scores
 
 
 class CohesionScorer(nn.Module):
@@ -207,10 +288,22 @@ class CohesionScorer(nn.Module):
         self.left = ChildScorer(inner)
         self.right = ChildScorer(inner)
 
-    def forward(self, bags: Tensor, openings: Tensor) -> Cohesion:
-        """Return the cohesion of a document with `bags` `(edus, WIDTH)` and `openings` `(edus + 1,)`."""
-        totals, edus = RunningSums(bags), len(bags)
-        mean = ((totals.whole @ totals.whole - edus) / max(1, edus * (edus - 1))).float()
-        begins = openings[:-1, None] >= torch.arange(1, 4, device=openings.device)
-        cuts = torch.cat([begins.new_zeros(1, 3), begins]).long().cumsum(dim=0)
-        return Cohesion(totals, _across(totals), mean, cuts, openings, (self.left, self.right))
+    def forward(self, bags: Tensor, openings: Tensor, closings: Tensor, counts: Sequence[int]) -> Cohesion:
+        """Return the cohesion of documents that follow each other.
+
+        Args:
+            bags: `(edus, WIDTH)`.
+            openings: `(edus,)` as in `EDULayout`.
+            closings: `(edus,)` likewise.
+            counts: How many EDUs each document has.
+        """
+        device, bounds = bags.device, torch.tensor([0, *counts]).cumsum(0)
+        first, after, edus = _moved(device, bounds[:-1], bounds[1:], bounds.diff())
+        totals, edus = RunningSums(bags), edus.double()
+        # (documents, WIDTH)
+        whole = totals[after] - totals[first]
+        mean = ((whole.square().sum(1) - edus) / (edus * (edus - 1)).clamp_min(1)).float()
+        begins = openings[:, None] >= torch.arange(1, 4, device=device)
+        cuts = torch.cat([begins.new_zeros(1, 3), begins]).T.cumsum(dim=1, dtype=torch.float32)
+        across = _across(bags, bounds)
+        return Cohesion(totals, across, mean, cuts, openings, closings, bounds, (self.left, self.right))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from discsum.devices import to_device
 from discsum.parsers.structure.scores import Bracketing, Design, SplitScores, split_spans
 
 # `(nodes, borders)` scores of all borders of the document for spans given by their first and last EDUs `(nodes,)`.
@@ -23,53 +25,65 @@ BorderScores = Callable[[SplitScores, Tensor, Tensor], Tensor]
 
 def _loss(scores: SplitScores, nodes: NDArray[np.int64], border_scores: BorderScores) -> Tensor:
     """Return the mean negative log-probability of the gold splits, each among the borders of its gold span."""
-    first, last, split = torch.from_numpy(nodes).to(scores.strength.device).T
-    borders = torch.arange(len(scores.strength), device=first.device)
+    first, last, _ = torch.from_numpy(nodes).T
+    borders = torch.arange(len(scores.strength))
     outside = (borders < first[:, None]) | (borders >= last[:, None])
-    values = border_scores(scores, first, last).masked_fill(outside, float("-inf"))
-    return torch.nn.functional.cross_entropy(values, split)
+    values = border_scores(scores, first, last)
+    return torch.nn.functional.cross_entropy(
+        values.masked_fill(outside.to(values.device), float("-inf")), to_device(nodes[:, 2].copy(), values.device)
+    )
 
 
-def _decode(edus: int, values: Callable[[int, int], Tensor]) -> Bracketing:
-    """Return the greedy tree; of equal borders the first is taken. Memory is linear in the EDUs.
+def _decode(first: int, after: int, values: Callable[[int, int], Tensor]) -> Bracketing:
+    """Return the greedy tree of a document; of equal borders the first is taken. Memory is linear in the EDUs.
 
     Args:
-        edus: Number of EDUs.
+        first: The document's first EDU.
+        after: The EDU after its last.
         values: From the first and last EDU of a span to the scores `(last - first,)` of its borders; their
             softmax is the split's probability.
     """
     probabilities = []
 
-    def best_border(first: int, last: int) -> int:
-        scores = values(first, last).detach()
+    def best_border(start: int, end: int) -> int:
+        scores = values(first + start, first + end).detach()
         best = int(scores.argmax())
         probabilities.append(float(torch.softmax(scores, dim=0)[best]))
-        return first + best
+        return start + best
 
-    nodes = split_spans(edus, best_border)
+    nodes = split_spans(after - first, best_border)
     return Bracketing(nodes, np.array(probabilities))
 
 
 def _child_scores(scores: SplitScores, first: Tensor, last: Tensor) -> Tensor:
-    borders = torch.arange(len(scores.strength), device=first.device)
+    borders = torch.arange(len(scores.strength))
     return scores.left(first, borders) + scores.right(borders, last).T
 
 
-def _decode_top_down(scores: SplitScores) -> Bracketing:
-    index = torch.arange(len(scores), device=scores.strength.device)
+def _decode_top_down(scores: SplitScores) -> list[Bracketing]:
+    index = torch.arange(len(scores))
     # Every EDU and border is asked for many times.
-    scores = replace(scores, edus=scores.edus[index], borders=scores.borders[index[:-1]])
+    kept = replace(scores, edus=scores.edus[index], borders=scores.borders[index[:-1]])
 
     def values(first: int, last: int) -> Tensor:
         borders = index[first:last]
-        left, right = scores.left(index[first : first + 1], borders), scores.right(borders, index[last : last + 1])
+        left, right = kept.left(index[first : first + 1], borders), kept.right(borders, index[last : last + 1])
         return left[0] + right[:, 0]
 
-    return _decode(len(index), values)
+    return [_decode(first, after, values) for first, after in pairwise(scores.bounds.tolist())]
+
+
+def _decode_distance(scores: SplitScores) -> list[Bracketing]:
+    # One copy from the device for all borders.
+    strength = scores.strength.detach().cpu()
+    return [
+        _decode(first, after, lambda first, last: strength[first:last])
+        for first, after in pairwise(scores.bounds.tolist())
+    ]
 
 
 TOP_DOWN = Design(lambda scores, nodes: _loss(scores, nodes, _child_scores), _decode_top_down)
 DISTANCE = Design(
     lambda scores, nodes: _loss(scores, nodes, lambda scores, first, _: scores.strength.expand(len(first), -1)),
-    lambda scores: _decode(len(scores), lambda first, last: scores.strength[first:last]),
+    _decode_distance,
 )

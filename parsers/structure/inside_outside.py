@@ -1,18 +1,27 @@
-"""Passes over all binary trees of a document: inside and outside sums, and the best tree for span values.
+"""Passes over all binary trees of documents: inside and outside sums, and the best trees for span values.
 
-The leaves are EDUs, or blocks of EDUs in long documents. Each pass is one loop over widths, vectorised over positions
-and splits; time is cubic in the leaves. Memory is quadratic, except in `posterior`, which keeps every split of every
-span: 11 MiB for 256 leaves in single precision.
+The leaves are EDUs, or blocks of EDUs in long documents. Several documents have a chart each, padded to the same number
+of leaves. Each pass is one loop over widths, vectorised over charts, positions and splits; time is cubic in the leaves.
+Memory is quadratic, except in `posterior`, which keeps every split of every span: 11 MiB for 256 leaves in single
+precision.
+
+The passes take NumPy arrays, which a CPU works on in half the time, or tensors, on any device: what they call has the
+same names and arguments in both libraries.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from discsum.parsers.structure.scores import Expected, Matrix, split_spans
+from discsum.devices import to_device
+from discsum.parsers.structure.scores import Array, Expected, split_spans
 
 
 @dataclass(frozen=True)
@@ -20,101 +29,129 @@ class Posterior(Expected):
     """The distribution over trees that scores define.
 
     Attributes:
-        log_normaliser: Log of the sum over trees.
-        spans: `(leaves, leaves)`, `[i, w]`: probability that `i..i+w` is a constituent.
+        log_normaliser: `(charts,)` log of the sum over trees.
+        spans: `(charts, leaves, leaves)`, `[c, i, w]`: probability that `i..i+w` is a constituent.
     """
 
-    log_normaliser: float
-    spans: Matrix
+    log_normaliser: Array
+    spans: Array
 
 
-def by_width(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
+def by_width(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Return score matrices indexed by width instead of border.
 
     Args:
-        left: `(leaves, leaves - 1)`, `[i, k]`: score of `i..k` as a left child.
-        right: `(leaves - 1, leaves)`, `[k, j]`: score of `k+1..j` as a right child.
+        left: `(charts, leaves, leaves - 1)`, `[c, i, k]`: score of `i..k` as a left child.
+        right: `(charts, leaves - 1, leaves)`, `[c, k, j]`: score of `k+1..j` as a right child.
 
     Returns:
-        `(leaves, leaves)` twice: `[i, w]` for `i..i+w` as a left child, `[j, w]` for `j-w..j` as a right child; 0
-        outside.
+        `(charts, leaves, leaves)` twice: `[c, i, w]` for `i..i+w` as a left child, `[c, j, w]` for `j-w..j` as a right
+        child; 0 outside.
     """
-    leaves = len(left)
-    index = np.arange(leaves)
-    border = index[:, None] + index[None, :]
-    lefts = np.where(border < leaves - 1, np.take_along_axis(left, np.minimum(border, leaves - 2), axis=1), 0.0)
-    border = index[:, None] - index[None, :] - 1
-    rights = np.where(border >= 0, np.take_along_axis(right.T, np.maximum(border, 0), axis=1), 0.0)
-    return lefts, rights
+    index = torch.arange(left.shape[1], device=left.device)
+    return _shifted(left, index[:, None] + index[None, :]), _shifted(right.mT, index[:, None] - index[None, :] - 1)
 
 
-def by_border(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
+def by_border(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Undo `by_width`."""
-    index = np.arange(len(left))
-    width = index[None, :-1] - index[:, None]
-    lefts = np.where(width >= 0, np.take_along_axis(left, np.maximum(width, 0), axis=1), 0.0)
-    width = index[None, :] - index[:-1, None] - 1
-    rights = np.where(width >= 0, np.take_along_axis(right.T, np.maximum(width, 0), axis=0), 0.0)
-    return lefts, rights
+    index = torch.arange(left.shape[1], device=left.device)
+    rights = _shifted(right, index[:, None] - index[None, :-1] - 1)
+    return _shifted(left, index[None, :-1] - index[:, None]), rights.mT
 
 
-def posterior(lefts: Matrix, rights: Matrix, forbidden: NDArray[np.bool_] | None = None) -> Posterior:
+def _shifted(values: Tensor, places: Tensor) -> Tensor:
+    """Return `(charts, rows, width)`: entries of each row at some places `(rows, width)`, 0 where there is no place."""
+    inside = (places >= 0) & (places < values.shape[-1])
+    found = values.gather(2, places.clamp(0, values.shape[-1] - 1).expand(len(values), -1, -1))
+    return torch.where(inside, found, 0.0)
+
+
+def posterior(
+    lefts: Array, rights: Array, counts: Sequence[int] | None = None, forbidden: Array | None = None
+) -> Posterior:
     """Return the span probabilities under the scores that `by_width` gives.
 
-    `forbidden[i, w]` excludes `i..i+w` as a constituent.
+    Args:
+        lefts: `(charts, leaves, leaves)`; a single chart may come without the axis of charts, which is quicker.
+        rights: The same shape.
+        counts: Leaves of each chart; those after them are padding, whose scores are finite. By default all.
+        forbidden: The same shape, `[c, i, w]`: whether `i..i+w` is excluded as a constituent.
     """
-    leaves = len(lefts)
-    as_left, as_right = lefts.copy(), np.ascontiguousarray(rights[:, ::-1])
-    total = 0.0
+    xp, leaves = _library(lefts), lefts.shape[-1]
+    as_left, as_right = lefts * 1, xp.flip(rights, (-1,)) * 1
+    totals = xp.zeros_like(lefts[..., 0, :])
     # For each width, from 1 on: the exponential of each split of each span relative to the best, and their sums.
     shares = []
     for width in range(1, leaves):
         terms = _terms(as_left, as_right, width)
-        top = terms.max(axis=1)
-        terms -= top[:, None]
-        np.exp(terms, out=terms)
-        sums = terms.sum(axis=1)
+        top = xp.amax(terms, -1)
+        terms -= top[..., None]
+        xp.exp(terms, out=terms)
+        sums = terms.sum(-1)
         shares.append((terms, sums))
-        inside = top + np.log(sums)
+        inside = top + xp.log(sums)
         if forbidden is not None:
-            inside = np.where(forbidden[: leaves - width, width], -1e9, inside)
-        as_left[: leaves - width, width] += inside
-        as_right[width:, leaves - 1 - width] += inside
-        total = float(inside[0])
-    left, right, spans = np.zeros_like(lefts), np.zeros_like(lefts), np.zeros_like(lefts)
-    spans[:, 0] = 1.0
-    spans[0, leaves - 1] = 1.0
+            inside = xp.where(forbidden[..., : leaves - width, width], -1e9, inside)
+        as_left[..., : leaves - width, width] += inside
+        as_right[..., width:, leaves - 1 - width] += inside
+        totals[..., width] = inside[..., 0]
+    left, right, spans = xp.zeros_like(lefts), xp.zeros_like(lefts), xp.zeros_like(lefts)
+    # The span of all leaves.
+    whole: Any = (..., leaves - 1)
+    if counts is not None:
+        whole = _on(lefts, np.arange(len(counts))), _on(lefts, np.array(counts) - 1)
+    spans[..., 0, :][whole] = 1.0
     for width in range(leaves - 1, 0, -1):
-        if width < leaves - 1:
-            spans[: leaves - width, width] = left[: leaves - width, width] + right[width:, leaves - 1 - width]
+        own = spans[..., : leaves - width, width]
+        own += left[..., : leaves - width, width] + right[..., width:, leaves - 1 - width]
         terms, sums = shares.pop()
-        terms *= (spans[: leaves - width, width] / sums)[:, None]
-        left[: leaves - width, :width] += terms
-        right[width:, leaves - width :] += terms
-    return Posterior(left, np.ascontiguousarray(right[:, ::-1]), total, spans)
+        terms *= (own / sums)[..., None]
+        left[..., : leaves - width, :width] += terms
+        right[..., width:, leaves - width :] += terms
+    spans[..., 0] = 1.0
+    return Posterior(left, xp.flip(right, (-1,)) * 1, totals[whole], spans)
 
 
-def _terms(as_left: Matrix, as_right: Matrix, width: int) -> Matrix:
-    """Return `(leaves - width, width)`: the sum of both children for each span of that width and each split.
+def _library(array: Array) -> Any:
+    """Return the library whose array this is."""
+    return np if isinstance(array, np.ndarray) else torch
+
+
+def _on(array: Array, index: NDArray[np.int64]) -> Array:
+    """Return an index where an array is."""
+    return index if isinstance(array, np.ndarray) else to_device(index, array.device)
+
+
+def _terms(as_left: Array, as_right: Array, width: int) -> Array:
+    """Return `(..., leaves - width, width)`: the sum of both children for each span of that width and each split.
 
     `as_right` has the widest right children first, so that both are read forwards, which is faster.
     """
-    leaves = len(as_left)
-    return as_left[: leaves - width, :width] + as_right[width:, leaves - width :]
+    leaves = as_left.shape[-1]
+    return as_left[..., : leaves - width, :width] + as_right[..., width:, leaves - width :]
 
 
-def best_tree(spans: Matrix) -> NDArray[np.int64]:
-    """Return `(leaves - 1, 3)` nodes of the tree with the largest sum of `spans[i, w]` over its spans `i..i+w`."""
-    leaves = len(spans)
-    as_left, as_right = spans.copy(), np.zeros_like(spans)
+def best_splits(spans: Array) -> Array:
+    """Return `(charts, leaves, leaves)`, as `spans`: where the best tree over each span divides it.
+
+    The best tree over `i..i+w` has the largest sum of `spans[c, i, w]` over its spans, and its left child is `i..i+k`
+    with `k = [c, i, w]`; of equal ones the shortest left child is taken.
+    """
+    xp, leaves = _library(spans), spans.shape[-1]
+    as_left, as_right = spans * 1, xp.zeros_like(spans)
     for width in range(leaves):
-        as_right[width:, leaves - 1 - width] = spans[: leaves - width, width]
-    splits = np.zeros((leaves, leaves), dtype=np.int64)
+        as_right[..., width:, leaves - 1 - width] = spans[..., : leaves - width, width]
+    splits = xp.zeros_like(spans, dtype=xp.int16)
     for width in range(1, leaves):
         terms = _terms(as_left, as_right, width)
-        choice = terms.argmax(axis=1)
-        value = terms[np.arange(len(terms)), choice]
-        splits[: leaves - width, width] = choice
-        as_left[: leaves - width, width] += value
-        as_right[width:, leaves - 1 - width] += value
-    return split_spans(leaves, lambda first, last: first + int(splits[first, last - first]))
+        splits[..., : leaves - width, width] = terms.argmax(-1)
+        value = xp.amax(terms, -1)
+        as_left[..., : leaves - width, width] += value
+        as_right[..., width:, leaves - 1 - width] += value
+    return splits
+
+
+def best_tree(splits: NDArray[np.int16], leaves: int) -> NDArray[np.int64]:
+    """Return `(leaves - 1, 3)` nodes of the tree over the first `leaves`, in pre-order, from a chart's splits."""
+    table = splits.tolist()
+    return split_spans(leaves, lambda first, last: first + table[first][last - first])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,11 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from discsum.parsers.budgets import budget_of
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
 
-Matrix = NDArray[np.floating[Any]]
+# A NumPy array or a tensor.
+Array = Any
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
 # Factors of so many EDUs are kept; those of longer documents are computed where they are asked for.
 PIECE = 4096
@@ -33,7 +36,8 @@ class SplitScores:
     """The factors of `score(i, k, j) = left(i, k) + right(k, j)`, each linear in the number of EDUs.
 
     `left(i, k)` scores the EDUs `i..k` as a left child and includes the strength of the border after `k`;
-    `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only.
+    `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only. These are asked for
+    by tensors on the CPU, so that a GPU is not waited for.
 
     Attributes:
         edus: `(edus, 3 * rank)` each EDU as the first of a left child, and as the last of a right child; its topics.
@@ -45,6 +49,7 @@ class SplitScores:
         right_sizes: `(buckets + 1,)` score of right children by size.
         totals: `(edus + 1, rank)` running sums of the EDUs' topic vectors; a span's mean is a difference of two.
         cohesion: Scores of spans by their words and layout, if the network has them.
+        counts: How many EDUs each document has, if they are of several documents, one after the other.
     """
 
     edus: Rows
@@ -54,10 +59,16 @@ class SplitScores:
     right_sizes: Tensor
     totals: Rows
     cohesion: Cohesion | None = None
+    counts: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of EDUs."""
         return len(self.strength) + 1
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """`(documents + 1,)`: the first EDU of each document, and the number of EDUs."""
+        return np.cumsum([0, *(self.counts or [len(self)])])
 
     def left(self, firsts: Tensor, borders: Tensor) -> Tensor:
         """Return `(firsts, borders)`: scores of left children from each first EDU to each border."""
@@ -69,48 +80,54 @@ class SplitScores:
         scores = self._right(borders, lasts, self.borders[borders], self.edus[lasts])
         return scores if self.cohesion is None else scores + self.cohesion.right(borders + 1, lasts)
 
-    def chart(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the scores of all children that adjacent blocks of EDUs can form.
+    def charts(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the scores of all children that adjacent blocks of EDUs can form, of several charts.
 
         Args:
-            firsts: `(blocks,)` first EDU of each block.
-            lasts: `(blocks,)` last EDU of each block.
+            firsts: `(charts, blocks)` first EDU of each block, those of a chart in one document.
+            lasts: `(charts, blocks)` last EDU of each block.
 
         Returns:
-            `(blocks, blocks - 1)`: left children by first block and border; `(blocks - 1, blocks)`: right children by
-            border and last block.
+            `(charts, blocks, blocks - 1)`: left children by first block and border; `(charts, blocks - 1, blocks)`:
+            right children by border and last block.
         """
-        borders = lasts[:-1]
+        # Charts of fewer blocks repeat their last one, which may be the last EDU of all, with no border behind it.
+        borders = lasts[:, :-1].clamp_max(len(self) - 2)
         of_firsts, of_borders = self.edus[firsts], self.borders[borders]
         of_lasts = of_firsts if torch.equal(firsts, lasts) else self.edus[lasts]
         left = self._left(firsts, borders, of_firsts, of_borders)
         right = self._right(borders, lasts, of_borders, of_lasts)
-        if self.cohesion is None or not len(borders):
+        if self.cohesion is None or not borders.numel():
             return left, right
         left_cohesion, right_cohesion = self.cohesion.both(firsts, lasts)
-        return left + left_cohesion[:, :-1], right + right_cohesion[1:]
+        return left + left_cohesion[..., :-1], right + right_cohesion[:, 1:]
 
     def _left(self, firsts: Tensor, borders: Tensor, of_firsts: Tensor, of_borders: Tensor) -> Tensor:
-        ends, _, topics, _ = of_borders[:, :-1].chunk(4, dim=-1)
-        before = borders[None, :] - firsts[:, None]
-        scores = of_firsts.chunk(3, dim=-1)[0] @ ends.T + self.strength[borders]
+        ends, _, topics, _ = of_borders[..., :-1].chunk(4, dim=-1)
+        firsts, borders = (part.to(ends.device, non_blocking=True) for part in (firsts, borders))
+        before = borders[..., None, :] - firsts[..., :, None]
+        scores = of_firsts.chunk(3, dim=-1)[0] @ ends.mT + self.strength[borders][..., None, :]
         topics = topics.double()
-        whole = (self.totals[borders + 1] * topics).sum(dim=1)[None, :] - self.totals[firsts] @ topics.T
+        whole = (self.totals[borders + 1] * topics).sum(dim=-1)[..., None, :] - self.totals[firsts] @ topics.mT
         means = (whole / (before + 1).clamp_min(1)).to(scores.dtype)
-        return scores + self.left_sizes[_buckets(before)] + means
+        return scores + self._by_size[0][before.clamp_min(0)] + means
 
     def _right(self, borders: Tensor, lasts: Tensor, of_borders: Tensor, of_lasts: Tensor) -> Tensor:
-        _, starts, _, topics = of_borders[:, :-1].chunk(4, dim=-1)
-        after = lasts[None, :] - borders[:, None] - 1
-        scores = starts @ of_lasts.chunk(3, dim=-1)[1].T
+        _, starts, _, topics = of_borders[..., :-1].chunk(4, dim=-1)
+        borders, lasts = (part.to(starts.device, non_blocking=True) for part in (borders, lasts))
+        after = lasts[..., None, :] - borders[..., :, None] - 1
+        scores = starts @ of_lasts.chunk(3, dim=-1)[1].mT
         topics = topics.double()
-        whole = topics @ self.totals[lasts + 1].T - (self.totals[borders + 1] * topics).sum(dim=1)[:, None]
+        whole = topics @ self.totals[lasts + 1].mT - (self.totals[borders + 1] * topics).sum(dim=-1)[..., :, None]
         means = (whole / (after + 1).clamp_min(1)).to(scores.dtype)
-        return scores + self.right_sizes[_buckets(after)] + means
+        return scores + self._by_size[1][after.clamp_min(0)] + means
 
-
-def _buckets(distances: Tensor) -> Tensor:
-    return torch.bucketize(distances, torch.tensor(SIZE_BUCKETS, device=distances.device), right=True)
+    @cached_property
+    def _by_size(self) -> tuple[Tensor, Tensor]:
+        """`(edus,)` twice: score of left and of right children by their size less one; looked up sooner than found."""
+        limits = torch.tensor(SIZE_BUCKETS).to(self.strength.device, non_blocking=True)
+        buckets = torch.bucketize(torch.arange(len(self), device=limits.device), limits, right=True)
+        return self.left_sizes[buckets], self.right_sizes[buckets]
 
 
 class SplitScorer(nn.Module):
@@ -131,8 +148,8 @@ class SplitScorer(nn.Module):
         self.right_sizes = nn.Parameter(torch.zeros(len(SIZE_BUCKETS) + 1))
         self.cohesion = CohesionScorer(cohesion) if cohesion else None
 
-    def forward(self, states: Tensor, layout: EDULayout) -> SplitScores:
-        """Return the scores of a document of EDU states `(edus, hidden)`."""
+    def forward(self, states: Tensor, layout: EDULayout, counts: Sequence[int] = ()) -> SplitScores:
+        """Return the scores of EDU states `(edus, hidden)`, of one document or of several with so many EDUs each."""
         edus = _Computed(lambda some: self._edu_factors(states[some]), len(states), states.device)
         borders = _Computed(lambda some: self._border_factors(states, some), len(states) - 1, states.device)
         topics, first = states.new_empty(len(states), self.rank), 0
@@ -140,13 +157,15 @@ class SplitScorer(nn.Module):
             topics[first : first + len(factors)] = factors[:, 2 * self.rank :]
             first += len(factors)
         strength = torch.cat([factors[:, -1:].clone() for factors in borders.pieces()])
-        strength = strength + self.opening(layout.openings[1:-1])
+        openings, closings = (part.to(states.device, non_blocking=True) for part in (layout.openings, layout.closings))
+        strength = strength + self.opening(openings[1:])
         cohesion = None
         if self.cohesion is not None:
             assert layout.bags is not None, "ParserNetwork.layout computes bags for networks with cohesion"
-            cohesion = self.cohesion(layout.bags, layout.openings)
-        sizes = self.left_sizes, self.right_sizes
-        return SplitScores(edus, borders, strength.squeeze(-1), *sizes, RunningSums(topics, self.rank**-0.5), cohesion)
+            bags = layout.bags.to(states.device, non_blocking=True)
+            cohesion = self.cohesion(bags, openings, closings, counts or [len(states)])
+        sizes, totals = (self.left_sizes, self.right_sizes), RunningSums(topics, self.rank**-0.5)
+        return SplitScores(edus, borders, strength.squeeze(-1), *sizes, totals, cohesion, tuple(counts))
 
     def _edu_factors(self, states: Tensor) -> Tensor:
         outermost, topics = self.outer(states).split([2 * self.rank, self.rank], dim=-1)
@@ -161,15 +180,18 @@ class _Computed:
     """Rows `(rows, width)` that are computed once if they are few, and whenever they are asked for if they are many."""
 
     def __init__(self, compute: Callable[[Tensor], Tensor], rows: int, device: torch.device) -> None:
-        self._compute, self._index = compute, torch.arange(rows, device=device)
-        self._few = compute(self._index) if rows <= PIECE else None
+        self._compute, self._rows, self._device = compute, rows, device
+        few = max(PIECE, budget_of(device).edus)
+        self._few = compute(torch.arange(rows, device=device)) if rows <= few else None
 
     def __getitem__(self, index: Tensor) -> Tensor:
+        index = index.to(self._device, non_blocking=True)
         return self._compute(index) if self._few is None else self._few[index]
 
     def pieces(self) -> Iterator[Tensor]:
         """Yield all rows, some at a time."""
-        return (self[some] for some in torch.split(self._index, PIECE))
+        index = torch.arange(self._rows, device=self._device)
+        return iter([self._few]) if self._few is not None else (self[some] for some in torch.split(index, PIECE))
 
 
 @dataclass(frozen=True)
@@ -204,12 +226,12 @@ class Expected:
     """A distribution over trees, given by the probability of every span as a left and as a right child.
 
     Attributes:
-        left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child.
+        left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child; several charts have an axis before.
         right: `(edus, edus)`, `[j, w]`: probability that `j-w..j` is a right child.
     """
 
-    left: Matrix
-    right: Matrix
+    left: Array
+    right: Array
 
 
 @dataclass(frozen=True)
@@ -217,11 +239,13 @@ class Design:
     """How split scores are trained and decoded.
 
     Attributes:
-        loss: From scores and gold nodes `(nodes, 3)`, possibly only part of a tree, to the mean loss per node.
-        decode: From scores to a tree.
-        soft_loss: From scores and a distribution over trees to the mean loss per node, if the design has one.
+        loss: From scores of a document and gold nodes `(nodes, 3)`, possibly only part of a tree, to the mean loss per
+            node.
+        decode: From scores to the tree of each document.
+        soft_loss: From scores of a document and a distribution over trees to the mean loss per node, if the design has
+            one.
     """
 
     loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]
-    decode: Callable[[SplitScores], Bracketing]
+    decode: Callable[[SplitScores], list[Bracketing]]
     soft_loss: Callable[[SplitScores, Expected], Tensor] | None = None

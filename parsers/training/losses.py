@@ -138,7 +138,7 @@ def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> T
 
 
 def _predicted_targets(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:
-    edus, sentences = boundary_probabilities(tags)
+    edus, sentences = boundary_probabilities(tags).cpu().numpy()
     sentence_starts = starts_from(sentences, example.subwords, network.config.sentence_threshold)
     edu_starts = starts_from(edus, example.subwords, network.config.edu_threshold, sentence_starts)
     return restrict_to_predicted(example, edu_starts, sentence_starts)

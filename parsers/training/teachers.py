@@ -23,7 +23,7 @@ from discsum.parsers.labels import Label
 from discsum.parsers.parser import Parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
 from discsum.parsers.structure.chart import LIMIT, span_posterior
-from discsum.parsers.structure.inside_outside import best_tree
+from discsum.parsers.structure.inside_outside import best_splits, best_tree
 from discsum.parsers.subwords import Subwords, split_subwords
 
 # Arrays by name: `edu_starts`, `sentence_starts`, `nodes`, `labels` as in `Targets`; `tags` as in `Example`; `left` and
@@ -103,7 +103,7 @@ class Teachers:
         layout = network.layout(words, edus, sentences)
         state = network.edus(vectors, [layout])[0]
         view = span_posterior(network.splits(state, layout))
-        nodes = best_tree(view.spans) if first is None else first["nodes"]
+        nodes = best_tree(best_splits(view.spans[None])[0], len(edus)) if first is None else first["nodes"]
         logits = network.label(state, layout, network.edges(vectors[0], layout), nodes)[-1]
         return {
             "edu_starts": edus,

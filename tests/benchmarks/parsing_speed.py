@@ -21,6 +21,7 @@ from tempfile import NamedTemporaryFile
 
 import torch
 
+from discsum.parsers.budgets import budget_of
 from discsum.parsers.parser import Parser
 from discsum.parsers.subwords import split_subwords
 
@@ -50,7 +51,8 @@ def encode_alone(parser: Parser, text: str) -> None:
     """Run the bare encoder over the text's subwords, in full windows without overlap."""
     encoder = parser.network.encoder
     ids = torch.from_numpy(split_subwords(text, parser.tokenizer).ids)
-    for batch in ids.split((encoder.window - 2) * encoder.windows_per_pass):
+    windows = budget_of(encoder.device).tokens // encoder.window
+    for batch in ids.split((encoder.window - 2) * windows):
         rows = [
             torch.cat([torch.tensor([encoder.special[0]]), row, torch.tensor([encoder.special[1]])])
             for row in batch.split(encoder.window - 2)

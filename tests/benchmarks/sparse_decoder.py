@@ -48,6 +48,8 @@ class Clock(LogitsProcessor):
         self.times: list[float] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        if scores.device.type == "cuda":
+            torch.cuda.synchronize()
         self.times.append(time.perf_counter())
         return scores
 
@@ -66,7 +68,7 @@ def run(
     started = time.perf_counter()
     found = model.generate(
         encoder_outputs=BaseModelOutput(last_hidden_state=states),
-        attention_mask=torch.ones(states.shape[:2], dtype=torch.long),
+        attention_mask=torch.ones(states.shape[:2], dtype=torch.long, device=states.device),
         num_beams=BEAMS,
         max_new_tokens=steps,
         min_new_tokens=steps,

@@ -210,3 +210,14 @@ def test_jsonl_of_another_format_is_wrong_usage(parse, article):
     result = parse(article, "--jsonl", "--format", "rs3")
     assert result.code == 2
     assert "expected no --format rs3 beside it" in result.err
+
+
+def test_a_less_precise_encoder(parse, article, expected):
+    result = parse(article, "--precision", "bf16", "--format", "json")
+    found = Document.from_json(json.loads(result.out))
+    assert (result.code, found.text) == (0, expected.text)
+    # A tiny random parser's probabilities do not stay the same to four digits.
+    assert found.tree.nodes != expected.tree.nodes or found.edus != expected.edus
+    refused = parse(article, "--precision", "fp8")
+    assert (refused.code, refused.out) == (2, "")
+    assert "expected one of fp32, bf16, fp16, got 'fp8'" in refused.err

@@ -30,7 +30,8 @@ def cohesion_of(bags, openings, inner=4):
     scorer = CohesionScorer(inner)
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter)
-    return scorer(torch.from_numpy(bags), torch.as_tensor([*openings, 3]))
+    kinds = torch.as_tensor([*openings, 3])
+    return scorer(torch.from_numpy(bags), kinds[:-1], kinds[1:], [len(bags)])
 
 
 def test_products_are_those_of_bags_of_rare_words():
@@ -88,16 +89,14 @@ def seen(cohesion, firsts, lasts):
     """What a child's scorer is given, by first and last EDU: features and layout."""
     firsts, lasts, found = torch.as_tensor(firsts), torch.as_tensor(lasts), []
 
-    def child(*arguments):
-        found.extend(arguments)
-        return torch.zeros(len(arguments[0]))
+    def child(features, layout):
+        found.extend(value.view(*value.shape[:-1], len(firsts), len(lasts)) for value in (features[0], layout[0]))
+        return torch.zeros(layout.shape)
 
-    replace(cohesion, children=(child, child)).left(firsts, lasts)
-    spans = (firsts[:, None] <= lasts[None]).nonzero(as_tuple=True)
-    return [
-        torch.zeros(len(firsts), len(lasts), *value.shape[1:], dtype=value.dtype).index_put(spans, value)
-        for value in found
-    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "CELLS", 10**9)
+        replace(cohesion, children=(child, child)).left(firsts, lasts)
+    return found[0].permute(1, 2, 0), found[1]
 
 
 def mean_product(bags, some, others):
@@ -164,11 +163,13 @@ def test_spans_of_a_long_document(firsts, lasts):
     np.testing.assert_allclose(alone[0, 0], features_of(bags, openings.tolist(), 2950, 2960), atol=2e-3)
 
 
-def test_both_children_at_once():
+@pytest.mark.parametrize("cells", [1, 9, 100])
+def test_both_children_at_once(monkeypatch, cells):
+    monkeypatch.setattr(module, "CELLS", cells)
     bags, openings = lexical_bags(*a_document(12, seed=9)), np.random.default_rng(9).integers(0, 4, size=12)
     cohesion = cohesion_of(bags, openings)
     firsts, lasts = torch.tensor([0, 1, 4, 9]), torch.tensor([0, 3, 8, 11])
-    left, right = cohesion.both(firsts, lasts)
+    ((left,), (right,)) = cohesion.both(firsts[None], lasts[None])
     torch.testing.assert_close(left, cohesion.left(firsts, lasts))
     torch.testing.assert_close(right, cohesion.right(firsts, lasts))
     assert not left.tril(-1).any()
@@ -185,7 +186,7 @@ def test_no_spans_at_all():
 def test_it_begins_at_nothing_and_learns():
     bags, openings = lexical_bags(*a_document(8, seed=5)), torch.tensor([3, 0, 1, 0, 2, 1, 0, 3, 3])
     scorer = CohesionScorer(4)
-    cohesion = scorer(torch.from_numpy(bags), openings)
+    cohesion = scorer(torch.from_numpy(bags), openings[:-1], openings[1:], [8])
     every = torch.arange(8)
     left, right = cohesion.left(every, every), cohesion.right(every, every)
     assert not left.any()

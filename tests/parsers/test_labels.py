@@ -27,7 +27,7 @@ def make(config):
 
 
 def inputs(edus):
-    return LabelInputs(torch.randn(edus, 8), torch.randint(0, 4, (edus + 1,)), torch.randn(edus, 2, 5))
+    return LabelInputs(torch.randn(edus, 8), torch.randint(0, 4, (edus,)), torch.randn(edus, 2, 5))
 
 
 def rows(tree):

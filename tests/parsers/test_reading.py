@@ -12,7 +12,8 @@ from torch import nn
 
 from discsum.constants import UNITS
 from discsum.document import Span
-from discsum.parsers import edu_vectors, encoder, gathered, long_lstm, reading, running_sums, segmenter, subwords
+from discsum.parsers import budgets, edu_vectors, encoder, gathered, long_lstm, reading, running_sums, subwords
+from discsum.parsers.budgets import Budget
 from discsum.parsers.gathered import Gathered
 from discsum.parsers.long_lstm import run_in_pieces
 from discsum.parsers.reading import STATES, SUBWORDS
@@ -28,20 +29,25 @@ LONG = "\n\n".join([tiny.ARTICLE] * 4)
 SIZES = [
     (subwords, "PIECE"),
     (encoder, "WINDOWS"),
-    (segmenter, "PIECE"),
     (edu_vectors, "STEPS"),
     (long_lstm, "STEPS"),
     (running_sums, "PIECE"),
+    (running_sums, "FEW"),
     (cohesion, "PIECE"),
     (scores, "PIECE"),
     (gathered, "PART"),
 ]
 
 
+def shrink(patch, size):
+    for module, name in SIZES:
+        patch.setattr(module, name, size)
+    patch.setattr(budgets, "ON_CPU", Budget(size, size, size, size))
+
+
 @pytest.fixture(params=[1, 3, 40])
 def small(request, monkeypatch):
-    for module, name in SIZES:
-        monkeypatch.setattr(module, name, request.param)
+    shrink(monkeypatch, request.param)
 
 
 def encode(text, **given):
@@ -85,28 +91,27 @@ def test_vectors_of_units(kind, monkeypatch):
     document = WHOLE["model"].document
     units = UnitEncoder.load(kind, PARSER)
     expected = {name: units.vectors([document], name)[0] for name in UNITS}
-    for module, name in SIZES:
-        monkeypatch.setattr(module, name, 5)
+    shrink(monkeypatch, 5)
     for name in UNITS:
         torch.testing.assert_close(units.vectors([document], name)[0], expected[name], atol=1e-4, rtol=1e-4)
 
 
 def test_only_what_is_open_is_held(monkeypatch):
     monkeypatch.setattr(encoder, "WINDOWS", 1)
-    monkeypatch.setattr(segmenter, "PIECE", 16)
-    held, add = [], reading.Reading.add
+    monkeypatch.setattr(budgets, "ON_CPU", Budget(documents=1, tokens=32, edus=1, cells=1))
+    held, forget = [], reading.Reading.forget
 
-    def watched(self, vectors):
-        add(self, vectors)
+    def watched(self):
+        forget(self)
         held.append(len(self._held))
 
-    monkeypatch.setattr(reading.Reading, "add", watched)
+    monkeypatch.setattr(reading.Reading, "forget", watched)
     text = "\n\n".join([tiny.ARTICLE] * 20)
     document = PARSER.parse(text)
     starts = first_subwords(split_subwords(text, PARSER.tokenizer), document.edus)
     assert len(held) > 100
-    # A piece that is not full, its context, and an EDU.
-    assert max(held) < 16 + 2 * PARSER.network.tagger.reach + np.diff(starts).max()
+    # What cannot be tagged yet, the context of that, and an EDU.
+    assert max(held) < 2 * PARSER.network.tagger.reach + np.diff(starts).max()
     assert held[-1] == 0
 
 
@@ -118,8 +123,7 @@ TEXTS = st.lists(st.sampled_from([*"abc Z\xe9.\n\t\0\u3042\U0001f600", " rain", 
 def test_arbitrary_text(text, size, sentences):
     expected = PARSER.parse(text, sentences=sentences)
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in SIZES:
-            patch.setattr(module, name, size)
+        shrink(patch, size)
         found = PARSER.parse(text, sentences=sentences)
     assert (found.sentences, found.edus) == (expected.sentences, expected.edus)
     assert (found.tree is None) == (expected.tree is None)

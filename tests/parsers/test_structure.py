@@ -82,19 +82,22 @@ def to_tree(edus, bracketing):
 
 
 def matrices(scores):
+    """Scores by width, as tensors of one chart."""
     index = torch.arange(len(scores))
     left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
-    return inside_outside.by_width(left.detach().numpy(), right.detach().numpy())
+    return inside_outside.by_width(left.detach()[None], right.detach()[None])
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
 @pytest.mark.parametrize("seed", range(3))
-def test_chart_sums_over_every_tree(edus, seed):
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_chart_sums_over_every_tree(edus, seed, library):
     scores = random_scores(edus, seed)
     every = trees(0, edus - 1)
     values = torch.stack([tree_score(scores, nodes) for nodes in every]).detach()
-    found = inside_outside.posterior(*matrices(scores))
-    assert found.log_normaliser == pytest.approx(torch.logsumexp(values, 0).item())
+    lefts, rights = matrices(scores)
+    found = inside_outside.posterior(*((lefts.numpy(), rights.numpy()) if library == "numpy" else (lefts, rights)))
+    assert found.log_normaliser.item() == pytest.approx(torch.logsumexp(values, 0).item())
     chances = torch.softmax(values, 0).tolist()
     left, right, spans = np.zeros((edus, edus)), np.zeros((edus, edus)), np.zeros((edus, edus))
     for nodes, chance in zip(every, chances, strict=True):
@@ -103,9 +106,9 @@ def test_chart_sums_over_every_tree(edus, seed):
             right[last, last - split - 1] += chance
         for first, last in spans_of(nodes):
             spans[first, last - first] += chance
-    np.testing.assert_allclose(found.left, left, atol=1e-12)
-    np.testing.assert_allclose(found.right, right, atol=1e-12)
-    np.testing.assert_allclose(found.spans, spans, atol=1e-12)
+    np.testing.assert_allclose(found.left[0], left, atol=1e-12)
+    np.testing.assert_allclose(found.right[0], right, atol=1e-12)
+    np.testing.assert_allclose(found.spans[0], spans, atol=1e-12)
 
 
 def assert_same_gradients(found, expected, scores, **tolerance):
@@ -130,7 +133,7 @@ def test_chart_loss_and_gradients(edus):
 def layout_of(edus):
     index = torch.arange(edus)
     bags = torch.nn.functional.normalize(torch.randn(edus, 5), dim=1)
-    return EDULayout(index, index + 1, torch.randint(0, 4, (edus + 1,)), bags)
+    return EDULayout(index, index + 1, torch.randint(0, 4, (edus,)), torch.randint(0, 4, (edus,)), bags)
 
 
 def cohesion_of(edus, seed):
@@ -140,7 +143,7 @@ def cohesion_of(edus, seed):
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter)
     layout = layout_of(edus)
-    return scorer(layout.bags, layout.openings), scorer
+    return scorer(layout.bags, layout.openings, layout.closings, [edus]), scorer
 
 
 @pytest.mark.parametrize("edus", range(2, 7))
@@ -203,7 +206,7 @@ def test_chart_loss_of_some_nodes_sums_over_the_trees_that_hold_them(edus):
 def test_chart_decodes_the_tree_of_most_expected_spans(edus, seed):
     scores = random_scores(edus, seed, scale=1.5)
     every = trees(0, edus - 1)
-    found = chart.decode(scores)
+    (found,) = chart.decode(scores)
     to_tree(edus, found)
     if edus == 1:
         assert found.nodes.shape == (0, 3)
@@ -241,7 +244,7 @@ def test_greedy_designs_against_naive_ones(name, edus):
         return (split_score(scores, first, split, last) if name == "top_down" else scores.strength[split]).item()
 
     with torch.no_grad():
-        found = design(name).decode(scores)
+        (found,) = design(name).decode(scores)
     expected = naive_decode(edus, value)
     rows = [(*node, chance) for node, chance in zip(found.nodes.tolist(), found.probabilities, strict=True)]
     for ours, theirs in zip(sorted(rows), sorted(expected), strict=True):
@@ -266,18 +269,18 @@ def test_greedy_losses(name):
 def test_sections_make_valid_trees(monkeypatch, limit):
     monkeypatch.setattr(chart, "LIMIT", limit)
     for edus in (1, 2, 3, limit, limit + 1, 2 * limit + 1, 97):
-        found = chart.decode(random_scores(edus, seed=edus))
+        (found,) = chart.decode(random_scores(edus, seed=edus))
         to_tree(edus, found)
         assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
 
 
 def test_sections_change_nothing_where_all_fit_into_one(monkeypatch):
     scores = random_scores(40, seed=1)
-    whole = chart.decode(scores)
+    (whole,) = chart.decode(scores)
     monkeypatch.setattr(chart, "LIMIT", 40)
-    assert chart.decode(scores).nodes.tolist() == whole.nodes.tolist()
+    assert chart.decode(scores)[0].nodes.tolist() == whole.nodes.tolist()
     monkeypatch.setattr(chart, "LIMIT", 39)
-    assert chart.decode(scores).nodes.tolist() != whole.nodes.tolist()
+    assert chart.decode(scores)[0].nodes.tolist() != whole.nodes.tolist()
 
 
 def test_sections_are_cut_at_strong_borders(monkeypatch):
@@ -297,12 +300,14 @@ def test_factors_that_are_not_kept_are_the_same(name, monkeypatch):
     for size in (1, 64, 699):
         monkeypatch.setattr(module, "PIECE", size)
         found = scorer(states, layout)
-        for one, other in zip(found.chart(far, far + 3), whole.chart(far, far + 3), strict=True):
+        for one, other in zip(
+            found.charts(far[None], far[None] + 3), whole.charts(far[None], far[None] + 3), strict=True
+        ):
             torch.testing.assert_close(one, other)
         torch.testing.assert_close(found.left(every[:9], every[5:30]), whole.left(every[:9], every[5:30]))
         torch.testing.assert_close(found.totals[every], whole.totals[every], atol=1e-4, rtol=1e-4)
         torch.testing.assert_close(found.strength, whole.strength)
-        assert design(name).decode(found).nodes.tolist() == design(name).decode(whole).nodes.tolist()
+        assert design(name).decode(found)[0].nodes.tolist() == design(name).decode(whole)[0].nodes.tolist()
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -313,7 +318,7 @@ def test_every_design_at_every_length(name, edus):
     layout = layout_of(edus)
     with torch.no_grad():
         scores = scorer(torch.randn(edus, 8), layout)
-        found = design(name).decode(scores)
+        (found,) = design(name).decode(scores)
     to_tree(edus, found)
     assert found.probabilities.shape == (edus - 1,)
     assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
@@ -324,7 +329,7 @@ def test_a_right_branching_tree_of_3000_edus_is_no_special_case():
     with torch.no_grad():
         scores.strength.copy_(-torch.arange(2999.0))
         for name in ("top_down", "distance"):
-            assert design(name).decode(scores).nodes[:, 2].tolist() == list(range(2999))
+            assert design(name).decode(scores)[0].nodes[:, 2].tolist() == list(range(2999))
 
 
 def test_an_unknown_design_lists_the_known_ones():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from discsum.errors import InputError
 from discsum.parsers.encoder import WindowEncoder
+from discsum.parsers.loading import load_parser
 from discsum.parsers.network import NetworkConfig
 from discsum.parsers.subwords import cut_windows, split_subwords
 
@@ -61,7 +62,7 @@ def test_an_overlap_that_leaves_windows_no_room_is_refused():
 
 @pytest.fixture(scope="module")
 def encoder():
-    return WindowEncoder(tiny.make_encoder(), tiny.special_indices(), window=24, overlap=6, windows_per_pass=3)
+    return WindowEncoder(tiny.make_encoder(), tiny.special_indices(), window=24, overlap=6)
 
 
 TEXTS = ["the old mill", "", tiny.ARTICLE, "a", "the water was cold " * 11, "rain"]
@@ -103,3 +104,16 @@ def test_windows_only_change_what_is_far(encoder, tokenizer):
     assert np.isfinite(shifted.numpy()).all()
     # The first window of either holds these, with other neighbours to the right only.
     assert not torch.equal(plain, shifted)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(("precision", "far"), [("bf16", 0.2), ("fp16", 0.03)])
+def test_the_encoder_alone_is_less_precise(parser_folder, precision, far):
+    whole, part = load_parser(parser_folder), load_parser(parser_folder, precision=precision)
+    assert load_parser(parser_folder) is whole
+    words = [split_subwords(tiny.ARTICLE, whole.tokenizer)]
+    (one,), (other,) = (parser.network.encoder(words) for parser in (whole, part))
+    assert other.dtype == torch.float32
+    assert 0 < (one - other).abs().max() < far
+    assert {parameter.dtype for parameter in part.network.parameters()} == {torch.float32}
+    assert part.parse(tiny.ARTICLE).tree is not None

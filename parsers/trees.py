@@ -1,0 +1,78 @@
+"""The trees of texts that have been read: their charts are decoded and their nodes labelled together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from discsum.parsers.budgets import joined
+from discsum.parsers.edu_vectors import EDULayout
+from discsum.parsers.labels import Label, choose
+from discsum.parsers.network import ParserNetwork
+from discsum.parsers.reading import Reading
+from discsum.parsers.structure import design
+from discsum.tree import Node, RSTTree
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The internal nodes of a text's tree.
+
+    Attributes:
+        edus: Number of EDUs.
+        spans: `(nodes, 3)` first, last and split.
+        labels: `(nodes,)` index of each label.
+        probabilities: `(nodes,)` of each span with its label's class and nuclearity.
+    """
+
+    edus: int
+    spans: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    def tree(self, names: Sequence[Label]) -> RSTTree:
+        """Return the tree; `names` are those of the labels."""
+        labels, chances = (names[label] for label in self.labels), np.round(self.probabilities, 4).tolist()
+        nodes = [
+            Node(first, last, split, nuclearity, relation, chance)
+            for (first, last, split), (nuclearity, relation), chance in zip(
+                self.spans.tolist(), labels, chances, strict=True
+            )
+        ]
+        return RSTTree.from_unordered(self.edus, nodes)
+
+
+def grow(
+    network: ParserNetwork, readings: Sequence[Reading], states: Sequence[Tensor], edges: Sequence[Tensor]
+) -> list[Nodes]:
+    """Return the nodes of the tree of each text.
+
+    Args:
+        network: The network that has read the texts.
+        readings: Of texts with several EDUs.
+        states: `(edus, hidden)` of each.
+        edges: Result of `ParserNetwork.edges` for each, if labels read them.
+    """
+    counts = [len(own) for own in states]
+    layout = EDULayout.joined(
+        [network.layout(reading.words, reading.edus.starts, reading.sentences.starts) for reading in readings],
+        [len(reading.words) for reading in readings],
+    )
+    together = joined(states)
+    bracketings = design(network.config.design).decode(network.splits(together, layout, counts))
+    # Labels do not depend on bags, which leave memory.
+    layout = replace(layout, bags=None)
+    firsts, sizes = np.cumsum([0, *counts]), [len(own.nodes) for own in bracketings]
+    nodes = np.concatenate([own.nodes + first for own, first in zip(bracketings, firsts[:-1], strict=True)])
+    logits = network.label(together, layout, joined(edges) if edges else None, nodes)[-1]
+    chosen = choose(logits, network.labels)
+    ends = np.cumsum(sizes)[:-1]
+    labelled = zip(bracketings, np.split(chosen.labels, ends), np.split(chosen.probabilities, ends), strict=True)
+    return [
+        Nodes(count, own.nodes, labels, own.probabilities * chances)
+        for count, (own, labels, chances) in zip(counts, labelled, strict=True)
+    ]

@@ -1,0 +1,174 @@
+"""Parsing on a GPU: documents a second, the share of time that it computes, the precisions, and the sparse decoder.
+
+    python tests/benchmarks/gpu.py [--device cuda] [--documents 1024] [--batch-size 512] [--tokens 1024 4096] [--small]
+
+Documents are paragraphs of the sample in random order, 100 to 1,500 words each. "Encoder alone" encodes the same
+windows with nothing before or after. All rows of a table come from one process, each is the best of three runs after
+one that warms up. The share of time that the GPU computes is the length of the union of its kernels, as torch's
+profiler sees them, in the time of a run under the profiler; on a CPU it is CPU time by time. Without a GPU it says so
+and ends; `--device cpu` tries the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from sparse_decoder import layout_of, make_model, run
+
+from discsum.abstractive.sparse import densify, sparsify
+from discsum.constants import PRECISIONS
+from discsum.devices import check_precision
+from discsum.document import Document
+from discsum.errors import InputError
+from discsum.parsers.parser import Parser
+from discsum.parsers.subwords import split_subwords
+
+SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
+RUNS = 3
+
+
+def make_texts(count: int) -> list[str]:
+    """Return texts of 100 to 1,500 words."""
+    generator, texts = random.Random(0), []
+    paragraphs = SAMPLE.read_text(encoding="utf-8").strip().split("\n\n")
+    for _ in range(count):
+        words, wanted, chosen = 0, generator.randint(100, 1500), []
+        while words < wanted:
+            chosen.append(generator.choice(paragraphs))
+            words += len(chosen[-1].split())
+        texts.append("\n\n".join(chosen))
+    return texts
+
+
+def wait(device: torch.device) -> None:
+    """Wait until the device has done all its work."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def seconds(work: Callable[[], object], device: torch.device) -> float:
+    """Return the least time of some runs of a work."""
+    times = []
+    for _ in range(RUNS + 1):
+        start = time.perf_counter()
+        work()
+        wait(device)
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def busy(work: Callable[[], object], device: torch.device) -> float:
+    """Return the share of a work's time in which the device computes."""
+    if device.type != "cuda":
+        start, before = time.perf_counter(), time.process_time()
+        work()
+        return (time.process_time() - before) / (time.perf_counter() - start)
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        start = time.perf_counter()
+        work()
+        wait(device)
+        took = time.perf_counter() - start
+    ranges = sorted(
+        (event.time_range.start, event.time_range.end)
+        for event in profile.events()
+        if event.device_type == torch.autograd.DeviceType.CUDA
+    )
+    computing, reached = 0.0, float("-inf")
+    for start_us, end_us in ranges:
+        computing += max(0.0, end_us - max(start_us, reached))
+        reached = max(reached, end_us)
+    return computing / 1e6 / took
+
+
+def same_trees(found: list[Document], expected: list[Document]) -> tuple[float, float]:
+    """Return the share of documents with the same EDUs, and that of documents with the same tree."""
+    same_edus = [one.edus == other.edus for one, other in zip(found, expected, strict=True)]
+    nodes = [
+        [(node.first, node.last, node.nuclearity, node.relation) for node in document.tree.nodes]
+        if document.tree
+        else []
+        for document in (*found, *expected)
+    ]
+    same = [edus and nodes[place] == nodes[place + len(found)] for place, edus in enumerate(same_edus)]
+    return sum(same_edus) / len(found), sum(same) / len(found)
+
+
+def measure_parsing(device: torch.device, documents: int, batch_size: int, parser_name: str) -> None:
+    """Print a row a precision."""
+    texts, expected = make_texts(documents), list[Document]()
+    heading = f"{'precision':10}{'documents/s':>12}{'encoder alone/s':>17}{'of it':>7}{'busy':>7}{'encoder busy':>14}"
+    print(f"{heading}{'same EDUs':>11}{'same trees':>12}")
+    for precision in PRECISIONS:
+        try:
+            check_precision(precision, str(device))
+        except InputError as error:
+            print(f"{precision:10}{error}")
+            continue
+        parser = Parser.from_pretrained(parser_name, device=str(device), precision=precision)
+        words = [split_subwords(text, parser.tokenizer) for text in texts]
+        found: list[Document] = []
+
+        def parse(parser: Parser = parser, found: list[Document] = found) -> None:
+            found[:] = parser.parse_many(texts, batch_size=batch_size)
+
+        @torch.inference_mode()
+        def encode(parser: Parser = parser, words: list = words) -> None:
+            for first in range(0, len(words), batch_size):
+                for _ in parser.network.encoder.stretches(words[first : first + batch_size]):
+                    pass
+
+        whole, alone = (documents / seconds(work, device) for work in (parse, encode))
+        shares = busy(parse, device), busy(encode, device)
+        expected = expected or list(found)
+        edus, trees = same_trees(found, expected)
+        row = f"{precision:10}{whole:12.1f}{alone:17.1f}{whole / alone:7.0%}{shares[0]:7.0%}{shares[1]:14.0%}"
+        print(f"{row}{edus:11.1%}{trees:12.1%}", flush=True)
+
+
+def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> None:
+    """Print the milliseconds of a step of stock `generate`, dense attention kept once, and sparse attention."""
+    model = make_model(small).to(device)
+    print(f"{'tokens':>10}{'stock':>10}{'dense':>10}{'r=10':>10}  ms a step of the sparse decoder")
+    for tokens in lengths:
+        states, layout, row = torch.randn(1, tokens, model.config.d_model, device=device), layout_of(tokens), []
+        layout = layout.to(device)
+        for options in (None, {"selector": "all"}, {"selector": "mean_key", "r": 10}):
+            if options is not None:
+                sparsify(model, **options)
+            own = layout if options is not None else None
+            run(model, states, 2, own)
+            row.append(1000 * run(model, states, 16, own)[1])
+            if options is not None:
+                densify(model)
+        print(f"{tokens:10}" + "".join(f"{value:10.1f}" for value in row), flush=True)
+
+
+def main() -> None:
+    """Print both tables."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--device", default="cuda")
+    options.add_argument("--documents", type=int, default=1024)
+    options.add_argument("--batch-size", type=int, default=512)
+    options.add_argument("--parser", default="discsum-gum")
+    options.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
+    options.add_argument("--small", action="store_true", help="Two decoder layers instead of twelve.")
+    arguments = options.parse_args()
+    if arguments.device.startswith("cuda") and not torch.cuda.is_available():
+        print("no GPU here: nothing was measured; --device cpu tries the script")
+        sys.exit(0)
+    device = torch.device(arguments.device)
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} CPU threads"
+    print(f"{name}, torch {torch.__version__}, {arguments.documents} documents, {arguments.batch_size} a batch")
+    measure_parsing(device, arguments.documents, arguments.batch_size, arguments.parser)
+    measure_decoder(device, arguments.tokens, arguments.small)
+
+
+if __name__ == "__main__":
+    main()

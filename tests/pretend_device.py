@@ -1,0 +1,110 @@
+"""A device that is none: tensors in the CPU's memory that behave as if they were elsewhere.
+
+Work with them fails where a GPU's would, as where tensors of two devices meet, and what a GPU would be waited for is
+counted: copies to the CPU, and operations whose result has a size that only their values tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+# Of torch's own devices the one without memory, which nothing here uses otherwise.
+ELSEWHERE = torch.device("meta")
+aten = torch.ops.aten
+# Operations whose second tensor, of lengths, is on the CPU, as is that of their result.
+PACKING = {aten._pack_padded_sequence, aten._pad_packed_sequence}
+# Operations that wait for the device.
+WAITING = {
+    aten._local_scalar_dense,
+    aten.nonzero,
+    aten.masked_select,
+    aten.equal,
+    aten.is_nonzero,
+    aten._unique2,
+    aten.unique_dim,
+    aten.unique_consecutive,
+    aten.repeat_interleave,
+}
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on the device `ELSEWHERE`."""
+
+    @staticmethod
+    def __new__(cls, here):
+        return torch.Tensor._make_wrapper_subclass(
+            cls,
+            here.shape,
+            strides=here.stride(),
+            storage_offset=here.storage_offset(),
+            dtype=here.dtype,
+            device=ELSEWHERE,
+        )
+
+    def __init__(self, here):
+        self.here = here
+
+    def __repr__(self):
+        return f"Elsewhere({self.here!r})"
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        raise AssertionError(f"{func}: expected to be called in `pretending()`")
+
+
+class _Pretending(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.waited = Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        target = kwargs.get("device")
+        if target is not None:
+            kwargs["device"] = torch.device("cpu")
+        flat = [leaf for leaf in tree_flatten((args, kwargs))[0] if isinstance(leaf, torch.Tensor)]
+        away = [leaf for leaf in flat if isinstance(leaf, Elsewhere)]
+        copies = func.overloadpacket in (aten._to_copy, aten.copy_, aten.set_)
+        packing = func.overloadpacket in PACKING
+        if away and not copies and not packing:
+            others = [leaf for leaf in flat if not isinstance(leaf, Elsewhere) and leaf.dim()]
+            assert not others, f"{func}: tensors of two devices, one of shape {tuple(others[0].shape)}"
+        # With the size of its result `repeat_interleave` does not wait.
+        waits = func.overloadpacket in WAITING and kwargs.get("output_size") is None
+        if away and (waits or (copies and target is not None and target.type == "cpu")):
+            self.waited[func.overloadpacket.__name__] += 1
+        originals = {id(leaf.here): leaf for leaf in away}
+
+        def here(leaf):
+            return leaf.here if isinstance(leaf, Elsewhere) else leaf
+
+        def there(leaf):
+            if not isinstance(leaf, torch.Tensor):
+                return leaf
+            return originals[id(leaf)] if id(leaf) in originals else Elsewhere(leaf)
+
+        result = func(*tree_map(here, args), **tree_map(here, kwargs))
+        if packing:
+            return there(result[0]), result[1]
+        goes = (target is not None and target.type == ELSEWHERE.type) or (target is None and bool(away))
+        return tree_map(there, result) if goes else result
+
+
+@contextmanager
+def pretending(module: nn.Module):
+    """Move a module to the device, and give the counts of what it would be waited for inside of this context."""
+    with _Pretending() as mode, torch.no_grad():
+        for part in module.modules():
+            for name, parameter in part._parameters.items():
+                if parameter is not None:
+                    part._parameters[name] = nn.Parameter(Elsewhere(parameter.detach()), requires_grad=False)
+            for name, buffer in part._buffers.items():
+                if buffer is not None:
+                    part._buffers[name] = Elsewhere(buffer)
+        yield mode.waited
