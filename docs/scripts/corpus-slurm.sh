@@ -46,7 +46,9 @@ finish)
     preprocess --finish || [ $? -eq 3 ]
     ;;
 train)
-    HOST=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+    # All names are read: where pipes may not fail, a reader that stops early would end the script.
+    mapfile -t HOSTS < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+    HOST=${HOSTS[0]}
     export HOST
     srun bash "$self" "$corpus" "$run" node
     ;;
