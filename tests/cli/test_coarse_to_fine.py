@@ -79,7 +79,11 @@ def test_the_table(discsum, folders, parser_folder, table):
     assert standard["encoded"] == hier["encoded"] == hier["chunks"]
     shown = discsum(*command).out.splitlines()
     assert shown[1].split() == ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "encoded", "chunks", "words"]
-    assert len(shown) == 7
+    assert [line.split()[:2] for line in shown[7:11]] == [
+        ["paired", "bootstrap"],
+        *([model, "-"] for model in models[1:]),
+    ]
+    assert len(shown) == 12
 
 
 def test_tables_that_are_none(discsum, folders, table, bart_folder, parser_folder):
