@@ -79,10 +79,7 @@ def test_the_table(discsum, folders, parser_folder, table):
     assert standard["encoded"] == hier["encoded"] == hier["chunks"]
     shown = discsum(*command).out.splitlines()
     assert shown[1].split() == ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "encoded", "chunks", "words"]
-    assert [line.split()[:2] for line in shown[7:11]] == [
-        ["paired", "bootstrap"],
-        *([model, "-"] for model in models[1:]),
-    ]
+    assert [line.split()[:3] for line in shown[8:11]] == [[str(model), "-", "lead"] for model in models[1:]]
     assert len(shown) == 12
 
 
