@@ -71,7 +71,7 @@ def _columns(command: str) -> pa.Schema:
     """Return the columns of a command's Parquet files: the fields of its JSON objects."""
     import pyarrow as pa
 
-    from discsum.data.shards import EDU, NODE, SPAN
+    from discsum.data.columns import EDU, NODE, SPAN
 
     warnings = ("warnings", pa.list_(pa.string()))
     if command == "parse":

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.data.columns import EDU, NODE, SPAN
 from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
@@ -22,19 +23,6 @@ from discsum.extras import needs
 with needs("pyarrow"):
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64())])
-EDU = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("sentence", pa.int32())])
-NODE = pa.struct(
-    [
-        ("first", pa.int32()),
-        ("last", pa.int32()),
-        ("split", pa.int32()),
-        ("nuclearity", pa.string()),
-        ("relation", pa.string()),
-        ("probability", pa.float64()),
-    ]
-)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ def check_search(model: Any, name: str) -> None:
     """
     from transformers import GenerationConfig
 
+    made: Any = GenerationConfig
     given = {key: value for key, value in vars(model.generation_config).items() if value is not None}
     tokens = model.get_input_embeddings().num_embeddings
     try:
@@ -65,7 +66,7 @@ def check_search(model: Any, name: str) -> None:
         for key in LISTS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)
-        others = vars(GenerationConfig()).keys() - {*KINDS, *TOKENS, *IGNORED}
+        others = vars(made()).keys() - {*KINDS, *TOKENS, *IGNORED}
         for key in sorted(others & given.keys()):
             if given[key] and not key.startswith("_"):
                 raise InputError(f"{key}: expected none, which discsum does not run, got {given[key]!r}; remove it")

@@ -1,0 +1,21 @@
+"""Types of a parsed document's columns in Parquet."""
+
+from __future__ import annotations
+
+from discsum.extras import needs
+
+with needs("pyarrow"):
+    import pyarrow as pa
+
+SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+EDU = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("sentence", pa.int32())])
+NODE = pa.struct(
+    [
+        ("first", pa.int32()),
+        ("last", pa.int32()),
+        ("split", pa.int32()),
+        ("nuclearity", pa.string()),
+        ("relation", pa.string()),
+        ("probability", pa.float64()),
+    ]
+)
