@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 import warnings
@@ -169,6 +170,8 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 shutil.rmtree(folder)
             shutil.rmtree(place / "whole")
             figures[kind] = f"{kills} kills of {resumed} runs"
+            # A whole campaign takes an hour or more.
+            print(f"{kind}: {figures[kind]}", file=sys.stderr, flush=True)
     return {"kills of each": count, **figures}
 
 
