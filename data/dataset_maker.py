@@ -50,6 +50,10 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         """Return the identities of program and parser."""
         return own_makers(self.recipe.parser)
 
+    def load(self) -> None:
+        """Load the parser and the unit encoder."""
+        _ = self.parser, self.encoder
+
     def name_of(self, entry: Pair) -> str:
         """Return the document's id."""
         return entry.id
