@@ -11,8 +11,8 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
 from discsum.data.engines import ENGINES
-from discsum.data.part_files import FORMATS
 from discsum.data.parts import Part
+from discsum.data.shard_names import FORMATS
 from discsum.data.shard_sizes import shard_of
 from discsum.data.tables import check_encoding
 from discsum.errors import InputError
