@@ -189,13 +189,18 @@ def test_a_folder_of_parts_is_an_input(whole, tmp_path):
     items = list(read_inputs([str(whole)]))
     assert [item.id for item in items] == [pair.id for pair in pairs(0, 17)]
     assert all(item.document.tree for item in items)
-    # Also below another folder, beside other documents; hidden files are none.
+    # Also below another folder, beside other documents; hidden files and folders are none.
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "z.txt").write_text("It rained.")
     (tmp_path / "corpus" / ".hidden.txt").write_text("It snowed.")
+    (tmp_path / "corpus" / ".git" / "refs").mkdir(parents=True)
+    (tmp_path / "corpus" / ".git" / "refs" / "head.txt").write_text("It hailed.")
     shutil.copytree(whole, tmp_path / "corpus" / "parts")
     found = list(read_inputs([str(tmp_path / "corpus")]))
     assert [item.id for item in found] == [*(item.id for item in items), "z"]
+    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / "**" / "*.txt")])] == ["z"]
+    # One that is named is read.
+    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / ".git")])] == ["head"]
 
 
 def test_a_folder_of_parts_is_no_dataset(whole):
