@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -44,6 +45,15 @@ def _known_shard(text: str) -> str:
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
     return text
+
+
+def _documents(text: str | int) -> int:
+    """Return the number of documents of a file, from the command line."""
+    if not (match := re.fullmatch(r"0*([1-9]\d{0,11})", str(text), re.ASCII)):
+        raise typer.BadParameter(
+            f"expected a number of documents of at least 1, as 256, got {text!r}; bytes, as 8MiB, are for discsum preprocess"
+        )
+    return int(match[1])
 
 
 def _known(*choices: str) -> Callable[[str], str]:
@@ -145,7 +155,7 @@ Shards = Annotated[
 ShardFormat = Annotated[
     str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
 ]
-Shard = Annotated[int, typer.Option(min=1, help="Documents per file.")]
+Shard = Annotated[int, typer.Option(metavar="N", parser=_documents, help="Documents per file.")]
 ShardSize = Annotated[
     str,
     typer.Option(
@@ -179,7 +189,12 @@ PartOfShards = Annotated[
         help="Make part I of N only, beside runs that make others, as jobs of an array do; then --finish.",
     ),
 ]
-Finish = Annotated[bool, typer.Option("--finish", help="Parse nothing: complete the folder when all parts are made.")]
+Finish = Annotated[
+    bool,
+    typer.Option(
+        "--finish", help="Make nothing: check that the files of all parts are there, and write manifest.json."
+    ),
+]
 Verify = Annotated[
     bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
 ]
