@@ -51,7 +51,8 @@ def _documents(text: str | int) -> int:
     """Return the number of documents of a file, from the command line."""
     if not (match := re.fullmatch(r"0*([1-9]\d{0,11})", str(text), re.ASCII)):
         raise typer.BadParameter(
-            f"expected a number of documents of at least 1, as 256, got {text!r}; bytes, as 8MiB, are for discsum preprocess"
+            f"expected a number of documents of at least 1, as 256, got {text!r}; bytes, as 8MiB, are for "
+            "discsum preprocess"
         )
     return int(match[1])
 
@@ -191,9 +192,7 @@ PartOfShards = Annotated[
 ]
 Finish = Annotated[
     bool,
-    typer.Option(
-        "--finish", help="Make nothing: check that the files of all parts are there, and write manifest.json."
-    ),
+    typer.Option("--finish", help="Make nothing: check that all files are there, and complete the folder."),
 ]
 Verify = Annotated[
     bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")

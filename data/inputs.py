@@ -157,7 +157,8 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
 def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Location]:
     """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
 
-    Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest has them.
+    Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest
+    has them.
 
     Args:
         name: File, folder or pattern.

@@ -176,7 +176,7 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
         (
             ["--cpus-per-worker", 2],
             2,
-            "engine local: expected no options, got cpus_per_worker (--cpus-per-worker); leave them",
+            "engine local: expected no options, got cpus_per_worker (--cpus-per-worker)",
         ),
         (["--engine", "local:here"], 2, "engine local: expected its name alone, got local:here; it has no address"),
         (["--engine", "ray", "--gpus-per-worker", "1.5"], 2, "engine ray: gpus_per_worker: expected a whole number"),
