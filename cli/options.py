@@ -149,7 +149,7 @@ Shards = Annotated[
     bool,
     typer.Option(
         "--shards",
-        help="Write parts of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
+        help="Write files of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
         "its failures.jsonl. Repeat the command to resume an interrupted run. The options below go with it.",
     ),
 ]
