@@ -35,7 +35,8 @@ def engine_of(name: str, workers: int = 1, *, device: str = "cpu", **options: An
     given = {key: value for key, value in options.items() if value is not None}
     if entry.options is not None:
         # Late: it is not needed without options.
-        from discsum.recipes.fields import convert, init_fields
+        from discsum.recipes.described import init_fields
+        from discsum.recipes.fields import convert
 
         given |= {"address": address} if address else {}
         if "device" in init_fields(entry.options):
