@@ -50,7 +50,7 @@ from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
-from discsum.data.part_files import JSON_LINES
+from discsum.data.shard_names import JSON_LINES
 from discsum.errors import InputError
 from discsum.persistence import read_config
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -11,8 +12,8 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
 from discsum.data.engines import ENGINES
-from discsum.data.part_files import FORMATS
 from discsum.data.parts import Part
+from discsum.data.shard_names import FORMATS
 from discsum.data.shard_sizes import shard_of
 from discsum.data.tables import check_encoding
 from discsum.errors import InputError
@@ -44,6 +45,16 @@ def _known_shard(text: str) -> str:
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
     return text
+
+
+def _documents(text: str | int) -> int:
+    """Return the number of documents of a file, from the command line."""
+    if not (match := re.fullmatch(r"0*([1-9]\d{0,11})", str(text), re.ASCII)):
+        raise typer.BadParameter(
+            f"expected a number of documents of at least 1, as 256, got {text!r}; bytes, as 8MiB, are for "
+            "discsum preprocess"
+        )
+    return int(match[1])
 
 
 def _known(*choices: str) -> Callable[[str], str]:
@@ -138,14 +149,14 @@ Shards = Annotated[
     bool,
     typer.Option(
         "--shards",
-        help="Write parts of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
+        help="Write files of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
         "its failures.jsonl. Repeat the command to resume an interrupted run. The options below go with it.",
     ),
 ]
 ShardFormat = Annotated[
     str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
 ]
-Shard = Annotated[int, typer.Option(min=1, help="Documents per file.")]
+Shard = Annotated[int, typer.Option(metavar="N", parser=_documents, help="Documents per file.")]
 ShardSize = Annotated[
     str,
     typer.Option(
@@ -179,7 +190,10 @@ PartOfShards = Annotated[
         help="Make part I of N only, beside runs that make others, as jobs of an array do; then --finish.",
     ),
 ]
-Finish = Annotated[bool, typer.Option("--finish", help="Parse nothing: complete the folder when all parts are made.")]
+Finish = Annotated[
+    bool,
+    typer.Option("--finish", help="Make nothing: check that all files are there, and complete the folder."),
+]
 Verify = Annotated[
     bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
 ]

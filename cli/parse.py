@@ -45,7 +45,7 @@ from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
-from discsum.data.part_files import JSON_LINES
+from discsum.data.shard_names import JSON_LINES
 from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 from discsum.files import to_line

@@ -26,7 +26,7 @@ from discsum.cli.options import (
     Wait,
     Workers,
 )
-from discsum.cli.shards import fill
+from discsum.cli.shards import check_outside, fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.shard_sizes import DOCUMENTS, shard_of
 from discsum.oracles import ORACLES
@@ -108,6 +108,7 @@ def preprocess(
     )
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     hashed, place = shard_unit == DOCUMENTS, location(folder)
+    check_outside(place, [table])
     fill(
         lambda: preprocess_job(source.pairs(), source.identity(hashed=hashed), place, recipe),
         context.params,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
 from discsum.data.parts import Part
-from discsum.data.storage import Location, location
+from discsum.data.storage import Location, is_pattern, location, parts_of
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,14 +58,38 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
     if output in (None, "-"):
         raise typer.BadParameter("expected -o FOLDER beside it", param_hint=SHARDS)
     folder = location(output)
-    if not isinstance(folder, Path):
-        return folder
-    check_writable(folder, folder=True)
-    places = {folder.resolve(), *folder.resolve().parents}
-    inside = [name for name in inputs if name != "-" and Path(name).resolve() in places]
-    if inside:
-        raise InputError(f"{folder}: expected another place for --output, this one is in the input {inside[0]}")
+    if isinstance(folder, Path):
+        check_writable(folder, folder=True)
+    check_outside(folder, inputs)
     return folder
+
+
+def check_outside(folder: Location, inputs: Sequence[str]) -> None:
+    """Raise `InputError` for a folder whose files an input names: a run that is repeated would read them."""
+    for name in inputs:
+        if name != "-" and _reads(name, folder):
+            raise InputError(f"{folder}: expected another place for the output, this one is in the input {name}")
+
+
+def _reads(name: str, folder: Location) -> bool:
+    """Return whether an input, if it is a folder or a pattern, has files in a folder or below it."""
+    source = location(name)
+    if isinstance(source, Path) != isinstance(folder, Path):
+        return False
+    parts = parts_of(source)
+    fixed = parts
+    if is_pattern(source) and not (isinstance(source, Path) and source.exists()):
+        fixed = tuple(takewhile(lambda part: not re.search(r"[*?[]", part), parts))
+    base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
+    place = parts_of(folder.resolve() if isinstance(folder, Path) else folder)
+    return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])
+
+
+def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:
+    """Return whether files in a folder or below it may match a pattern, both by their parts."""
+    if not pattern or not place:
+        return bool(pattern)
+    return pattern[0] == "**" or (fnmatchcase(place[0], pattern[0]) and _matches(pattern[1:], place[1:]))
 
 
 def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: Callable[[], int | None]) -> None:
@@ -79,12 +106,11 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     part = given["part"]
     if part and given["finish"]:
         raise typer.BadParameter("expected one of --part and --finish, got both")
-    gpus = given["gpus_per_worker"]
-    if gpus is None and given["device"].startswith("cuda") and given["engine"].partition(":")[0] == "ray":
-        # A worker of Ray sees the GPUs that it asks for, and no others.
-        gpus = 1
-    options = {"cpus_per_worker": given["cpus_per_worker"], "gpus_per_worker": gpus}
-    engine = engine_of(given["engine"], given["workers"], **options)
+    options = {name: given[name] for name in ("device", "cpus_per_worker", "gpus_per_worker")}
+    try:
+        engine = engine_of(given["engine"], given["workers"], **options)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
     with counting("done", count() if sys.stderr.isatty() and not part else None) as counter:
         run = RunOptions(
             engine=engine,

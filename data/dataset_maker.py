@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.candidates import Candidates
-from discsum.data.manifest import SHARD
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
 from discsum.data.shard_maker import ShardMaker
+from discsum.data.shard_names import SHARD
 from discsum.data.shards import Record, schema, unwritable, write_shard
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
@@ -49,6 +49,10 @@ class DatasetMaker(ShardMaker[Pair, Record]):
     def makers(self) -> dict[str, str]:
         """Return the identities of program and parser."""
         return own_makers(self.recipe.parser)
+
+    def load(self) -> None:
+        """Load the parser and the unit encoder."""
+        _ = self.parser, self.encoder
 
     def name_of(self, entry: Pair) -> str:
         """Return the document's id."""

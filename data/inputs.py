@@ -13,7 +13,7 @@ from warnings import warn
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.made_folder import shard_files
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
-from discsum.data.storage import Location, is_pattern, location, matching
+from discsum.data.storage import Location, is_pattern, location, parts_of, visible
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -157,7 +157,8 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
 def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Location]:
     """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
 
-    Hidden files are left out. Of a folder that discsum made, the shards or parts are read, as its manifest has them.
+    Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest
+    has them.
 
     Args:
         name: File, folder or pattern.
@@ -179,18 +180,13 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Locati
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [path]
-    found = [file.path for file in matching(path) if file.path.name.lower().endswith(tuple(kinds))]
-    found = [file for file in found if not file.name.startswith(".")]
+    found = [file.path for file in visible(path) if file.path.name.lower().endswith(tuple(kinds))]
     made = {place: shards for place in {file.parent for file in found} if (shards := shard_files(place)) is not None}
     groups = {file: [file] for file in found if file.parent not in made} | made
-    found = [file for place in sorted(groups, key=_order) for file in groups[place]]
+    found = [file for place in sorted(groups, key=parts_of) for file in groups[place]]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
-
-
-def _order(path: Location) -> tuple[str, ...]:
-    return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
 
 
 def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:

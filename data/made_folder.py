@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
-from discsum.data.manifest import FAILURES, MANIFEST, PART, RECIPE, SHARD, Manifest
-from discsum.data.part_files import FORMATS
+from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest
+from discsum.data.shard_names import is_part, is_shard
 from discsum.data.storage import Location, sizes_in
 from discsum.errors import InputError
-
-# Names of shards and parts; other folders may have a `manifest.json` of their own.
-_PART = re.compile(rf"{PART}\d{{5,}}\.({'|'.join(map(re.escape, FORMATS))})")
-_SHARD = re.compile(rf"{SHARD}\d{{5,}}\.parquet|{_PART.pattern}")
 
 
 def has_parts(folder: Location) -> bool:
     """Return whether `discsum parse --shards` or `extract --shards` writes, or wrote, parts into a folder."""
-    return any(map(_PART.fullmatch, _names(folder)))
+    return any(map(is_part, _names(folder)))
 
 
 def shard_files(folder: Location) -> list[Location] | None:
@@ -26,8 +21,9 @@ def shard_files(folder: Location) -> list[Location] | None:
     Raises:
         InputError: It is not finished, or a file is missing.
     """
+    # Other folders may have a `manifest.json` of their own.
     names = _names(folder)
-    if FAILURES not in names and not any(map(_SHARD.fullmatch, names)):
+    if FAILURES not in names and not any(map(is_shard, names)):
         return None
     files = [shard.file for shard in Manifest.read(folder, None).shards]
     missing = [name for name in files if name not in names]

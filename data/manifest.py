@@ -15,6 +15,7 @@ from typing import Any
 
 from discsum.data.leases import check_free, leased
 from discsum.data.remote import RemotePath
+from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
     clear_unfinished,
@@ -37,12 +38,12 @@ LOCKS = ".locks"
 MOMENT = 5.0
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
-# Prefixes of the names of shards and parts, and suffix of their records; earlier versions had checksums there.
-SHARD, PART, RECORD, SUM = "shard-", "part-", ".json", ".sha256"
-SHARDS = (SHARD, PART)
 # Field of the recipes of all commands but the first one.
 COMMAND, PREPROCESS = "command", "preprocess"
-REMEDY = "delete the folder and preprocess again"
+# Fields by which `recipe.json` and `manifest.json` are known from those of other programs.
+MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
+# What helps against damage of a dataset, and where a folder is another program's.
+REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,8 @@ class Manifest:
             begun = _begun_recipe(folder)
             state = "has none" if begun is None else f"is not finished: run discsum {_command(begun)} again"
             raise InputError(f"{folder}: expected a {kind} with {MANIFEST}, this one {state}")
-        with _with_remedy():
-            data = read_object(path, InputError, LARGEST)
+        data = _own_object(path, LARGEST)
+        with _with_remedy(data["recipe"]):
             if data.get("format") != FORMAT:
                 raise InputError(f"{path}: expected format {FORMAT}, got {data.get('format')!r}")
             written = checked_fields(_Written, data, path, InputError)
@@ -165,6 +166,11 @@ class Manifest:
             raise InputError(f"{folder}: expected a {kind} of discsum {command}, got one of discsum {found}")
         # The recipe as it was written: fields that are not there have no default.
         return cls(data["recipe"], written.shards, written.width)
+
+
+def remedy_of(recipe: Any) -> str:
+    """Return what helps against a damaged folder, given the recipe that it was made with."""
+    return f"delete the folder and {_command(recipe)} again"
 
 
 def fault_of(shard: Location, expected: str) -> str:
@@ -178,49 +184,85 @@ def digest_of(recipe: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def begin(folder: Location, recipe: dict[str, Any]) -> bool:
+def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
     """Claim the folder for a recipe; return whether anything is left to do.
 
+    Args:
+        folder: Folder of a dataset, which this run has locked.
+        recipe: All that its content depends on.
+        part: As of `alone`.
+
     Raises:
-        InputError: The folder belongs to another recipe; the message names the differences.
+        InputError: The folder belongs to another recipe, and the message names the differences; or it has files of
+            another program.
     """
     finished = (folder / MANIFEST).is_file()
+    begun = _begun_recipe(folder)
+    found = Manifest.read(folder, None).recipe if finished else begun
+    if found is None:
+        _check_unclaimed(folder)
     if finished:
         # Of a run that was killed while it tidied up.
-        if (folder / RECIPE).is_file() or isinstance(folder, Path):
+        if begun is not None or isinstance(folder, Path):
             _tidy(folder, sizes_in(folder))
     else:
         # Of a killed run; a worker of it may still be about to end, so the last step clears again.
         clear_unfinished(folder)
-    found = Manifest.read(folder, None).recipe if finished else _begun_recipe(folder)
-    changed = differences(_flat(found), _flat(recipe)) if found is not None else ""
-    # A recipe without shards, such as one with a mistyped option, may be replaced.
-    if changed and (finished or any(name.startswith(SHARDS) for name in sizes_in(folder))):
-        raise InputError(f"{folder}: expected a folder made with the same options, found others ({changed})")
+    if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
+        message = f"{folder}: expected a folder made with the same options, found others ({changed})"
+        # A recipe without shards, such as one with a mistyped option, may be replaced.
+        if finished or any(map(is_shard, sizes_in(folder))):
+            raise InputError(message)
+        if part and _others_at_work(folder, part):
+            raise InputError(f"{message}, with which other parts are at work; wait for them, or end them")
     if not finished and (found is None or changed):
         write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
     return not finished
 
 
-def _command(recipe: dict[str, Any]) -> str:
-    return str(recipe.get(COMMAND, PREPROCESS))
+def _command(recipe: Any) -> str:
+    return str(recipe.get(COMMAND, PREPROCESS)) if isinstance(recipe, dict) else PREPROCESS
 
 
 def _begun_recipe(folder: Location) -> dict[str, Any] | None:
     """Return the recipe that a folder was begun with; none if it was not."""
-    if not (folder / RECIPE).is_file():
-        return None
-    with _with_remedy():
-        return read_object(folder / RECIPE, InputError)
+    return _own_object(folder / RECIPE) if (folder / RECIPE).is_file() else None
+
+
+def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
+    """Return the object in `recipe.json` or `manifest.json`.
+
+    Raises:
+        InputError: It cannot be read, or another program wrote it.
+    """
+    folder = path.parent
+    try:
+        data = read_object(path, InputError, largest)
+    except InputError as error:
+        names = [name for name in sizes_in(folder) if is_shard(name)]
+        # Which command made it, only the file itself says of the others.
+        again = "preprocess again" if any(name.startswith(SHARD) for name in names) else "run its command again"
+        raise InputError(f"{error}; {f'delete the folder and {again}' if names else ELSEWHERE}") from error
+    missing = sorted(MARKS[path.name] - data.keys())
+    if missing:
+        raise InputError(f"{path}: expected a file of discsum, got one without {' and '.join(missing)}; {ELSEWHERE}")
+    return data
+
+
+def _check_unclaimed(folder: Location) -> None:
+    """Raise `InputError` for a folder that was not begun and has a file that a run would replace."""
+    names = sizes_in(folder)
+    if FAILURES in names and not any(map(is_shard, names)):
+        raise InputError(f"{folder / FAILURES}: expected no such file in a new folder, found one; {ELSEWHERE}")
 
 
 @contextmanager
-def _with_remedy() -> Iterator[None]:
-    """Add to an error what helps against damaged files of a dataset folder."""
+def _with_remedy(recipe: Any) -> Iterator[None]:
+    """Add to an error what helps against damaged files of a folder that was made with a recipe."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{error}; {REMEDY}") from error
+        raise InputError(f"{error}; {remedy_of(recipe)}") from error
 
 
 def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
@@ -231,19 +273,10 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def record_name(shard: str) -> str:
-    """Return the name of the file that holds a shard's record until the manifest is written."""
-    return f".{shard.partition('.')[0]}{RECORD}"
-
-
 def _tidy(folder: Location, names: Iterable[str]) -> None:
     """Remove those files that only an unfinished folder has, and what a worker left that outlived its killed run."""
     clear_unfinished(folder)
-    remove(
-        folder / name
-        for name in names
-        if name.startswith(tuple(f".{prefix}" for prefix in SHARDS)) and name.endswith((RECORD, SUM))
-    )
+    remove(folder / name for name in names if is_record(name))
     # Last: where it is gone, so are the others.
     remove([folder / RECIPE])
 
@@ -278,3 +311,18 @@ def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[N
             with locked(other, folder, wait=wait, seconds=MOMENT):
                 pass
         yield
+
+
+def _others_at_work(folder: Location, part: str) -> bool:
+    """Return whether runs of other parts have locked a folder."""
+    try:
+        if isinstance(folder, RemotePath):
+            for name in sizes_in(folder / LOCKS).keys() - {part}:
+                check_free(folder / LOCKS / name, folder)
+        else:
+            for lock in set(folder.glob(f"{LOCK}-*")) - {folder / f"{LOCK}-{part}"}:
+                with locked(lock, folder):
+                    pass
+    except InputError:
+        return True
+    return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discsum.constants import PRECISIONS, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
@@ -15,6 +16,9 @@ from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.recipes.fields import Checked, about, one_of
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
 
 PARSE = "parse"
 
@@ -44,19 +48,24 @@ class ParseMaker(PartMaker):
         """Return the identities of program and parser."""
         return own_makers(self.recipe.parser)
 
+    def load(self) -> None:
+        """Load the parser."""
+        _ = self.parser
+
     def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
         """Return each document as the object of `discsum parse --format json`."""
-        from discsum.parsers.loading import load_parser
         from discsum.parsers.parsing import ensure_parsed
 
         recipe = self.recipe
-        parsed = ensure_parsed(
-            items,
-            lambda: load_parser(recipe.parser, self.device, recipe.precision),
-            sentences=recipe.sentences,
-            edus=recipe.edus,
-        )
+        parsed = ensure_parsed(items, lambda: self.parser, sentences=recipe.sentences, edus=recipe.edus)
         return [item.document.to_json() for item in parsed]
+
+    @cached_property
+    def parser(self) -> Parser:
+        """The parser, loaded once a process."""
+        from discsum.parsers.loading import load_parser
+
+        return load_parser(self.recipe.parser, self.device, self.recipe.precision)
 
 
 def parse_job(

@@ -7,16 +7,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.manifest import COMMAND, PART, Manifest, fault_of
+from discsum.data.manifest import Manifest, fault_of, remedy_of
+from discsum.data.shard_names import JSON_LINES, PART
 from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.files import to_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-JSON_LINES, PARQUET = "jsonl.gz", "parquet"
-FORMATS = (JSON_LINES, PARQUET)
 
 
 def part_name(format: str) -> str:
@@ -29,7 +27,7 @@ def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> 
 
     Args:
         rows: The JSON objects.
-        format: One of `FORMATS`.
+        format: One of `FORMATS` of `shard_names`.
         command: `parse` or `extract`, whose columns a Parquet file has.
     """
     if format == JSON_LINES:
@@ -64,7 +62,7 @@ def check_parts(manifest: Manifest, folder: Location) -> None:
     """
     for part in manifest.shards:
         if fault := fault_of(folder / part.file, part.sha256):
-            raise InputError(f"{fault}; delete the folder and {manifest.recipe[COMMAND]} again")
+            raise InputError(f"{fault}; {remedy_of(manifest.recipe)}")
 
 
 def _columns(command: str) -> pa.Schema:

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 from discsum.batches import batches
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
-from discsum.data.part_files import FORMATS, JSON_LINES, PARQUET, check_parquet, check_parts, content_of, part_name
+from discsum.data.part_files import check_parquet, check_parts, content_of, part_name
 from discsum.data.records import commit
 from discsum.data.shard_maker import ShardMaker
+from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
 from discsum.data.storage import Location
 from discsum.data.tables import Failure

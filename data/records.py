@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
-from discsum.data.manifest import SHARDS, fault_of, record_name
+from discsum.data.manifest import fault_of
 from discsum.data.parts import WHOLE, Part
+from discsum.data.shard_names import number_of, record_name
 from discsum.data.storage import Location, read_each, sizes_in, write_bytes
 from discsum.data.tables import Failure
 from discsum.errors import InputError
@@ -21,8 +21,6 @@ from discsum.recipes.fields import Checked, Natural
 
 # Records that are read together, which object storage does faster than one by one.
 TOGETHER = 256
-# The number of a shard in its name.
-_NUMBER = re.compile(rf"(?:{'|'.join(SHARDS)})(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -140,5 +138,5 @@ class Listing:
 
 def _is_in(part: Part, name: str) -> bool:
     """Return whether a file is a shard of a part."""
-    found = _NUMBER.match(name)
-    return found is not None and part.has(int(found[1]))
+    number = number_of(name)
+    return number is not None and part.has(number)

@@ -31,7 +31,8 @@ class RunOptions:
 
     Attributes:
         workers: Number of parallel workers.
-        engine: Name in `ENGINES`, or an engine from `engine_of`, which has its own number of workers.
+        engine: Name in `ENGINES`, or an engine from `engine_of`, which has its own number of workers
+            and, with Ray, of GPUs.
         device: Device of the models; the last digits of vectors and probabilities depend on it.
         wait: Whether to wait for another run on the folder instead of failing.
         verify: Whether shards of earlier runs are compared with their checksums, not only with their sizes.
@@ -55,4 +56,6 @@ class RunOptions:
         Raises:
             InputError: No such engine.
         """
-        return engine_of(self.engine, self.workers) if isinstance(self.engine, str) else self.engine
+        if isinstance(self.engine, str):
+            return engine_of(self.engine, self.workers, device=self.device)
+        return self.engine

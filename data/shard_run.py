@@ -76,8 +76,9 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
     `finish` writes the manifest when the shards of all parts are there. Errors as of `make_all`.
     """
     run = _Run(job, part, options)
-    with alone(job.folder, wait=options.wait, part=f"{part.number}-of-{part.count}"):
-        if begin(job.folder, job.recipe):
+    name = f"{part.number}-of-{part.count}"
+    with alone(job.folder, wait=options.wait, part=name):
+        if begin(job.folder, job.recipe, name):
             run.make()
             clear_unfinished(job.folder)
     return run.own

@@ -218,6 +218,20 @@ def is_several(path: Location) -> bool:
     return path.is_dir() or (is_pattern(path) and not path.exists())
 
 
+def visible(pattern: Location) -> list[Stored]:
+    """Return the files that `matching` does, without hidden ones and those of hidden folders below the named one."""
+    if isinstance(pattern, Path) and pattern.is_dir():
+        named = len(pattern.parts)
+    else:
+        named = len(list(_before_pattern(parts_of(pattern))))
+    return [file for file in matching(pattern) if not any(part[:1] == "." for part in parts_of(file.path)[named:])]
+
+
+def parts_of(path: Location) -> tuple[str, ...]:
+    """Return the names of the folders that a file is in, from the outermost, and its own."""
+    return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
+
+
 def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
     for part in parts:
         if re.search(r"[*?[]", part):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.made_folder import shard_files
-from discsum.data.storage import Location, Stored, is_pattern, location, matching, stored
+from discsum.data.storage import Location, Stored, is_pattern, location, stored, visible
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 
@@ -32,7 +32,7 @@ def table_files(name: str) -> list[Stored]:
         if (made := shard_files(path)) is not None:
             # Not the failures that are listed beside them.
             return [stored(file) for file in made]
-    found = [file for file in matching(path) if is_table(file.path)]
+    found = [file for file in visible(path) if is_table(file.path)]
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
     return found

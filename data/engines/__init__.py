@@ -18,12 +18,13 @@ register, register_file = ENGINES.register, ENGINES.register_file
 __all__ = ["ENGINES", "engine_of", "register", "register_file"]
 
 
-def engine_of(name: str, workers: int = 1, **options: Any) -> Engine:
+def engine_of(name: str, workers: int = 1, *, device: str = "cpu", **options: Any) -> Engine:
     """Return an engine with a number of workers.
 
     Args:
         name: Its name in `ENGINES`, or `NAME:ADDRESS` for one with the option `address`.
         workers: Number of workers.
+        device: Device of the work, for engines that give each worker its GPUs.
         options: Other options of the engine; those that are `None` have its defaults.
 
     Raises:
@@ -31,14 +32,19 @@ def engine_of(name: str, workers: int = 1, **options: Any) -> Engine:
     """
     name, _, address = name.partition(":")
     entry = ENGINES.entry(name)
-    given = {key: value for key, value in (options | {"address": address or None}).items() if value is not None}
+    given = {key: value for key, value in options.items() if value is not None}
     if entry.options is not None:
         # Late: it is not needed without options.
+        from discsum.recipes.described import init_fields
         from discsum.recipes.fields import convert
 
+        given |= {"address": address} if address else {}
+        if "device" in init_fields(entry.options):
+            given["device"] = device
         return entry.value(workers, convert(entry.options, given, f"engine {name}"))
+    if address:
+        raise InputError(f"engine {name}: expected its name alone, got {name}:{address}; it has no address")
     if given:
-        raise InputError(
-            f"engine {name}: expected no options, got {', '.join(given)}; leave them out or choose another"
-        )
+        names = ", ".join(f"{key} (--{key.replace('_', '-')})" for key in given)
+        raise InputError(f"engine {name}: expected no options, got {names}; leave them out or choose another")
     return entry.value(workers)

@@ -44,11 +44,21 @@ class RayOptions(Checked):
 
     address: Annotated[str, about("`HOST:PORT` of a cluster, or `auto`; by default one is started here.")] = ""
     cpus_per_worker: Annotated[Count, about("CPUs, and threads of torch, of each worker.")] = 1
-    gpus_per_worker: Annotated[NotNegative, about("GPUs of each worker: a whole number, or less than one.")] = 0.0
+    gpus_per_worker: Annotated[
+        NotNegative | None, about("GPUs of each worker: a whole number, or less than one; by default 1 on `cuda`.")
+    ] = None
+    device: Annotated[str, about("Device of the work.")] = "cpu"
+
+    @property
+    def gpus(self) -> float:
+        """GPUs of each worker, which sees these and no others."""
+        if self.gpus_per_worker is None:
+            return 1.0 if self.device.startswith("cuda") else 0.0
+        return self.gpus_per_worker
 
     def problems(self) -> list[str]:
         """Return whether Ray can share out so many GPUs."""
-        gpus = self.gpus_per_worker
+        gpus = self.gpus
         if gpus < 1 or gpus == int(gpus):
             return []
         return [f"gpus_per_worker: expected a whole number, or a share of one GPU, got {gpus}"]
@@ -211,7 +221,7 @@ class _Actors:
         self._work, self._count, self._options = cloudpickle.dumps(work), count, options
         self._kind = ray.remote(concurrency_groups={"work": 1, "look": 1})(_Actor).options(
             num_cpus=options.cpus_per_worker,
-            num_gpus=options.gpus_per_worker,
+            num_gpus=options.gpus,
             max_restarts=0,
             max_task_retries=0,
             scheduling_strategy="SPREAD",
@@ -308,7 +318,7 @@ class _Actors:
         if not waiting or self._told:
             return
         self._told = True
-        gpus = f" and {self._options.gpus_per_worker:g} GPUs" if self._options.gpus_per_worker else ""
+        gpus = f" and {self._options.gpus:g} GPUs" if self._options.gpus else ""
         warnings.warn(
             f"engine ray: expected room for {self._count} workers of {self._options.cpus_per_worker} CPUs{gpus}, "
             f"{waiting} found none within {PATIENCE:.0f} seconds and wait; add nodes, or ask for less",

@@ -287,7 +287,7 @@ def test_a_saved_dataset_is_no_treebank(discsum, parser_folder, tmp_path):
 
 
 def test_an_unfinished_dataset_folder_is_no_treebank(discsum, tmp_path):
-    (tmp_path / "recipe.json").write_text("{}")
+    (tmp_path / "recipe.json").write_text('{"documents": {}, "made_by": {}}')
     result = discsum("evaluate", "lead", tmp_path)
     assert result.code == 1
     assert "expected a dataset folder with manifest.json, this one is not finished" in result.err

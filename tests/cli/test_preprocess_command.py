@@ -2,11 +2,15 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 from rich.progress import Progress
 
 from discsum.cli.progress import Counter
+from discsum.cli.shards import check_outside
+from discsum.data.storage import location
+from discsum.errors import InputError
 
 ROWS = [
     {"id": f"d{number}", "article": f"Text {number}. It rained.", "highlights": "It rained."} for number in range(10)
@@ -168,13 +172,38 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
         (["--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
         (["--part", "1/2", "--finish"], 2, "expected one of --part and --finish, got both"),
         (["--finish"], 1, "expected 1 shards, 1 are missing: shard-00000.parquet; run their parts again"),
-        (["--engine", "rey"], 1, "expected an engine among local, ray, got 'rey' (did you mean ray?)"),
-        (["--cpus-per-worker", 2], 1, "engine local: expected no options, got cpus_per_worker; leave them out"),
-        (["--engine", "local:here"], 1, "engine local: expected no options, got address; leave them out"),
-        (["--engine", "ray", "--gpus-per-worker", "1.5"], 1, "engine ray: gpus_per_worker: expected a whole number"),
+        (["--engine", "rey"], 2, "expected an engine among local, ray, got 'rey' (did you mean ray?)"),
+        (
+            ["--cpus-per-worker", 2],
+            2,
+            "engine local: expected no options, got cpus_per_worker (--cpus-per-worker)",
+        ),
+        (["--engine", "local:here"], 2, "engine local: expected its name alone, got local:here; it has no address"),
+        (["--engine", "ray", "--gpus-per-worker", "1.5"], 2, "engine ray: gpus_per_worker: expected a whole number"),
     ],
 )
 def test_parts_and_engines_that_cannot_be(preprocess, options, code, message):
     result = preprocess(*options)
     assert result.code == code
     assert message in result.err
+
+
+@pytest.mark.parametrize("source", ["tabs", "URL", "tabs/*", "tabs/**/*.parquet", "tabs/o?t/*"])
+def test_an_output_in_the_input_is_refused(discsum, parser_folder, tmp_path, monkeypatch, source):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tabs").mkdir()
+    (tmp_path / "tabs" / "news.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
+    table = (tmp_path / "tabs").as_uri() if source == "URL" else source
+    # `tabs/*` has no files in folders: nothing is read twice.
+    code = 0 if source == "tabs/*" else 1
+    result = discsum("preprocess", table, "tabs/out", "--parser", parser_folder)
+    assert (result.code, "expected another place for the output" in result.err) == (code, bool(code)), result.err
+
+
+@pytest.mark.parametrize(
+    ("folder", "inside"), [("s3://b/train/out", True), ("s3://b/train", True), ("s3://b/trains/out", False)]
+)
+def test_an_output_in_an_input_of_a_store(folder, inside):
+    for name in ("s3://b/train", "s3://b/train/", "s3://b/train/**", "s3://b/tr*n/**"):
+        with pytest.raises(InputError, match="in the input s3://b/tr") if inside else nullcontext():
+            check_outside(location(folder), ["news", "-", name])

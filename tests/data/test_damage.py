@@ -6,6 +6,7 @@ import pytest
 from small_news import write_table
 
 import discsum.data
+from discsum.data.manifest import Manifest, begin
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.errors import InputError
@@ -116,7 +117,7 @@ def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, fin
     (finished / ".shard-00000.json").write_text("{}")
     # Of an earlier version.
     (finished / ".shard-00000.sha256").write_text("0")
-    (finished / "recipe.json").write_text("{}")
+    (finished / "recipe.json").write_text(json.dumps(Manifest.read(finished).recipe))
     make(table, finished, parser_folder)
     assert contents(finished) == whole
 
@@ -137,7 +138,9 @@ def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, fin
         discsum.data.load(finished)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 1, "recipe": [1], "shards": [], "width": 0}'])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"recipe": {}, "shards": []}', '{"format": 1, "recipe": [1], "shards": [], "width": 0}']
+)
 def test_a_damaged_manifest_says_what_helps(table, parser_folder, finished, content):
     (finished / "manifest.json").write_text(content)
     with pytest.raises(InputError, match=r"manifest\.json: .*expected .*; delete the folder and preprocess again"):
@@ -230,3 +233,38 @@ def test_a_manifest_that_does_not_say_what_its_shards_are(table, parser_folder, 
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match=message):
         discsum.data.load(finished)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("recipe.json", '{"cake": 1}', "expected a file of discsum, got one without documents and made_by"),
+        ("recipe.json", "[1]", "expected a JSON object, got a list"),
+        ("manifest.json", '{"name": "webapp"}', "expected a file of discsum, got one without recipe and shards"),
+        ("failures.jsonl", "mine\n", "expected no such file in a new folder, found one"),
+    ],
+)
+def test_a_folder_of_another_program_is_left_as_it_is(table, parser_folder, tmp_path, name, content, message):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / name).write_text(content)
+    (tmp_path / "set" / ".part-mine.json").write_text("{}")
+    with pytest.raises(InputError, match=rf"{name}: {message}.*; choose another folder$"):
+        make(table, tmp_path / "set", parser_folder)
+    assert {path.name for path in (tmp_path / "set").iterdir()} - {".lock"} == {name, ".part-mine.json"}
+    assert (tmp_path / "set" / name).read_text() == content
+
+
+def test_files_that_are_named_nearly_as_records_stay(table, parser_folder, tmp_path):
+    mine = [".part-mine.json", ".shard-1.json", ".shard-00000.json.bak"]
+    (tmp_path / "set").mkdir()
+    for name in mine:
+        (tmp_path / "set" / name).write_text("{}")
+    make(table, tmp_path / "set", parser_folder)
+    assert set(mine) < {path.name for path in (tmp_path / "set").iterdir()}
+
+
+def test_the_command_that_made_a_damaged_folder_is_named(tmp_path):
+    recipe = {"command": "extract", "documents": {}, "made_by": {}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "recipe": recipe, "shards": 3, "width": 0}))
+    with pytest.raises(InputError, match=r"shards: .*; delete the folder and extract again$"):
+        begin(tmp_path, recipe)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tiny
 from engine_work import KilledOnce
-from small_news import pairs
+from small_news import pairs, write_table
 
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import read_inputs
@@ -21,6 +21,7 @@ from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
 from discsum.data.prepared import is_dataset_folder
+from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.tables import Failure, read_rows
@@ -188,13 +189,18 @@ def test_a_folder_of_parts_is_an_input(whole, tmp_path):
     items = list(read_inputs([str(whole)]))
     assert [item.id for item in items] == [pair.id for pair in pairs(0, 17)]
     assert all(item.document.tree for item in items)
-    # Also below another folder, beside other documents; hidden files are none.
+    # Also below another folder, beside other documents; hidden files and folders are none.
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "z.txt").write_text("It rained.")
     (tmp_path / "corpus" / ".hidden.txt").write_text("It snowed.")
+    (tmp_path / "corpus" / ".git" / "refs").mkdir(parents=True)
+    (tmp_path / "corpus" / ".git" / "refs" / "head.txt").write_text("It hailed.")
     shutil.copytree(whole, tmp_path / "corpus" / "parts")
     found = list(read_inputs([str(tmp_path / "corpus")]))
     assert [item.id for item in found] == [*(item.id for item in items), "z"]
+    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / "**" / "*.txt")])] == ["z"]
+    # One that is named is read.
+    assert [item.id for item in read_inputs([str(tmp_path / "corpus" / ".git")])] == ["head"]
 
 
 def test_a_folder_of_parts_is_no_dataset(whole):
@@ -254,3 +260,19 @@ def test_documents_that_come_with_trees_keep_them(job_of, tmp_path):
     make_all(job_of(tmp_path / "set", tmp_path / "own.json"), RunOptions())
     (item,) = read_inputs([str(tmp_path / "set")])
     assert item.document.tree == document.tree
+
+
+def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
+    job_of, parser_folder, tmp_path, monkeypatch
+):
+    def refuse(name, device):
+        raise InputError(f"precision (--precision): expected one that {device} computes in, got {name}")
+
+    monkeypatch.setattr("discsum.parsers.parser.check_precision", refuse)
+    with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
+        make_all(job_of(tmp_path / "set", recipe={"precision": "bf16"}), RunOptions())
+    source = PairSource(str(write_table(tmp_path / "pairs.jsonl", 0, 3)))
+    recipe = PreprocessRecipe(str(parser_folder), precision="bf16")
+    with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
+        preprocess(source.pairs(), source.identity(), tmp_path / "dataset", recipe)
+    assert not list(tmp_path.glob("*/manifest.json"))

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from small_news import write_table
 
-from discsum.data.manifest import alone
+from discsum.data.manifest import alone, begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
-from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
+from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_job, preprocess_part
 from discsum.errors import InputError
 
 
@@ -102,6 +102,23 @@ def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
         with pytest.raises(InputError, match="expected no other run to be at work here"):
             preprocess_part(*of(folder), Part(2, 2))
         assert preprocess_part(*of(folder), Part(1, 2)) == 3
+
+
+def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_path):
+    of, _ = dataset
+    wrong, right = (
+        job.recipe for job in (preprocess_job(*of(tmp_path, oracle=name)) for name in ("kedzie", "bertsum"))
+    )
+    with alone(tmp_path, part="1-of-2"):
+        assert begin(tmp_path, right, "1-of-2")
+        with alone(tmp_path, part="2-of-2"):
+            with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or end them$"):
+                begin(tmp_path, wrong, "2-of-2")
+            assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
+    # Neither is at work.
+    with alone(tmp_path, part="2-of-2"):
+        assert begin(tmp_path, wrong, "2-of-2")
+    assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"
 
 
 def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_path, monkeypatch):

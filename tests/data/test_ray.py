@@ -13,6 +13,7 @@ from small_news import write_table
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.run_options import RunOptions
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
 
 pytestmark = pytest.mark.usefixtures("bounded")
@@ -29,6 +30,10 @@ def test_options_that_ray_cannot_share_out():
         engine_of("ray", 2, gpus_per_worker=1.5)
     with pytest.raises(InputError, match=r"^engine ray: cpus_per_worker: expected a whole number of at least 1, got 0"):
         engine_of("ray", 2, cpus_per_worker=0)
+    # One GPU a worker by default, from Python too; the number is what Ray gives to an actor.
+    for options, gpus in (({}, 0), ({"device": "cuda"}, 1), ({"device": "cuda", "gpus_per_worker": 0.25}, 0.25)):
+        assert engine_of("ray", 2, **options).options.gpus == gpus
+    assert RunOptions(engine="ray", device="cuda").chosen_engine().options.gpus == 1
 
 
 def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
