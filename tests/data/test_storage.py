@@ -16,11 +16,13 @@ from discsum.data.storage import location
 from discsum.errors import InputError, MissingExtraError, message_of
 
 
-@pytest.fixture(params=["disk", "memory", "s3"])
+@pytest.fixture(params=["disk", "memory", "s3", "hdfs"])
 def folder(request, tmp_path):
     """An empty folder, wherever."""
     if request.param == "disk":
         return tmp_path
+    if request.param == "hdfs":
+        return request.getfixturevalue("hdfs")
     root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
     return RemotePath(f"{root}/{tmp_path.name}")
 
@@ -43,6 +45,19 @@ def test_files_are_written_listed_read_and_removed(folder):
     assert storage.sha256(folder / ".hidden") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     storage.remove([folder / "a.json", folder / "none", folder / ".hidden"])
     assert sorted(storage.sizes_in(folder)) == ["b.jsonl", "shard-00001.parquet"]
+
+
+@pytest.mark.parametrize("name", ["run[12]", "run?", "run*"])
+def test_names_are_no_patterns_for_what_reads_and_removes(place, name):
+    for folder in ("run1", "run2", name):
+        for file in ("a.json", "b.json"):
+            storage.write_bytes(place / folder / file, folder.encode())
+    files = [place / name / file for file in ("a.json", "b.json")]
+    assert storage.read_each([*files, place / "run[1]" / "a.json"]) == [name.encode()] * 2 + [None]
+    storage.remove([*files, place / "run[1]" / "a.json"])
+    assert storage.read_each(files) == [None, None]
+    kept = [place / folder / file for folder in ("run1", "run2") for file in ("a.json", "b.json")]
+    assert storage.read_each(kept) == [b"run1"] * 2 + [b"run2"] * 2
 
 
 def test_files_that_go_while_a_folder_is_listed(tmp_path, monkeypatch):
