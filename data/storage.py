@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -219,8 +220,18 @@ def matching(pattern: Location) -> list[Stored]:
         return [stored(path) for path in sorted(paths) if path.is_file()]
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
-        found = {RemotePath(fs.unstrip_protocol(path)): info for path, info in listed.items()}
-    return [_stored(path, found[path]) for path in sorted(found, key=str) if found[path]["type"] == "file"]
+    found = {_url_of(path, pattern.url, name): info for path, info in listed.items() if info["type"] == "file"}
+    return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
+
+
+def _url_of(path: str, url: str, name: str) -> str:
+    """Return the URL of what a file system found at `path`, given the URL that was asked for and its name there.
+
+    Names have no scheme, and often no host; a URL may also have a user, a port, or an account after its container.
+    """
+    same = len(commonprefix([url[::-1], name[::-1]]))
+    before = name[: len(name) - same]
+    return url[: len(url) - same] + path[len(before) :]
 
 
 def is_pattern(path: Location) -> bool:

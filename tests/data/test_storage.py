@@ -4,9 +4,11 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,7 +84,7 @@ def test_folders_and_patterns(folder):
         storage.write_bytes(folder / parent / last if parent else folder / last, name.encode())
 
     def names(path):
-        return [str(file.path).partition(folder.name)[2] for file in storage.matching(path)]
+        return [str(file.path).removeprefix(str(folder)) for file in storage.matching(path)]
 
     assert names(folder) == ["/a.jsonl", "/b.jsonl", "/c.parquet", "/deeper/a.jsonl"]
     assert names(folder / "*.jsonl") == ["/a.jsonl", "/b.jsonl"]
@@ -90,6 +92,46 @@ def test_folders_and_patterns(folder):
     assert names(folder / "*.csv") == []
     assert (folder.is_dir(), folder.is_file(), folder.exists()) == (True, False, True)
     assert ((folder / "a.jsonl").is_file(), (folder / "none").exists()) == (True, False)
+
+
+class Listed(MemoryFileSystem):
+    """Files that are named as a driver does; `before` is what the URLs have in place of `root`."""
+
+    cachable = False
+    before = root = ""
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return path.replace(cls.before, cls.root, 1) if path.startswith(cls.before) else path
+
+    def find(self, path, **options):
+        return {f"{path}/a.json": {"type": "file", "size": 1}, f"{path}/d/b.json": {"type": "file", "size": 1}}
+
+    def glob(self, path, **options):
+        return {path.replace("*", "a"): {"type": "file", "size": 1}}
+
+
+@pytest.mark.parametrize(
+    ("before", "root"),
+    [
+        ("webhdfs://nn:9870/", "/"),
+        ("sftp://user@host:22/", "/"),
+        ("abfs://box@account.dfs.core.windows.net/", "box/"),
+        ("abfs://box@box/", "box/"),
+        ("oss://bucket/", "bucket/"),
+        ("http://host/", "http://host/"),
+    ],
+)
+def test_files_that_are_found_have_what_the_url_had_before_the_path(monkeypatch, before, root):
+    monkeypatch.setitem(import_module("fsspec.registry")._registry, before.partition(":")[0], Listed)
+    monkeypatch.setattr(Listed, "before", before)
+    monkeypatch.setattr(Listed, "root", root)
+
+    def found(name):
+        return [str(file.path) for file in storage.matching(location(before + name))]
+
+    assert found("d/*.json") == [f"{before}d/a.json"]
+    assert found("d") == [f"{before}d/a.json", f"{before}d/d/b.json"]
 
 
 def test_another_content_of_the_same_size_is_another_version(folder):
