@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -229,7 +229,8 @@ def _url_of(path: str, url: str, name: str) -> str:
 
     Names have no scheme, and often no host; a URL may also have a user, a port, or an account after its container.
     """
-    same = len(commonprefix([url[::-1], name[::-1]]))
+    pairs = zip(reversed(url), reversed(name), strict=False)
+    same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
     before = name[: len(name) - same]
     return url[: len(url) - same] + path[len(before) :]
 

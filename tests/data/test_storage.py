@@ -1,6 +1,8 @@
 """Files on disks and in stores: the same functions, the same answers."""
 
+import io
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
-from discsum.data.remote import RemotePath
+from discsum.data.inputs import read_inputs
+from discsum.data.remote import RemotePath, reached
 from discsum.data.storage import location
 from discsum.errors import InputError, MissingExtraError, message_of
 
@@ -176,6 +179,7 @@ def test_parts_of_a_url_are_those_of_a_path(parts):
     for name in ("name", "stem", "suffix", "suffixes"):
         assert getattr(url, name) == getattr(path, name)
     assert str(url.with_name("z")) == f"s3:/{path.with_name('z')}"
+    assert str(url.parent) == f"s3:/{path.parent}"
     assert location(f"{url}/") == location(url) == url.absolute() == url
 
 
@@ -204,3 +208,73 @@ def test_what_is_no_url_that_can_be_reached(monkeypatch):
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(MissingExtraError, match=r'the library gcsfs, .*; run: pip install "discsum\[gs\]"$'):
         RemotePath("gs://bucket/a").exists()
+
+
+@pytest.mark.parametrize("scheme", ["memory", "hdfs"])
+def test_a_whole_store_is_its_own_parent(scheme):
+    store = RemotePath(f"{scheme}://")
+    assert str(RemotePath(f"{scheme}://bucket").parent) == str(store) == str(store.parent) == f"{scheme}://"
+    assert (store / "a").parent == store == RemotePath(f"{scheme}:///")
+    assert str(store / "a" / "b") == f"{scheme}:///a/b"
+
+
+def test_a_whole_store_is_a_folder():
+    store, name = RemotePath("memory://"), "test_a_whole_store_is_a_folder.jsonl"
+    storage.write_bytes(store / name, b"{}")
+    assert storage.sizes_in(store)[name] == 2
+    assert store / name in [file.path for file in storage.matching(store)]
+    storage.remove([store / name])
+    assert name not in storage.sizes_in(store)
+
+
+class CutError(Exception):
+    """What a driver raises when its store is gone."""
+
+
+class CutFile(io.BytesIO):
+    """A file that is gone after some bytes."""
+
+    def readinto(self, buffer):
+        if self.tell() > 100_000:
+            raise CutError("the connection is closed\nby peer")
+        return super().readinto(buffer)
+
+    def read(self, size=-1):
+        raise CutError("the connection is closed")
+
+
+class CutFiles(MemoryFileSystem):
+    """Files that are gone while they are read."""
+
+    protocol = "cut"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("cut://", "memory://"))
+
+    def open(self, path, *args, **options):
+        return CutFile(self.cat_file(path))
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """A table in a store that is gone while it is read."""
+    monkeypatch.setitem(import_module("fsspec.registry")._registry, "cut", CutFiles)
+    storage.write_bytes(RemotePath("memory://cut/news.jsonl"), b'{"text": "It rained."}\n' * 10_000)
+    return RemotePath("cut://cut/news.jsonl")
+
+
+def test_a_store_that_is_gone_while_a_file_is_read(cut):
+    gone = rf"^{cut}: expected storage that fsspec reaches, got CutError: the connection is closed; check the address"
+    for read in (list, lambda file: file.read(), lambda file: (file.seek(200_000), file.read(1))):
+        with pytest.raises(InputError, match=gone), cut.open() as file:
+            read(file)
+    *items, failure = read_inputs([str(cut)])
+    assert len(items) > 4000
+    assert re.match(gone, failure.reason)
+
+
+@pytest.mark.parametrize("kind", [TypeError, KeyError, AttributeError])
+def test_mistakes_of_programs_are_no_answers_of_a_store(kind):
+    with pytest.raises(kind), reached(RemotePath("memory://a")):
+        raise kind("a mistake")
