@@ -47,6 +47,11 @@ class RemotePath:
         return RemotePath(f"{self.url}/{name}")
 
     @property
+    def scheme(self) -> str:
+        """The kind of store, as `s3`."""
+        return self.url.partition("://")[0].lower()
+
+    @property
     def _last(self) -> PurePosixPath:
         return PurePosixPath(self.url.rpartition("/")[2])
 
@@ -172,10 +177,9 @@ def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
         MissingExtraError: The driver is not installed.
         InputError: No such kind of URL, or a store that does not answer.
     """
-    scheme = path.url.partition("://")[0].lower()
-    if scheme in _DRIVERS:
-        with needs(_DRIVERS[scheme]):
-            __import__(_DRIVERS[scheme])
+    if path.scheme in _DRIVERS:
+        with needs(_DRIVERS[path.scheme]):
+            __import__(_DRIVERS[path.scheme])
     import fsspec
 
     try:
