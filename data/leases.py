@@ -14,7 +14,7 @@ from secrets import token_hex
 
 from discsum.data.remote import RemotePath
 from discsum.data.storage import Location, create_bytes, read_each, remove, write_bytes
-from discsum.errors import DiscsumError, InputError, InputWarning
+from discsum.errors import DiscsumError, InputWarning, LockedError
 from discsum.files import HOST
 
 # Seconds for which a lock is held, after which it is renewed, and between looks at one that is waited for. Clocks of
@@ -65,7 +65,7 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
     A lock that expired, because its run was killed, is taken over with a warning.
 
     Raises:
-        InputError: Another run holds it and `wait` is false; the error names `what` it protects.
+        LockedError: Another run holds it and `wait` is false; the error names `what` it protects.
     """
     owner = f"{HOST}-{os.getpid()}-{token_hex(4)}"
     while not _taken(lock, what, owner):
@@ -85,10 +85,10 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
 
 
 def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
-    """Raise `InputError` if a run holds a lock; with `wait`, wait until none does."""
+    """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
     while (found := held(lock)) is not None and not found.expired:
         if not wait:
-            raise InputError(f"{what}: expected no other run to be at work here, found one ({found}); wait for it")
+            raise LockedError(f"{what}: expected no other run to be at work here, found one ({found}); wait for it")
         time.sleep(LOOK)
 
 

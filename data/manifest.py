@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from discsum.data.storage import (
     sizes_in,
     write_bytes,
 )
-from discsum.errors import InputError
+from discsum.errors import InputError, LockedError
 from discsum.files import locked
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural, differences
@@ -292,24 +292,27 @@ def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[N
             is all of it.
 
     Raises:
-        InputError: Another run has locked it, and `wait` is false.
+        LockedError: Another run has locked it, and `wait` is false.
     """
-    if isinstance(folder, RemotePath):
-        with leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait):
-            others = [] if part else [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
-            for lock in [folder / LOCK] if part else others:
-                check_free(lock, folder, wait=wait)
-            # Of parts that were killed, and have expired.
-            remove(others)
+    if isinstance(folder, Path):
+        make_folder(folder)
+    if not part:
+        with _lock(folder, "", wait=wait):
+            _check_parts(folder, wait=wait)
             yield
         return
-    make_folder(folder)
-    own = folder / (f"{LOCK}-{part}" if part else LOCK)
-    with locked(own, folder, wait=wait):
-        for other in [folder / LOCK] if part else sorted(folder.glob(f"{LOCK}-*")):
-            # Parts that begin together look at it together.
-            with locked(other, folder, wait=wait, seconds=MOMENT):
-                pass
+    with ExitStack() as held:
+        while True:
+            held.enter_context(_lock(folder, part, wait=wait))
+            try:
+                _check_whole(folder)
+                break
+            except LockedError:
+                # A run of all holds its lock while it waits for parts, so that parts must not.
+                held.close()
+                if not wait:
+                    raise
+            _check_whole(folder, wait=True)
         yield
 
 
@@ -323,6 +326,37 @@ def _others_at_work(folder: Location, part: str) -> bool:
             for lock in set(folder.glob(f"{LOCK}-*")) - {folder / f"{LOCK}-{part}"}:
                 with locked(lock, folder):
                     pass
-    except InputError:
+    except LockedError:
         return True
     return False
+
+
+def _lock(folder: Location, part: str, *, wait: bool) -> AbstractContextManager[None]:
+    """Return the lock of a part, or of a run of all."""
+    if isinstance(folder, RemotePath):
+        return leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait)
+    return locked(folder / (f"{LOCK}-{part}" if part else LOCK), folder, wait=wait)
+
+
+def _check_whole(folder: Location, *, wait: bool = False) -> None:
+    """Raise `LockedError` if a run of all is at work, or wait for it."""
+    if isinstance(folder, RemotePath):
+        check_free(folder / LOCK, folder, wait=wait)
+        return
+    # Parts that begin together look at it together.
+    with locked(folder / LOCK, folder, wait=wait, seconds=MOMENT):
+        pass
+
+
+def _check_parts(folder: Location, *, wait: bool) -> None:
+    """Raise `LockedError` if a run of a part is at work, or wait for all of them."""
+    if isinstance(folder, RemotePath):
+        locks = [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
+        for lock in locks:
+            check_free(lock, folder, wait=wait)
+        # Of parts that were killed, and have expired.
+        remove(locks)
+        return
+    for path in sorted(folder.glob(f"{LOCK}-*")):
+        with locked(path, folder, wait=wait, seconds=MOMENT):
+            pass

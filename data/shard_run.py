@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from discsum.data.engines.local import LocalEngine
 from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, alone, begin, digest_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
+from discsum.data.remote import RemotePath
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
-from discsum.data.storage import Location, clear_unfinished, write_bytes
+from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 
@@ -48,6 +50,11 @@ class ShardJob(Generic[Entry]):
     maker: Callable[[Location, str, str], ShardMaker[Entry, Any]]
     check: Callable[[Manifest, Location], None]
 
+    def __post_init__(self) -> None:
+        """Raise `InputError` if the folder is a URL that stores would take for a pattern."""
+        if isinstance(self.folder, RemotePath) and is_pattern(self.folder):
+            raise InputError(f"{self.folder}: expected a URL of one folder for output, got a pattern; leave out *?[")
+
     def name(self, number: int) -> str:
         """Return the file name of a shard."""
         return self.file.format(number)
@@ -60,6 +67,7 @@ def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
         InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.
         WeightsError: A model that cannot be loaded.
     """
+    _check_reached(job.folder, options)
     if (job.folder / MANIFEST).is_file():
         return _finished(job, options.verify)
     with alone(job.folder, wait=options.wait):
@@ -75,6 +83,7 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
 
     `finish` writes the manifest when the shards of all parts are there. Errors as of `make_all`.
     """
+    _check_reached(job.folder, options)
     run = _Run(job, part, options)
     name = f"{part.number}-of-{part.count}"
     with alone(job.folder, wait=options.wait, part=name):
@@ -172,6 +181,18 @@ class _Run:
     def _step(self, documents: int) -> None:
         self._done += documents
         self._options.report(self._done)
+
+
+def _check_reached(folder: Location, options: RunOptions) -> None:
+    """Raise `InputError` if the folder is in the memory of this process and workers are in others."""
+    if isinstance(folder, Path) or folder.scheme != "memory":
+        return
+    engine = options.chosen_engine()
+    if not isinstance(engine, LocalEngine) or engine.workers > 1:
+        raise InputError(
+            f"{folder}: expected a folder that all workers reach, got the memory of one process; run one worker with "
+            "the engine local, or name another folder"
+        )
 
 
 def _finished(job: ShardJob[Any], verify: bool) -> Manifest:

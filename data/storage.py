@@ -6,9 +6,11 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -22,6 +24,8 @@ from discsum.files import replacing
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 # What stores call the version of a file's content, the surest first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "last_modified", "updated", "mtime", "created")
+# Files of a store that are read at the same time.
+TOGETHER = 32
 
 Location = Path | RemotePath
 
@@ -82,13 +86,22 @@ def read_each(paths: Sequence[Location]) -> list[bytes | None]:
     if not remote:
         return [path.read_bytes() if path.is_file() else None for path in paths if isinstance(path, Path)]
     with reached(remote[0]) as (fs, _):
-        names = [fs._strip_protocol(path.url) for path in remote]
-        # From a first byte on: for whole files s3fs asks for their sizes first.
-        found = fs.cat(names, on_error="return", start=0)
-        for one in found.values():
-            if isinstance(one, Exception) and not isinstance(one, FileNotFoundError):
-                raise one
-        return [found[name] if isinstance(found[name], bytes) else None for name in names]
+        # From a first byte on: for whole files s3fs asks for their sizes first. File systems that are not asynchronous
+        # may not be able to seek, and their connections may not be shared by threads.
+        options = {"start": 0} if fs.async_impl else {}
+
+        def read(path: RemotePath) -> bytes | None:
+            try:
+                content: bytes = fs.cat_file(fs._strip_protocol(path.url), **options)
+            except FileNotFoundError:
+                return None
+            return content
+
+        # Not `cat`, which takes names for patterns.
+        if not fs.async_impl:
+            return [read(path) for path in remote]
+        with ThreadPoolExecutor(min(TOGETHER, len(remote))) as pool:
+            return list(pool.map(read, remote))
 
 
 def write_bytes(path: Location, content: bytes) -> None:
@@ -165,15 +178,19 @@ def remove(paths: Iterable[Location]) -> None:
 
 
 def _remove_together(paths: Sequence[RemotePath]) -> None:
-    """Remove files of a store with few requests, and one by one where some are not there."""
+    """Remove files of a store, with few requests where it takes a list and all that is listed is there."""
     if not paths:
         return
-    with reached(paths[0]) as (fs, _), suppress(FileNotFoundError):
-        fs.rm([fs._strip_protocol(path.url) for path in paths])
-        return
-    if len(paths) > 1:
-        for path in paths:
-            _remove_together([path])
+    with reached(paths[0]) as (fs, _):
+        names = [fs._strip_protocol(path.url) for path in paths]
+        # Names in a list are taken for patterns.
+        if fs.async_impl and len(names) > 1 and not any(map(is_pattern, paths)):
+            with suppress(FileNotFoundError):
+                fs.rm(names)
+                return
+        for name in names:
+            with suppress(FileNotFoundError):
+                fs.rm_file(name)
 
 
 def stored(path: Location) -> Stored:
@@ -203,8 +220,19 @@ def matching(pattern: Location) -> list[Stored]:
         return [stored(path) for path in sorted(paths) if path.is_file()]
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
-        found = {RemotePath(fs.unstrip_protocol(path)): info for path, info in listed.items()}
-    return [_stored(path, found[path]) for path in sorted(found, key=str) if found[path]["type"] == "file"]
+    found = {_url_of(path, pattern.url, name): info for path, info in listed.items() if info["type"] == "file"}
+    return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
+
+
+def _url_of(path: str, url: str, name: str) -> str:
+    """Return the URL of what a file system found at `path`, given the URL that was asked for and its name there.
+
+    Names have no scheme, and often no host; a URL may also have a user, a port, or an account after its container.
+    """
+    pairs = zip(reversed(url), reversed(name), strict=False)
+    same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    before = name[: len(name) - same]
+    return url[: len(url) - same] + path[len(before) :]
 
 
 def is_pattern(path: Location) -> bool:

@@ -11,6 +11,10 @@ class InputError(DiscsumError, ValueError):
     """An invalid text, file or option."""
 
 
+class LockedError(InputError):
+    """A folder at which another run is at work."""
+
+
 class FormatError(InputError):
     """A tree file that is not of its format."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any, Literal, Protocol
 
-from discsum.errors import InputError
+from discsum.errors import InputError, LockedError
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
@@ -128,7 +128,7 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     The operating system releases the lock if the process is killed.
 
     Raises:
-        InputError: Another run holds it for `seconds`, and `wait` is false; the error names `what` it protects.
+        LockedError: Another run holds it for `seconds`, and `wait` is false; the error names `what` it protects.
     """
     # Most processes lock nothing.
     from filelock import FileLock, Timeout
@@ -137,7 +137,7 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     try:
         file.acquire()
     except Timeout as error:
-        raise InputError(f"{what}: expected no other run to be at work here, found one; wait for it") from error
+        raise LockedError(f"{what}: expected no other run to be at work here, found one; wait for it") from error
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from small_news import write_table
 
 from discsum.data.manifest import Manifest
 from discsum.data.remote import RemotePath
-from discsum.data.storage import write_bytes
+from discsum.data.storage import remove, sizes_in, write_bytes
 
 
 @pytest.fixture
@@ -59,3 +59,33 @@ def test_sizes_that_cannot_be(discsum, place, shard):
     result = discsum("preprocess", f"{place}/news.jsonl", f"{place}/set", "--shard", shard)
     assert result.code == 2
     assert f"got {shard!r}" in result.err
+
+
+@pytest.mark.parametrize("options", [("--workers", 2), ("--engine", "ray"), ("--workers", 2, "--part", "1/2")])
+def test_memory_is_no_place_for_several_processes(discsum, place, parser_folder, options):
+    commands = (
+        ("preprocess", f"{place}/news.jsonl", f"{place}/set"),
+        ("parse", f"{place}/news.jsonl", "--shards", "-o", f"{place}/set"),
+    )
+    for command in commands:
+        result = discsum(*command, "--parser", parser_folder, *options)
+        assert result.code == 1
+        (line,) = result.err.splitlines()
+        assert f"{place}/set: expected a folder that all workers reach, got the memory of one process; run" in line
+    assert sizes_in(place / "set") == sizes_in(place / "set" / ".locks") == {}
+
+
+@pytest.mark.parametrize("name", ["run[12]", "run?", "run*"])
+def test_patterns_are_no_place_for_output(discsum, place, parser_folder, name):
+    for options in ((), ("--part", "1/2"), ("--finish",)):
+        result = discsum("preprocess", f"{place}/news.jsonl", f"{place}/{name}", "--parser", parser_folder, *options)
+        assert result.code == 1
+        (line,) = result.err.splitlines()
+        assert f"{place}/{name}: expected a URL of one folder for output, got a pattern" in line
+
+
+def test_a_whole_store_as_a_folder(discsum, place, parser_folder):
+    result = discsum("parse", f"{place}/news.jsonl", "-o", "memory://", "--shards", "--parser", parser_folder)
+    made = RemotePath("memory://")
+    assert (result.code, result.err) == (0, f"{made}: 11 documents in 1 files\n")
+    remove(made / name for name in sizes_in(made))

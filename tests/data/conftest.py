@@ -2,6 +2,7 @@
 
 import signal
 import uuid
+from importlib import import_module
 
 import pytest
 from object_store import object_store
@@ -59,3 +60,25 @@ def place(request):
     """An empty folder in a store."""
     root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
     return RemotePath(f"{root}/{uuid.uuid4().hex}")
+
+
+@pytest.fixture
+def hdfs(monkeypatch, tmp_path):
+    """A folder of this disk as a URL of HDFS, with fsspec's file system for it."""
+    arrow = pytest.importorskip("fsspec.implementations.arrow")
+    from pyarrow.fs import LocalFileSystem
+
+    class Files(arrow.HadoopFileSystem):
+        cachable = False
+
+        def __init__(self, **options):
+            arrow.ArrowFSWrapper.__init__(self, LocalFileSystem())
+
+        def _open(self, path, mode="rb", **options):
+            # HDFS makes the folders of a file with it.
+            if mode != "rb":
+                self.makedirs(self._parent(path))
+            return super()._open(path, mode, **options)
+
+    monkeypatch.setitem(import_module("fsspec.registry")._registry, "hdfs", Files)
+    return RemotePath(f"hdfs://node:8020{tmp_path}/hdfs")

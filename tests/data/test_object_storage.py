@@ -119,6 +119,15 @@ def test_parts_and_what_is_missing(table, recipe, whole, place):
     assert contents(place) == contents(whole)
 
 
+def test_a_folder_in_hdfs(table, recipe, whole, hdfs):
+    assert make(table, hdfs, recipe, preprocess_part, part=Part(2, 2)) == 3
+    found = []
+    make(table, hdfs, recipe, skip=found.append)
+    assert found[-1] == 6
+    assert contents(hdfs) == contents(whole)
+    assert [row["text"] for row in open_rows(hdfs)] == [row["text"] for row in open_rows(whole)]
+
+
 def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
     folder, listed = RemotePath("memory://listed/set"), []
     make(table, folder, recipe, preprocess_part, part=Part(1, 1))

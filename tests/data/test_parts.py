@@ -1,11 +1,14 @@
 """Datasets made in parts by runs that know nothing of each other."""
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from small_news import write_table
 
+from discsum.data import manifest
 from discsum.data.manifest import alone, begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
@@ -132,6 +135,33 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
         with alone(tmp_path, part=held), pytest.raises(InputError, match="expected no other run to be at work here"):
             run()
     assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_a_run_of_everything_and_a_part_may_wait_for_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.data.manifest.MOMENT", 0.2)
+    begun, real, done, held_by = threading.Barrier(2, timeout=10), manifest.locked, [], []
+
+    @contextmanager
+    def together(lock, what, **options):
+        with real(lock, what, **options):
+            # Both hold their own lock before either looks at the other's.
+            if len(held_by) < 2:
+                held_by.append(lock.name)
+                begun.wait()
+            yield
+
+    def run(part):
+        with alone(tmp_path, wait=True, part=part):
+            done.append(part)
+
+    monkeypatch.setattr(manifest, "locked", together)
+    runs = [threading.Thread(target=run, args=(part,), daemon=True) for part in ("", "1-of-2")]
+    for thread in runs:
+        thread.start()
+    for thread in runs:
+        thread.join(10)
+    assert sorted(held_by) == [".lock", ".lock-1-of-2"]
+    assert done == ["", "1-of-2"]
 
 
 def test_failures_are_listed_when_parts_are_finished(dataset, tmp_path):

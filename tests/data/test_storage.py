@@ -1,26 +1,33 @@
 """Files on disks and in stores: the same functions, the same answers."""
 
+import io
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
-from discsum.data.remote import RemotePath
+from discsum.data.inputs import read_inputs
+from discsum.data.remote import RemotePath, reached
 from discsum.data.storage import location
 from discsum.errors import InputError, MissingExtraError, message_of
 
 
-@pytest.fixture(params=["disk", "memory", "s3"])
+@pytest.fixture(params=["disk", "memory", "s3", "hdfs"])
 def folder(request, tmp_path):
     """An empty folder, wherever."""
     if request.param == "disk":
         return tmp_path
+    if request.param == "hdfs":
+        return request.getfixturevalue("hdfs")
     root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
     return RemotePath(f"{root}/{tmp_path.name}")
 
@@ -45,6 +52,19 @@ def test_files_are_written_listed_read_and_removed(folder):
     assert sorted(storage.sizes_in(folder)) == ["b.jsonl", "shard-00001.parquet"]
 
 
+@pytest.mark.parametrize("name", ["run[12]", "run?", "run*"])
+def test_names_are_no_patterns_for_what_reads_and_removes(place, name):
+    for folder in ("run1", "run2", name):
+        for file in ("a.json", "b.json"):
+            storage.write_bytes(place / folder / file, folder.encode())
+    files = [place / name / file for file in ("a.json", "b.json")]
+    assert storage.read_each([*files, place / "run[1]" / "a.json"]) == [name.encode()] * 2 + [None]
+    storage.remove([*files, place / "run[1]" / "a.json"])
+    assert storage.read_each(files) == [None, None]
+    kept = [place / folder / file for folder in ("run1", "run2") for file in ("a.json", "b.json")]
+    assert storage.read_each(kept) == [b"run1"] * 2 + [b"run2"] * 2
+
+
 def test_files_that_go_while_a_folder_is_listed(tmp_path, monkeypatch):
     for name in ("a", "b", "c"):
         (tmp_path / name).write_bytes(b"1")
@@ -67,7 +87,7 @@ def test_folders_and_patterns(folder):
         storage.write_bytes(folder / parent / last if parent else folder / last, name.encode())
 
     def names(path):
-        return [str(file.path).partition(folder.name)[2] for file in storage.matching(path)]
+        return [str(file.path).removeprefix(str(folder)) for file in storage.matching(path)]
 
     assert names(folder) == ["/a.jsonl", "/b.jsonl", "/c.parquet", "/deeper/a.jsonl"]
     assert names(folder / "*.jsonl") == ["/a.jsonl", "/b.jsonl"]
@@ -75,6 +95,46 @@ def test_folders_and_patterns(folder):
     assert names(folder / "*.csv") == []
     assert (folder.is_dir(), folder.is_file(), folder.exists()) == (True, False, True)
     assert ((folder / "a.jsonl").is_file(), (folder / "none").exists()) == (True, False)
+
+
+class Listed(MemoryFileSystem):
+    """Files that are named as a driver does; `before` is what the URLs have in place of `root`."""
+
+    cachable = False
+    before = root = ""
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return path.replace(cls.before, cls.root, 1) if path.startswith(cls.before) else path
+
+    def find(self, path, **options):
+        return {f"{path}/a.json": {"type": "file", "size": 1}, f"{path}/d/b.json": {"type": "file", "size": 1}}
+
+    def glob(self, path, **options):
+        return {path.replace("*", "a"): {"type": "file", "size": 1}}
+
+
+@pytest.mark.parametrize(
+    ("before", "root"),
+    [
+        ("webhdfs://nn:9870/", "/"),
+        ("sftp://user@host:22/", "/"),
+        ("abfs://box@account.dfs.core.windows.net/", "box/"),
+        ("abfs://box@box/", "box/"),
+        ("oss://bucket/", "bucket/"),
+        ("http://host/", "http://host/"),
+    ],
+)
+def test_files_that_are_found_have_what_the_url_had_before_the_path(monkeypatch, before, root):
+    monkeypatch.setitem(import_module("fsspec.registry")._registry, before.partition(":")[0], Listed)
+    monkeypatch.setattr(Listed, "before", before)
+    monkeypatch.setattr(Listed, "root", root)
+
+    def found(name):
+        return [str(file.path) for file in storage.matching(location(before + name))]
+
+    assert found("d/*.json") == [f"{before}d/a.json"]
+    assert found("d") == [f"{before}d/a.json", f"{before}d/d/b.json"]
 
 
 def test_another_content_of_the_same_size_is_another_version(folder):
@@ -119,6 +179,7 @@ def test_parts_of_a_url_are_those_of_a_path(parts):
     for name in ("name", "stem", "suffix", "suffixes"):
         assert getattr(url, name) == getattr(path, name)
     assert str(url.with_name("z")) == f"s3:/{path.with_name('z')}"
+    assert str(url.parent) == f"s3:/{path.parent}"
     assert location(f"{url}/") == location(url) == url.absolute() == url
 
 
@@ -147,3 +208,73 @@ def test_what_is_no_url_that_can_be_reached(monkeypatch):
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(MissingExtraError, match=r'the library gcsfs, .*; run: pip install "discsum\[gs\]"$'):
         RemotePath("gs://bucket/a").exists()
+
+
+@pytest.mark.parametrize("scheme", ["memory", "hdfs"])
+def test_a_whole_store_is_its_own_parent(scheme):
+    store = RemotePath(f"{scheme}://")
+    assert str(RemotePath(f"{scheme}://bucket").parent) == str(store) == str(store.parent) == f"{scheme}://"
+    assert (store / "a").parent == store == RemotePath(f"{scheme}:///")
+    assert str(store / "a" / "b") == f"{scheme}:///a/b"
+
+
+def test_a_whole_store_is_a_folder():
+    store, name = RemotePath("memory://"), "test_a_whole_store_is_a_folder.jsonl"
+    storage.write_bytes(store / name, b"{}")
+    assert storage.sizes_in(store)[name] == 2
+    assert store / name in [file.path for file in storage.matching(store)]
+    storage.remove([store / name])
+    assert name not in storage.sizes_in(store)
+
+
+class CutError(Exception):
+    """What a driver raises when its store is gone."""
+
+
+class CutFile(io.BytesIO):
+    """A file that is gone after some bytes."""
+
+    def readinto(self, buffer):
+        if self.tell() > 100_000:
+            raise CutError("the connection is closed\nby peer")
+        return super().readinto(buffer)
+
+    def read(self, size=-1):
+        raise CutError("the connection is closed")
+
+
+class CutFiles(MemoryFileSystem):
+    """Files that are gone while they are read."""
+
+    protocol = "cut"
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("cut://", "memory://"))
+
+    def open(self, path, *args, **options):
+        return CutFile(self.cat_file(path))
+
+
+@pytest.fixture
+def cut(monkeypatch):
+    """A table in a store that is gone while it is read."""
+    monkeypatch.setitem(import_module("fsspec.registry")._registry, "cut", CutFiles)
+    storage.write_bytes(RemotePath("memory://cut/news.jsonl"), b'{"text": "It rained."}\n' * 10_000)
+    return RemotePath("cut://cut/news.jsonl")
+
+
+def test_a_store_that_is_gone_while_a_file_is_read(cut):
+    gone = rf"^{cut}: expected storage that fsspec reaches, got CutError: the connection is closed; check the address"
+    for read in (list, lambda file: file.read(), lambda file: (file.seek(200_000), file.read(1))):
+        with pytest.raises(InputError, match=gone), cut.open() as file:
+            read(file)
+    *items, failure = read_inputs([str(cut)])
+    assert len(items) > 4000
+    assert re.match(gone, failure.reason)
+
+
+@pytest.mark.parametrize("kind", [TypeError, KeyError, AttributeError])
+def test_mistakes_of_programs_are_no_answers_of_a_store(kind):
+    with pytest.raises(kind), reached(RemotePath("memory://a")):
+        raise kind("a mistake")
