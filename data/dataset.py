@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discsum.data.manifest import LOCK, REMEDY, Manifest
+from discsum.data.locks import LOCK
+from discsum.data.manifest import REMEDY, Manifest
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location
 from discsum.errors import InputError

@@ -8,34 +8,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discsum.data.leases import check_free, leased
-from discsum.data.remote import RemotePath
+from discsum.data.locks import others_at_work
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
     clear_unfinished,
-    make_folder,
     remove,
     sha256,
     sizes_in,
     write_bytes,
 )
-from discsum.errors import InputError, LockedError
-from discsum.files import locked
+from discsum.errors import InputError
 from discsum.json_objects import checked_fields, read_object
 from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
-RECIPE, MANIFEST, FAILURES, LOCK = "recipe.json", "manifest.json", "failures.jsonl", ".lock"
-# Folder of the locks of parts on object storage, so that they are listed without the shards.
-LOCKS = ".locks"
-# Seconds in which a lock that is only looked at is free again.
-MOMENT = 5.0
+RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
 # Field of the recipes of all commands but the first one.
@@ -213,7 +206,7 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
             raise InputError(message)
-        if part and _others_at_work(folder, part):
+        if part and others_at_work(folder, part):
             raise InputError(f"{message}, with which other parts are at work; wait for them, or end them")
     if not finished and (found is None or changed):
         write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
@@ -279,84 +272,3 @@ def _tidy(folder: Location, names: Iterable[str]) -> None:
     remove(folder / name for name in names if is_record(name))
     # Last: where it is gone, so are the others.
     remove([folder / RECIPE])
-
-
-@contextmanager
-def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
-    """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
-
-    Args:
-        folder: Folder of a dataset.
-        wait: Whether to wait for another run.
-        part: Name of the part of the dataset that this run makes, beside which other parts may be made; by default it
-            is all of it.
-
-    Raises:
-        LockedError: Another run has locked it, and `wait` is false.
-    """
-    if isinstance(folder, Path):
-        make_folder(folder)
-    if not part:
-        with _lock(folder, "", wait=wait):
-            _check_parts(folder, wait=wait)
-            yield
-        return
-    with ExitStack() as held:
-        while True:
-            held.enter_context(_lock(folder, part, wait=wait))
-            try:
-                _check_whole(folder)
-                break
-            except LockedError:
-                # A run of all holds its lock while it waits for parts, so that parts must not.
-                held.close()
-                if not wait:
-                    raise
-            _check_whole(folder, wait=True)
-        yield
-
-
-def _others_at_work(folder: Location, part: str) -> bool:
-    """Return whether runs of other parts have locked a folder."""
-    try:
-        if isinstance(folder, RemotePath):
-            for name in sizes_in(folder / LOCKS).keys() - {part}:
-                check_free(folder / LOCKS / name, folder)
-        else:
-            for lock in set(folder.glob(f"{LOCK}-*")) - {folder / f"{LOCK}-{part}"}:
-                with locked(lock, folder):
-                    pass
-    except LockedError:
-        return True
-    return False
-
-
-def _lock(folder: Location, part: str, *, wait: bool) -> AbstractContextManager[None]:
-    """Return the lock of a part, or of a run of all."""
-    if isinstance(folder, RemotePath):
-        return leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait)
-    return locked(folder / (f"{LOCK}-{part}" if part else LOCK), folder, wait=wait)
-
-
-def _check_whole(folder: Location, *, wait: bool = False) -> None:
-    """Raise `LockedError` if a run of all is at work, or wait for it."""
-    if isinstance(folder, RemotePath):
-        check_free(folder / LOCK, folder, wait=wait)
-        return
-    # Parts that begin together look at it together.
-    with locked(folder / LOCK, folder, wait=wait, seconds=MOMENT):
-        pass
-
-
-def _check_parts(folder: Location, *, wait: bool) -> None:
-    """Raise `LockedError` if a run of a part is at work, or wait for all of them."""
-    if isinstance(folder, RemotePath):
-        locks = [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
-        for lock in locks:
-            check_free(lock, folder, wait=wait)
-        # Of parts that were killed, and have expired.
-        remove(locks)
-        return
-    for path in sorted(folder.glob(f"{LOCK}-*")):
-        with locked(path, folder, wait=wait, seconds=MOMENT):
-            pass

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from discsum.data.engines.local import LocalEngine
-from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, alone, begin, digest_of
+from discsum.data.locks import alone
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, digest_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.remote import RemotePath

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from discsum.data.inputs import Item, read_inputs
-from discsum.data.manifest import alone
+from discsum.data.locks import alone
 from discsum.errors import InputError, InputWarning
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Rows

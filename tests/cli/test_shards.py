@@ -147,7 +147,7 @@ def test_standard_input_cannot_be_gone_on_with(discsum, tmp_path):
 
 
 def test_a_run_can_be_waited_for(discsum, table, parser_folder, tmp_path):
-    from discsum.data.manifest import alone
+    from discsum.data.locks import alone
 
     options = ("--parser", parser_folder, "--shards")
     with alone(tmp_path / "set"):

@@ -5,7 +5,7 @@ import pytest
 import tiny
 import yaml
 
-from discsum.data.manifest import alone
+from discsum.data.locks import alone
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import tiny
 from several_processes import run_together
 from small_news import write_recipe, write_table
 
-from discsum.data.manifest import alone
+from discsum.data.locks import alone
 from discsum.encoder.heads import HEADS
 from discsum.summarizer.loading import _loaded
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from discsum.data import leases, manifest
+from discsum.data import leases, locks
 from discsum.data.leases import Lease, check_free, held, leased
-from discsum.data.manifest import alone
+from discsum.data.locks import alone
 from discsum.data.storage import sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
 
@@ -127,7 +127,7 @@ def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):
 
 def test_a_run_of_everything_and_a_part_may_wait_for_each_other(place, monkeypatch):
     monkeypatch.setattr(leases, "LOOK", 0.05)
-    begun, real, done, held_by = threading.Barrier(2, timeout=10), manifest.leased, [], []
+    begun, real, done, held_by = threading.Barrier(2, timeout=10), locks.leased, [], []
 
     @contextmanager
     def together(lock, what, **options):
@@ -142,7 +142,7 @@ def test_a_run_of_everything_and_a_part_may_wait_for_each_other(place, monkeypat
         with alone(place, wait=True, part=part):
             done.append(part)
 
-    monkeypatch.setattr(manifest, "leased", together)
+    monkeypatch.setattr(locks, "leased", together)
     runs = [threading.Thread(target=run, args=(part,), daemon=True) for part in ("", "1-of-2")]
     for thread in runs:
         thread.start()

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import pytest
 from small_news import write_table
 
-from discsum.data import manifest
-from discsum.data.manifest import alone, begin
+from discsum.data import locks
+from discsum.data.locks import alone
+from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
 from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_job, preprocess_part
@@ -126,7 +127,7 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
 
 def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_path, monkeypatch):
     of, _ = dataset
-    monkeypatch.setattr("discsum.data.manifest.MOMENT", 0.2)
+    monkeypatch.setattr("discsum.data.locks.MOMENT", 0.2)
     for held, run in (
         ("1-of-2", lambda: preprocess(*of(tmp_path))),
         ("1-of-2", lambda: finish(*of(tmp_path))),
@@ -138,8 +139,8 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
 
 
 def test_a_run_of_everything_and_a_part_may_wait_for_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("discsum.data.manifest.MOMENT", 0.2)
-    begun, real, done, held_by = threading.Barrier(2, timeout=10), manifest.locked, [], []
+    monkeypatch.setattr("discsum.data.locks.MOMENT", 0.2)
+    begun, real, done, held_by = threading.Barrier(2, timeout=10), locks.locked, [], []
 
     @contextmanager
     def together(lock, what, **options):
@@ -154,7 +155,7 @@ def test_a_run_of_everything_and_a_part_may_wait_for_each_other(tmp_path, monkey
         with alone(tmp_path, wait=True, part=part):
             done.append(part)
 
-    monkeypatch.setattr(manifest, "locked", together)
+    monkeypatch.setattr(locks, "locked", together)
     runs = [threading.Thread(target=run, args=(part,), daemon=True) for part in ("", "1-of-2")]
     for thread in runs:
         thread.start()

@@ -17,7 +17,8 @@ from safetensors.torch import load_file, save_file
 
 import discsum.data
 from discsum.candidates import Candidates
-from discsum.data.manifest import Manifest, alone
+from discsum.data.locks import alone
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.encoder.synthesizer import SynthesizerConfig
