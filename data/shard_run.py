@@ -69,14 +69,7 @@ def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
         WeightsError: A model that cannot be loaded.
     """
     _check_reached(job.folder, options)
-    if (job.folder / MANIFEST).is_file():
-        return _finished(job, options.verify)
-    with alone(job.folder, wait=options.wait):
-        if not begin(job.folder, job.recipe):
-            return _finished(job, options.verify)
-        run = _Run(job, WHOLE, options)
-        run.make()
-        return _finish(job, run)
+    return _complete(job, options, _Run.make)
 
 
 def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
@@ -102,25 +95,18 @@ def finish(job: ShardJob[Any], options: RunOptions) -> Manifest:
     Raises:
         InputError: Shards that are missing or damaged; the message names them. Others as of `make_all`.
     """
+    return _complete(job, options, _Run.check_all_there)
+
+
+def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], None]) -> Manifest:
+    """Return the manifest of a folder; of an unfinished one it is written when `fill` has done its work, alone."""
     if (job.folder / MANIFEST).is_file():
         return _finished(job, options.verify)
     with alone(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
             return _finished(job, options.verify)
         run = _Run(job, WHOLE, options)
-        missing = [str(task) for task in run.pending()]
-        if missing:
-            more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-            raise InputError(
-                "; ".join(
-                    [
-                        f"{job.folder}: expected {run.count} shards, {len(missing)} are missing: "
-                        f"{', '.join(missing[:SHOWN])}{more}",
-                        *run.faults[:SHOWN],
-                        "run their parts again, or all without --part and --finish",
-                    ]
-                )
-            )
+        fill(run)
         return _finish(job, run)
 
 
@@ -148,6 +134,19 @@ class _Run:
         maker = self._job.maker(self._job.folder.absolute(), self._digest, self._options.device)
         for _ in self._options.chosen_engine().results_of(maker, self._told(), self._step):
             pass
+
+    def check_all_there(self) -> None:
+        """Raise `InputError`, which names them, if shards are missing or damaged."""
+        missing = [str(task) for task in self.pending()]
+        if not missing:
+            return
+        named = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
+        problems = [
+            f"{self._job.folder}: expected {self.count} shards, {len(missing)} are missing: {named}",
+            *self.faults[:SHOWN],
+            "run their parts again, or all without --part and --finish",
+        ]
+        raise InputError("; ".join(problems))
 
     def pending(self) -> Iterator[ShardTask[Any]]:
         """Yield the shards of the part that are not there or damaged."""

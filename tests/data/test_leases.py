@@ -4,11 +4,11 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
+from waiting_runs import run_together
 
-from discsum.data import leases, locks
+from discsum.data import leases
 from discsum.data.leases import Lease, check_free, held, leased
 from discsum.data.locks import alone
 from discsum.data.storage import sizes_in, write_bytes
@@ -127,26 +127,6 @@ def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):
 
 def test_a_run_of_everything_and_a_part_may_wait_for_each_other(place, monkeypatch):
     monkeypatch.setattr(leases, "LOOK", 0.05)
-    begun, real, done, held_by = threading.Barrier(2, timeout=10), locks.leased, [], []
-
-    @contextmanager
-    def together(lock, what, **options):
-        with real(lock, what, **options):
-            # Both hold their own lock before either looks at the other's.
-            if len(held_by) < 2:
-                held_by.append(lock.name)
-                begun.wait()
-            yield
-
-    def run(part):
-        with alone(place, wait=True, part=part):
-            done.append(part)
-
-    monkeypatch.setattr(locks, "leased", together)
-    runs = [threading.Thread(target=run, args=(part,), daemon=True) for part in ("", "1-of-2")]
-    for thread in runs:
-        thread.start()
-    for thread in runs:
-        thread.join(10)
-    assert sorted(held_by) == [".lock", "1-of-2"]
+    held, done = run_together(place, monkeypatch, "leased")
+    assert held == [".lock", "1-of-2"]
     assert done == ["", "1-of-2"]

@@ -1,14 +1,12 @@
 """Datasets made in parts by runs that know nothing of each other."""
 
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from small_news import write_table
+from waiting_runs import run_together
 
-from discsum.data import locks
 from discsum.data.locks import alone
 from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
@@ -140,28 +138,8 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
 
 def test_a_run_of_everything_and_a_part_may_wait_for_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr("discsum.data.locks.MOMENT", 0.2)
-    begun, real, done, held_by = threading.Barrier(2, timeout=10), locks.locked, [], []
-
-    @contextmanager
-    def together(lock, what, **options):
-        with real(lock, what, **options):
-            # Both hold their own lock before either looks at the other's.
-            if len(held_by) < 2:
-                held_by.append(lock.name)
-                begun.wait()
-            yield
-
-    def run(part):
-        with alone(tmp_path, wait=True, part=part):
-            done.append(part)
-
-    monkeypatch.setattr(locks, "locked", together)
-    runs = [threading.Thread(target=run, args=(part,), daemon=True) for part in ("", "1-of-2")]
-    for thread in runs:
-        thread.start()
-    for thread in runs:
-        thread.join(10)
-    assert sorted(held_by) == [".lock", ".lock-1-of-2"]
+    held, done = run_together(tmp_path, monkeypatch, "locked")
+    assert held == [".lock", ".lock-1-of-2"]
     assert done == ["", "1-of-2"]
 
 
