@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import psutil
 import torch
 
 import discsum
@@ -20,8 +22,20 @@ THREADS = 8
 SECONDS = 300
 
 
-def in_fork(check: Callable[[], None]) -> bool:
-    """Return whether a check passes in a forked process."""
+def wait_for_threads(running: int) -> None:
+    """Wait until the process has no more threads than `running`.
+
+    Python joins a thread before the system has ended it. An ending thread gives its buffers back under a lock of the
+    matrix library, and a process forked at that moment waits for the lock for ever.
+    """
+    end = time.monotonic() + SECONDS
+    while psutil.Process().num_threads() > running:
+        assert time.monotonic() < end, "threads of the pool still run"
+        time.sleep(0.001)
+
+
+def exit_of_fork(check: Callable[[], None]) -> int:
+    """Return the exit code of a forked process: 0 where a check passes, below 0 the signal that ended it."""
     process = os.fork()
     if process == 0:
         signal.alarm(SECONDS)
@@ -35,7 +49,7 @@ def in_fork(check: Callable[[], None]) -> bool:
             traceback.print_exc()
         finally:
             os._exit(code)
-    return os.waitpid(process, 0)[1] == 0
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def attack(count: int, seed: int) -> Mapping[str, object]:
@@ -55,12 +69,17 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
             for text, wanted in zip(given, expected, strict=True):
                 assert work(text) == wanted, repr(text)
 
+        running = psutil.Process().num_threads()
         with ThreadPoolExecutor(THREADS) as pool:
             for text, found, wanted in zip(given, pool.map(work, given), expected, strict=True):
                 assert found == wanted, f"{THREADS} threads: {text!r}"
+        wait_for_threads(running)
         forks = max(count // 50, 1)
         for _ in range(forks):
-            assert in_fork(compare), "a forked process gave other results, or none"
+            code = exit_of_fork(compare)
+            assert code == 0, (
+                f"a forked process ended with {code}; {-signal.SIGALRM} is {SECONDS} seconds without an end"
+            )
     finally:
         torch.set_num_threads(before)
     return {"texts": len(given), "threads": THREADS, "forked processes": forks}
