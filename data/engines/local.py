@@ -134,7 +134,11 @@ def _serve(connection: Connection[Any, Any], content: bytes) -> None:
         except Exception as error:
             # A task or a result that cannot be pickled.
             answer = ForkingPickler.dumps(failed(error))
-        connection.send_bytes(answer)
+        try:
+            connection.send_bytes(answer)
+        except BrokenPipeError:
+            # The parent has ended; `_receive` sees it too, later.
+            return
 
 
 def _receive(connection: Connection[Any, Any], tasks: SimpleQueue[bytes]) -> None:

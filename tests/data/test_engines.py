@@ -1,6 +1,7 @@
 """What every engine promises."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -9,6 +10,7 @@ import engine_work
 import pytest
 from engine_work import Dying, Loading, Unreadable, Waiting, begun, running
 
+from discsum.data.engines import local
 from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
@@ -112,3 +114,29 @@ def _interrupt(results, folder):
         next(results)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_worker_whose_driver_is_gone_ends_without_a_word(monkeypatch):
+    """Seen where runs are killed: a traceback for each worker that was just sending its result."""
+    sent = []
+
+    class Gone:
+        def __init__(self):
+            self.tasks = [pickle.dumps(1)]
+
+        def recv_bytes(self):
+            if self.tasks:
+                return self.tasks.pop()
+            threading.Event().wait()
+            raise EOFError
+
+        def send(self, message):
+            sent.append(message)
+
+        def send_bytes(self, content):
+            raise BrokenPipeError(32, "Broken pipe")
+
+    for name in ("signal.signal", "limit_threads"):
+        monkeypatch.setattr(f"discsum.data.engines.local.{name}", lambda *_: None)
+    assert local._serve(Gone(), pickle.dumps(engine_work.halfway)) is None
+    assert len(sent) >= 1
