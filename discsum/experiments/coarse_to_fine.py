@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from discsum.abstractive.analysis.chunk_maps import chunk_maps
 from discsum.abstractive.families import family_of
@@ -20,9 +21,9 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import MeasuredTable, all_differences
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, figures_of
 from discsum.experiments.report import HEADINGS
-from discsum.metrics.rouge import METRICS, RougeScores, rouge
+from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
 from discsum.scoring import extract
@@ -105,14 +106,16 @@ def measure_chunks(
             raise InputError(f"{pair.id}: expected a reference with a line of text, got none")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     rows: list[ChunkRow] = []
-    scores: list[RougeScores] = []
+    compared: list[Figures] = []
     for name in models:
+        nats = None
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
         if is_sequence_to_sequence(name):
             if family_of(name) != FAMILY:
                 raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
             summarizer = AbstractiveSummarizer.from_pretrained(name)
-            figures["perplexity"] = perplexity(summarizer, documents, [own[0] for own in targets])
+            nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
+            figures["perplexity"] = math.exp(np.average(nats, weights=tokens))
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
             figures["encoded"] = float(np.mean([one.encoded for one in maps]))
@@ -123,26 +126,30 @@ def measure_chunks(
             lines = extracted(name, documents)
             written = lines
         report(len(documents) * (len(rows) + 1))
-        scores.append(rouge(lines, targets))
-        means = {metric: 100.0 * value for metric, value in scores[-1].mean.items()}
+        scores = rouge(lines, targets)
+        compared.append(figures_of(scores, nats))
+        means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))
-    return ChunkTable(
-        len(pairs), rows, scores[0].signature.with_(reference="highlight"), all_differences(models, scores)
-    )
+    differences = all_differences(models, compared)
+    return ChunkTable(len(pairs), rows, signature().with_(reference="highlight"), differences)
 
 
 @torch.inference_mode()
-def perplexity(summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]) -> float:
-    """Return the perplexity of a token of the targets; chunks are chosen as at test time, long documents cut."""
-    total, tokens = 0.0, 0
+def losses(
+    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return `(documents,)` mean negative log-probabilities of a target's tokens in nats, and the numbers of tokens.
+
+    Chunks are chosen as at test time, long documents cut.
+    """
+    nats, tokens = [], []
     for document, target in zip(documents, targets, strict=True):
         limits = summarizer.positions or sum(map(len, summarizer.family.texts([document]))), len(target) + 1
         batch = encode(summarizer.family, [document], [target], *limits).to(summarizer.model.device)
-        count = int((batch.inputs["labels"] != IGNORED).sum())
-        total += count * float(summarizer.model(**batch.inputs, **batch.extra).loss)
-        tokens += count
-    return math.exp(total / tokens)
+        tokens.append(int((batch.inputs["labels"] != IGNORED).sum()))
+        nats.append(float(summarizer.model(**batch.inputs, **batch.extra).loss))
+    return np.array(nats), np.array(tokens)
 
 
 def extracted(name: str, documents: Sequence[Document]) -> list[str]:

@@ -6,8 +6,11 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from discsum.abstractive.compressed.objective import smoothed_loss
@@ -19,9 +22,9 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import MeasuredTable, all_differences
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, figures_of
 from discsum.experiments.report import HEADINGS
-from discsum.metrics.rouge import METRICS, RougeScores, rouge
+from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
 
@@ -93,13 +96,13 @@ def measure_encoders(
             raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     rows: list[EncoderRow] = []
-    found: list[dict[str, RougeScores]] = []
+    compared: list[Figures] = []
     for name in models:
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
         summarizer = AbstractiveSummarizer.from_pretrained(name)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
-        accuracy, perplexity, training = _learned(summarizer, documents, targets)
+        learned = _learned(summarizer, documents, targets)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):
             (summary,) = summarizer.summarize([document], **(generation.options | {"truncate": True}))
@@ -110,21 +113,29 @@ def measure_encoders(
         writing = tokens / (time.perf_counter() - started)
         lines = split_lines(written, parser())
         scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
-        found.append(scores)
+        compared.append(figures_of(scores["f"], learned.nats))
         by_metric = {
             metric: {measure: 100.0 * one.mean[metric] for measure, one in scores.items()} for metric in METRICS
         }
-        rows.append(EncoderRow(name, accuracy, perplexity, training, writing, by_metric))
-    differences = all_differences(models, [scores["f"] for scores in found])
-    return EncoderTable(len(pairs), rows, found[0]["f"].signature, differences)
+        perplexity = math.exp(np.average(learned.nats, weights=learned.tokens))
+        rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
+    return EncoderTable(len(pairs), rows, signature(), all_differences(models, compared))
 
 
-def _learned(
-    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
-) -> tuple[float, float, float]:
-    """Return accuracy in percent, perplexity, and tokens a second of passes with gradients."""
+class _Learned(NamedTuple):
+    """Accuracy in percent; nats a token and tokens of each target; tokens a second of passes with gradients."""
+
+    accuracy: float
+    nats: NDArray[np.float64]
+    tokens: NDArray[np.int64]
+    speed: float
+
+
+def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]) -> _Learned:
     model = summarizer.model
-    right, entropy, tokens, seconds = 0.0, 0.0, 0, 0.0
+    right, seconds = 0.0, 0.0
+    nats: list[float] = []
+    tokens: list[int] = []
     for document, target in zip(documents, targets, strict=True):
         # Limits of the model, or more than there is.
         source = summarizer.positions or sum(map(len, summarizer.family.texts([document]))) + 2
@@ -139,8 +150,8 @@ def _learned(
         with torch.inference_mode():
             found = losses()
         right += count * float(found["accuracy"])
-        entropy += count * float(found["cross_entropy"])
-        tokens += count
+        nats.append(float(found["cross_entropy"]))
+        tokens.append(count)
         model.train()
         started = time.perf_counter()
         torch.autograd.backward(losses()["loss"])
@@ -149,4 +160,4 @@ def _learned(
         seconds += time.perf_counter() - started
         model.zero_grad()
         model.eval()
-    return 100.0 * right / tokens, math.exp(entropy / tokens), tokens / seconds
+    return _Learned(100.0 * right / sum(tokens), np.array(nats), np.array(tokens), sum(tokens) / seconds)

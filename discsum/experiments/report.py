@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
+from discsum.metrics.rouge import METRICS
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
@@ -174,10 +175,18 @@ def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
     )
 
 
-def paired_table(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], style: str) -> str:
-    """Return a table of differences: by pair of systems, the difference and its p-value for each metric."""
-    cells = [[pair, *(f"{difference:+.2f} {p_value(p)}" for difference, p in figures)] for pair, figures in rows]
-    return aligned([["paired bootstrap", *HEADINGS.values()], *cells], style)
+def paired_table(
+    rows: Sequence[tuple[str, Sequence[tuple[float, float] | None]]], style: str, names: Sequence[str] = METRICS
+) -> str:
+    """Return a table of differences: by pair of systems, the difference and its p-value for each figure that both have.
+
+    `names` are those of the figures.
+    """
+    cells = [
+        [pair, *("" if one is None else f"{one[0]:+.2f} {p_value(one[1])}" for one in figures)]
+        for pair, figures in rows
+    ]
+    return aligned([["paired bootstrap", *(HEADINGS.get(name, name) for name in names)], *cells], style)
 
 
 def p_value(value: float) -> str:

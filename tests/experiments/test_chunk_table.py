@@ -15,7 +15,7 @@ from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
 from discsum.errors import InputError
-from discsum.experiments.coarse_to_fine import highlights, measure_chunks, perplexity
+from discsum.experiments.coarse_to_fine import highlights, losses, measure_chunks
 from discsum.metrics.rouge import rouge
 
 SENTENCES = [["The old bridge broke."], ["Rain came for a week."], ["Nobody sold bread."]]
@@ -70,13 +70,13 @@ def test_differences_are_between_documents(pair):
     ]
     rows = {row.model: row for row in found.rows}
     for one in found.differences:
-        for metric, paired in one.rouge.items():
+        for metric, paired in one.figures.items():
             expected = getattr(rows[one.model], metric) - getattr(rows[one.against], metric)
             assert paired.difference == pytest.approx(expected), (one, metric)
     # A table has those of its first row.
     assert "ilp - lead" in found.report("table") and "random - ilp" not in found.report("table")
     whole = json.loads(found.report("json"))
-    assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].rouge["rouge2"].p_value
+    assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].figures["rouge2"].p_value
     assert "docs:2" in whole["differences"][2]["rouge2"]["signature"]
 
 
@@ -87,18 +87,40 @@ def test_rows_that_cannot_be_measured(pair):
         measure_chunks(["lead"], [Pair("a", pair.text, ("\n",), pair.document)], no_parser, Generation())
 
 
-def test_perplexity_by_the_definition(summarizer, pair):
+def test_losses_by_the_definition(summarizer, pair):
     target = "the bridge broke"
-    found = perplexity(summarizer, [pair.document] * 2, [target, "rain"])
-    logs = []
-    for text in (target, "rain"):
+    nats, tokens = losses(summarizer, [pair.document] * 2, [target, "rain"])
+    for place, text in enumerate((target, "rain")):
         encoding = summarizer.tokenizer(summarizer.family.texts([pair.document]), return_tensors="pt")
         inputs = summarizer.family.inputs([pair.document], encoding)
         labels = summarizer.tokenizer([text], return_tensors="pt")["input_ids"]
         start = torch.tensor([[1, *labels[0, :-1].tolist()]])
         output = summarizer.model(encoding["input_ids"], decoder_input_ids=start, **inputs)
-        logs += output.logits[0].log_softmax(1).gather(1, labels[0][:, None])[:, 0].tolist()
-    assert found == pytest.approx(np.exp(-np.mean(logs)))
+        logs = output.logits[0].log_softmax(1).gather(1, labels[0][:, None])[:, 0]
+        assert nats[place] == pytest.approx(-logs.mean().item(), rel=1e-5)
+        assert tokens[place] == len(logs)
+
+
+def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser, tmp_path):
+    other = Pair("b", pair.text, ("Rain came for a week.",), pair.document)
+    folders = [str(tmp_path / name) for name in ("one", "two")]
+    for number, folder in enumerate(folders):
+        torch.manual_seed(number)
+        torch.nn.init.normal_(summarizer.model.decoder.embeddings.weight)
+        summarizer.save_pretrained(folder)
+    found = measure_chunks([folders[0], "lead", folders[1]], [pair, other], lambda: parser, Generation(1, max_tokens=4))
+    lead, two, apart = found.differences
+    assert "nats" not in lead.figures and "nats" not in apart.figures
+    targets = [highlights(pair)[0], highlights(other)[0]]
+    (own, tokens), (against, _) = (
+        losses(AbstractiveSummarizer.from_pretrained(folder), [pair.document] * 2, targets)
+        for folder in (folders[1], folders[0])
+    )
+    assert two.figures["nats"].difference == pytest.approx((own - against).mean(), rel=1e-5)
+    assert found.rows[2].perplexity == pytest.approx(np.exp((own * tokens).sum() / tokens.sum()), rel=1e-5)
+    header, first, second = found.report("table").splitlines()[-4:-1]
+    assert header.split()[2:] == ["nats", "R-1", "R-2", "R-Lsum"]
+    assert len(first.split()) == len(second.split()) - 2
 
 
 def test_maps_are_those_of_the_summary(summarizer, pair):
