@@ -85,7 +85,7 @@ def test_help_loads_nothing_heavy():
 def test_as_a_process(parser_folder):
     arguments = ["parse", "-", "--parser", str(parser_folder), "--jsonl"]
     result = subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments], input=tiny.ARTICLE.encode(), capture_output=True, check=True
+        [sys.executable, "-m", "discsum", *arguments], input=tiny.ARTICLE.encode(), capture_output=True, check=True
     )
     assert result.stdout.startswith(b'{"id": "stdin", "text": "The mill')
     assert result.stderr == b""
@@ -98,7 +98,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
     result = subprocess.run(
-        [sys.executable, "-c", COMMAND, "parse", *[str(path)] * 50, "--jsonl"],
+        [sys.executable, "-m", "discsum", "parse", *[str(path)] * 50, "--jsonl"],
         stdout=writing,
         stderr=subprocess.PIPE,
         check=False,

@@ -57,9 +57,8 @@ def test_references_without_a_word(discsum, recipe, tmp_path):
 
 def limited(command, room):
     """Run discsum where no file may grow beyond `room` bytes."""
-    code = "from discsum.cli import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, command)],
+        [sys.executable, "-m", "discsum", *map(str, command)],
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},

@@ -92,7 +92,7 @@ def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_fo
     options = ("--parser", parser_folder, "--encoder", encoder_folder, "--workers", workers)
     command = ("preprocess", tmp_path / "news.jsonl", tmp_path / "encoded", *options)
     result = subprocess.run(
-        [sys.executable, "-c", "from discsum.cli import main; main()", *map(str, command)],
+        [sys.executable, "-m", "discsum", *map(str, command)],
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-COMMAND = "import sys; from discsum.cli import main; main()"
+COMMAND = [sys.executable, "-m", "discsum"]
 
 
 def screen(arguments, *, stdout_too):
@@ -18,7 +18,7 @@ def screen(arguments, *, stdout_too):
         os.environ |= {"COLUMNS": "80", "TERM": "xterm"}
         if not stdout_too:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.execv(sys.executable, [sys.executable, "-c", COMMAND, *map(str, arguments)])
+        os.execv(sys.executable, [*COMMAND, *map(str, arguments)])
     content = b""
     while True:
         try:
@@ -73,7 +73,7 @@ def test_results_elsewhere_do_not_reach_the_terminal(texts, parser_folder):
 
 def test_no_terminal_no_progress(texts, parser_folder, tmp_path):
     arguments = ["parse", texts, "--parser", parser_folder, "-o", tmp_path / "out"]
-    command = [sys.executable, "-c", COMMAND, *map(str, arguments)]
+    command = [*COMMAND, *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 2
