@@ -33,9 +33,9 @@ from discsum.cli.options import (
     Resume,
     Roots,
     Sentences,
-    Shard,
     ShardFormat,
     Shards,
+    ShardSize,
     TextColumn,
     Verify,
     Wait,
@@ -51,6 +51,7 @@ from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSE
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
+from discsum.data.shard_sizes import shard_of
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -136,7 +137,7 @@ def extract(
     head_files: HeadFiles = None,
     resume: Resume = False,
     shards: Shards = False,
-    shard: Shard = 256,
+    shard: ShardSize = "256",
     shard_format: ShardFormat = JSON_LINES,
     workers: Workers = 1,
     engine: EngineName = "local",
@@ -183,9 +184,10 @@ def extract(
         from discsum.data.part_maker import Parts
         from discsum.summarizer.parts import summary_job
 
-        parts, documents = Parts(shard, shard_format, batch_size), note_segmented(source.items(), sentences)
+        size, shard_unit = shard_of(shard)
+        parts, documents = Parts(size, shard_format, batch_size, shard_unit), note_segmented(source.items(), sentences)
         fill(
-            lambda: summary_job(documents, source.identity(), folder, options, parts, head_files or ()),
+            lambda: summary_job(source, folder, options, parts, head_files or (), documents),
             context.params,
             source.count,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -45,16 +44,6 @@ def _known_shard(text: str) -> str:
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
     return text
-
-
-def _documents(text: str | int) -> int:
-    """Return the number of documents of a file, from the command line."""
-    if not (match := re.fullmatch(r"0*([1-9]\d{0,11})", str(text), re.ASCII)):
-        raise typer.BadParameter(
-            f"expected a number of documents of at least 1, as 256, got {text!r}; bytes, as 8MiB, are for "
-            "discsum preprocess"
-        )
-    return int(match[1])
 
 
 def _known(*choices: str) -> Callable[[str], str]:
@@ -156,7 +145,6 @@ Shards = Annotated[
 ShardFormat = Annotated[
     str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
 ]
-Shard = Annotated[int, typer.Option(metavar="N", parser=_documents, help="Documents per file.")]
 ShardSize = Annotated[
     str,
     typer.Option(

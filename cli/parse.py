@@ -30,9 +30,9 @@ from discsum.cli.options import (
     Resume,
     Roots,
     Sentences,
-    Shard,
     ShardFormat,
     Shards,
+    ShardSize,
     TextColumn,
     Verify,
     Wait,
@@ -46,6 +46,7 @@ from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, S
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
+from discsum.data.shard_sizes import shard_of
 from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -103,7 +104,7 @@ def parse(
     batch_size: BatchSize = BATCH,
     resume: Resume = False,
     shards: Shards = False,
-    shard: Shard = 256,
+    shard: ShardSize = "256",
     shard_format: ShardFormat = JSON_LINES,
     workers: Workers = 1,
     engine: EngineName = "local",
@@ -132,10 +133,14 @@ def parse(
         from discsum.data.parse_parts import ParseRecipe, parse_job
         from discsum.data.part_maker import Parts
 
-        recipe, parts = ParseRecipe(parser, sentences, edus, precision), Parts(shard, shard_format, batch_size)
-        documents = note_segmented(source.items(), sentences, edus)
+        size, shard_unit = shard_of(shard)
+        parts = Parts(size, shard_format, batch_size, shard_unit)
+        recipe, documents = (
+            ParseRecipe(parser, sentences, edus, precision),
+            note_segmented(source.items(), sentences, edus),
+        )
         fill(
-            lambda: parse_job(documents, source.identity(), folder, recipe, parts),
+            lambda: parse_job(source, folder, recipe, parts, documents),
             context.params,
             source.count,
         )

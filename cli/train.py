@@ -80,7 +80,7 @@ def train(
 
     Repeat the command to resume an interrupted run. Parsers learn from a folder of trees, summarizers from tables of
     texts with summaries or from folders that discsum preprocess made. Parsed and encoded texts are cached in sibling
-    folders for other runs. On several GPUs: accelerate launch -m discsum.cli train.
+    folders for other runs. On several GPUs: accelerate launch -m discsum train.
 
     Example: discsum train parser-gum-first data=gum seed=5 -o runs/parser-gum-5
     """

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
-from discsum.data.inputs import Item, count_inputs, files_of, read_inputs
-from discsum.data.storage import Location, location, sha256, stored
-from discsum.data.tables import Failure
-from discsum.errors import InputError
+from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
+from discsum.data.slices import DIVIDED, ENCODING, Slice, Tables
+from discsum.data.storage import Location, Stored, location, stored
+from discsum.data.table_files import BLOCKS, sampled
+from discsum.data.tables import Failure, find_column, kind_of, parquet_file
+from discsum.errors import DiscsumError, InputError
 
 
 @dataclass(frozen=True)
@@ -33,28 +36,47 @@ class InputSource:
 
     def items(self) -> Iterator[Item | Failure]:
         """Yield the documents in order; an unreadable one becomes a `Failure`."""
-        return read_inputs(
-            self.inputs,
-            self.encoding,
-            text_column=self.text_column,
-            roots=self.roots,
-            input=self.input,
-            max_document_bytes=self.max_document_bytes,
-        )
+        return read_inputs(self.inputs, **self._read_with())
+
+    @property
+    def options(self) -> ReadOptions:
+        """How rows of tables are read."""
+        return ReadOptions.of(**self._read_with())
+
+    def tables(self) -> Tables[Item] | None:
+        """Return the tables, if the documents are rows of tables alone of which workers can read their own."""
+        options = self.options
+        if options.encoding != ENCODING or "-" in self.inputs:
+            return None
+        try:
+            paths = [path for name in self.inputs for path in files_of(name)]
+            if any(kind_of(path) not in DIVIDED or not path.is_file() for path in paths):
+                return None
+            for path in paths:
+                if kind_of(path) == ".parquet":
+                    with parquet_file(path) as table:
+                        # One without the column fails as a whole, not row by row.
+                        find_column(dict.fromkeys(table.schema_arrow.names), options.columns, options.rename)
+            files = [stored(path) for path in paths]
+        except (DiscsumError, OSError):
+            # Each file that cannot be read is a failure of its own.
+            return None
+        return Tables(files, partial(ItemSlices, self), self.max_document_bytes)
 
     def count(self) -> int | None:
         """Return the number of documents and failures, as `count_inputs` does."""
         return count_inputs(self.inputs)
 
     def identity(self) -> dict[str, Any]:
-        """Return the identity of the documents: options, number of files, and a checksum of their names and contents.
+        """Return the identity of the documents: options, number of files, and a digest of their names and contents.
 
-        What a store says of a file's version stands for its content.
+        For its content stands what a store says of a file's version; of a local one its size and the SHA-256 of blocks
+        of it, which are all of a small file.
 
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
-        whole, count = hashlib.sha256(), 0
+        named: list[tuple[str, Location]] = []
         for name in self.inputs:
             if name == "-":
                 raise InputError("-: expected files, which can be read again, got standard input; save it to one first")
@@ -64,16 +86,41 @@ class InputSource:
                 if not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
                 # Names give documents their ids; they may be bytes that are no characters.
-                place = str(path).removeprefix(f"{root}/") if is_folder else path.name
-                whole.update(f"{_version(path)} {len(place)} {place}\n".encode(errors="surrogateescape"))
-                count += 1
-        options = {name: value for name, value in asdict(self).items() if name != "inputs"}
-        return {"files": count, "sha256": whole.hexdigest()} | options
+                named.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, path))
+        whole, blocks = hashlib.sha256(), max(2, BLOCKS // max(1, len(named)))
+        for place, path in named:
+            whole.update(f"{_version(stored(path), blocks)} {len(place)} {place}\n".encode(errors="surrogateescape"))
+        return {"files": len(named), "sha256": whole.hexdigest()} | self._read_with()
+
+    def _read_with(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "inputs"}
 
 
-def _version(path: Location) -> str:
+@dataclass(frozen=True)
+class ItemSlices:
+    """Documents that are read from their tables when they are iterated over, as by a worker.
+
+    Attributes:
+        slices: Where their rows are.
+        base: Folder that the paths of tables are relative to.
+    """
+
+    source: InputSource
+    slices: tuple[Slice, ...]
+    base: Path = field(default_factory=Path.cwd)
+
+    def __iter__(self) -> Iterator[Item | Failure]:
+        """Yield the documents.
+
+        Raises:
+            InputError: A table that is not there, or another than that of the slices.
+        """
+        options = self.source.options
+        for part in self.slices:
+            for row in part.rows(self.base, options.largest, options.convert):
+                yield item_of(row.content, row.source, part.file.path, row.label, options)
+
+
+def _version(file: Stored, blocks: int) -> str:
     """Return what tells the content of a file from others."""
-    if isinstance(path, Path):
-        return sha256(path)
-    found = stored(path)
-    return f"{found.size} {found.version}"
+    return f"{file.size} {sampled(file, blocks) if isinstance(file.path, Path) else file.version}"

@@ -54,8 +54,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class _Options:
-    """Encoding, text column, policy for several roots, markup, and what errors about the first two tell the user."""
+class ReadOptions:
+    """How files are read; what errors about encoding and columns tell the user, `convert` and `rename`, included.
+
+    The other attributes are arguments of `read_inputs`.
+    """
 
     given: str
     text_column: str | None
@@ -64,6 +67,21 @@ class _Options:
     largest: int
     convert: str = NAME_IT
     rename: str = "name one with --text-column"
+
+    @classmethod
+    def of(
+        cls,
+        encoding: str | None = None,
+        text_column: str | None = None,
+        roots: str = "join",
+        input: str = AUTO,
+        max_document_bytes: int = MAX_DOCUMENT_BYTES,
+    ) -> ReadOptions:
+        """Return the options of arguments of `read_inputs`."""
+        given = encoding or DECLARED
+        if encoding:
+            return cls(given, text_column, roots, input, max_document_bytes)
+        return cls(given, text_column, roots, input, max_document_bytes, CONVERT, "give one that name")
 
     @property
     def encoding(self) -> str:
@@ -103,11 +121,7 @@ def read_inputs(
         input: What texts are written in: `text`, `markdown`, `html`; with `auto`, what the ending of their file says.
         max_document_bytes: A file, or a line or field of a table, that is larger is a `Failure`; no more of it is read.
     """
-    options = (
-        _Options(encoding, text_column, roots, input, max_document_bytes)
-        if encoding
-        else _Options(DECLARED, text_column, roots, input, max_document_bytes, CONVERT, "give one that name")
-    )
+    options = ReadOptions.of(encoding, text_column, roots, input, max_document_bytes)
     endings = suffixes() if trees else {}
     for name in inputs:
         try:
@@ -189,7 +203,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Locati
     return found
 
 
-def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Iterator[Item | Failure]:
+def _read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> Iterator[Item | Failure]:
     suffix = path.suffix.lower()
     try:
         if suffix in trees and isinstance(path, Path):
@@ -203,7 +217,7 @@ def _read_file(path: Location, options: _Options, trees: Collection[str]) -> Ite
                 if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
                     # A table without the column fails once, not row by row.
                     find_column(row, options.columns, options.rename)
-                yield row if isinstance(row, Failure) else _item(row, source, path, number, options)
+                yield item_of(row, source, path, str(number), options)
             if not number:
                 warn(f"{path}: expected a table with documents, got none", InputWarning, stacklevel=2)
         else:
@@ -222,7 +236,20 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
-def _item(row: dict[str, Any], source: str, path: Location, number: int, options: _Options) -> Item | Failure:
+def item_of(
+    row: dict[str, Any] | Failure, source: str, path: Location, label: str, options: ReadOptions
+) -> Item | Failure:
+    """Return the document of a row of a table, or why it is none.
+
+    Args:
+        row: Content of the row.
+        source: File and line, for errors.
+        path: The table.
+        label: What tells the row from others of the table, for the id of a document without one.
+        options: How it is read.
+    """
+    if isinstance(row, Failure):
+        return row
     try:
         column = find_column(row, options.columns, options.rename)
     except InputError as error:
@@ -242,5 +269,5 @@ def _item(row: dict[str, Any], source: str, path: Location, number: int, options
     except DiscsumError as error:
         return Failure(source, str(error))
     if name in (None, ""):
-        name = f"{Path(path.name.removesuffix('.gz')).stem}-{number}"
+        name = f"{Path(path.name.removesuffix('.gz')).stem}-{label}"
     return Item(str(name), source, text, document)

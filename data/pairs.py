@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
-from discsum.data.slices import ENCODING, Slice
+from discsum.data.slices import DIVIDED, ENCODING, Slice, Tables
 from discsum.data.storage import Stored, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import Failure, count_rows, find_column, read_rows
+from discsum.data.tables import Failure, count_rows, find_column, kind_of, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -212,6 +213,13 @@ class Pairs:
                 except InputError as error:
                     raise InputError(f"{source}: {error}") from error
             yield self.source.pair(source, id, row)
+
+    def tables(self) -> Tables[Pair] | None:
+        """Return the tables that they are rows of, if workers can read their own rows of them."""
+        files = [] if self.source.is_dataset else self.source.files()
+        if not files or any(kind_of(file.path) not in DIVIDED for file in files):
+            return None
+        return Tables(files, partial(PairSlices, self.source), self.source.max_document_bytes, self.first, self.last)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from discsum.constants import PRECISIONS, SENTENCES, SHIPPED_PARSER
+from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
@@ -69,18 +70,23 @@ class ParseMaker(PartMaker):
 
 
 def parse_job(
-    items: Iterable[Item | Failure], source: dict[str, Any], folder: Location, recipe: ParseRecipe, parts: Parts
+    source: InputSource,
+    folder: Location,
+    recipe: ParseRecipe,
+    parts: Parts,
+    items: Iterable[Item | Failure] | None = None,
 ) -> ShardJob[Item]:
     """Return the job of a folder of parsed documents, for `make_all`, `make_part` and `finish` of `shard_run`.
 
     Args:
-        items: Texts and parsed documents, from `read_inputs`.
-        source: Their identity, from `InputSource.identity`.
+        source: Texts and parsed documents.
         folder: Folder of the parts.
         recipe: Options of parsing.
         parts: How documents are divided among files.
+        items: As of `part_job`.
 
     Raises:
+        InputError: As of `InputSource.identity`.
         WeightsError: No such parser.
     """
     made_by = own_makers(recipe.parser)
@@ -89,4 +95,4 @@ def parse_job(
     def maker(place: Location, digest: str, device: str) -> ParseMaker:
         return ParseMaker(place, digest, made_by, device, parts, elsewhere)
 
-    return part_job(items, source, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)
+    return part_job(source, items, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)

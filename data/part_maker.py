@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from discsum.batches import batches
+from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_files import check_parquet, check_parts, content_of, part_name
@@ -15,8 +15,10 @@ from discsum.data.records import commit
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
+from discsum.data.shard_sizes import DOCUMENTS, UNITS
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
+from discsum.data.tasks import shards_of
 from discsum.extras import needs
 from discsum.recipes.fields import Checked, Count, about, one_of
 
@@ -25,9 +27,12 @@ from discsum.recipes.fields import Checked, Count, about, one_of
 class Parts(Checked):
     """How documents are divided among files, on which their bytes depend."""
 
-    shard: Annotated[Count, about("Documents a file.")] = 256
+    shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
     shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
     batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
+    shard_unit: Annotated[
+        str, one_of(UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
+    ] = DOCUMENTS
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,8 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
 
 
 def part_job(
-    items: Iterable[Item | Failure],
-    source: dict[str, Any],
+    source: InputSource,
+    items: Iterable[Item | Failure] | None,
     folder: Location,
     parts: Parts,
     options: dict[str, Any],
@@ -83,8 +88,9 @@ def part_job(
     """Return the job of a folder of parts.
 
     Args:
-        items: The documents, from `read_inputs`.
-        source: Their identity, from `InputSource.identity`.
+        source: The documents.
+        items: What `source.items` yields, if whoever calls this looks at those that are read here: of tables that
+            workers read, the first alone.
         folder: Folder of the parts.
         parts: How they are divided among files.
         options: What else the content depends on, with the name of the command.
@@ -95,5 +101,6 @@ def part_job(
         with needs("pyarrow"):
             import pyarrow  # noqa: F401
     assert COMMAND in options, "folders of datasets have no command, those of parts have"
-    whole = options | parts.to_dict() | {"documents": source, "made_by": made_by}
-    return ShardJob(batches(items, parts.shard), folder, whole, part_name(parts.shard_format), maker, check_parts)
+    whole = options | parts.to_dict() | {"documents": source.identity(), "made_by": made_by}
+    shards = shards_of(source.items() if items is None else items, parts.shard, parts.shard_unit, source.tables())
+    return ShardJob(shards, folder, whole, part_name(parts.shard_format), maker, check_parts)

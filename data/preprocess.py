@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from discsum.data import shard_run
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.manifest import Manifest
-from discsum.data.pairs import Pair
+from discsum.data.pairs import Pair, Pairs
 from discsum.data.parts import Part
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.run_options import RunArguments, RunOptions
@@ -97,5 +97,6 @@ def preprocess_job(
         return DatasetMaker(place, digest, made_by, device, elsewhere)
 
     whole = recipe.to_dict() | {"documents": source, "made_by": made_by}
-    shards = shards_of(pairs, recipe.shard, recipe.shard_unit)
+    tables = pairs.tables() if isinstance(pairs, Pairs) else None
+    shards = shards_of(pairs, recipe.shard, recipe.shard_unit, tables)
     return ShardJob(shards, folder, whole, SHARD_FILE, maker, check_shards)

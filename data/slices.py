@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from discsum.data.remote import RemotePath
 from discsum.data.storage import Stored, stored
-from discsum.data.tables import Failure, bounded, decoded, is_blank, json_row, kind_of, parquet_batches, parquet_file
+from discsum.data.tables import (
+    CONVERT,
+    Failure,
+    bounded,
+    decoded,
+    is_blank,
+    json_row,
+    kind_of,
+    parquet_batches,
+    parquet_file,
+)
 from discsum.errors import InputError
 
 # Tables of which workers read their own rows.
 DIVIDED = (".jsonl", ".parquet")
-# Encoding of tables of texts with summaries.
+# Their encoding, and that of all tables of texts with summaries.
 ENCODING = "utf-8"
+
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -51,12 +63,13 @@ class LineSlice:
     line: int = 0
     row: int = 0
 
-    def rows(self, base: Path, largest: int) -> Iterator[Row]:
+    def rows(self, base: Path, largest: int, remedy: str = CONVERT) -> Iterator[Row]:
         """Yield the rows.
 
         Args:
             base: Folder that the path is relative to.
             largest: Bytes of a line; a longer one is a `Failure`.
+            remedy: What failures to decode a line tell the user to do.
 
         Raises:
             InputError: No such file, or another than that of which the slice was made.
@@ -69,7 +82,7 @@ class LineSlice:
                 file.seek(self.begin - 1)
                 while (rest := file.readline(largest + 1)) and not rest.endswith(b"\n"):
                     continue
-            lines = decoded(file, name, ENCODING, largest, file.tell())
+            lines = decoded(file, name, ENCODING, largest, file.tell(), remedy)
             for line, (begin, content) in enumerate(lines, start=self.line):
                 if begin >= self.end:
                     return
@@ -88,7 +101,7 @@ class RowSlice:
     first: int
     last: int
 
-    def rows(self, base: Path, largest: int) -> Iterator[Row]:
+    def rows(self, base: Path, largest: int, remedy: str = CONVERT) -> Iterator[Row]:
         """Yield the rows; arguments and errors as of `LineSlice.rows`."""
         name = str(self.file.path)
         contents = _cursor(_opened(self.file, base)).rows(self.first, self.last)
@@ -97,6 +110,24 @@ class RowSlice:
 
 
 Slice = LineSlice | RowSlice
+
+
+@dataclass(frozen=True)
+class Tables(Generic[Entry]):
+    """Documents that are rows of tables, of which workers read their own.
+
+    Attributes:
+        files: The tables, each of a kind of `DIVIDED`.
+        read: Returns the documents of slices, which are read when it is iterated over.
+        largest: Bytes of a line.
+        first: First row, from 0, over all files; and `last`, exclusive.
+    """
+
+    files: Sequence[Stored]
+    read: Callable[[tuple[Slice, ...]], Iterable[Entry | Failure]]
+    largest: int
+    first: int = 0
+    last: int | None = None
 
 
 def row_slices(file: Stored, largest: int) -> Iterator[Slice]:

@@ -1,60 +1,61 @@
-"""The documents of each shard of a dataset, in order: what one task is made of."""
+"""The documents of each shard, in order: what one task is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from typing import TypeVar
 
 from discsum.batches import batches
-from discsum.data.pairs import Pair, Pairs, PairSlices
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
-from discsum.data.slices import DIVIDED, Slice, byte_slices, joined, row_slices
-from discsum.data.storage import Stored
-from discsum.data.tables import Failure, kind_of
+from discsum.data.slices import DIVIDED, Slice, Tables, byte_slices, joined, row_slices
+from discsum.data.tables import Failure
 from discsum.errors import InputError
 
+Entry = TypeVar("Entry")
 
-def shards_of(pairs: Iterable[Pair | Failure], size: int, unit: str = DOCUMENTS) -> Iterator[Iterable[Pair | Failure]]:
+
+def shards_of(
+    documents: Iterable[Entry | Failure], size: int, unit: str = DOCUMENTS, tables: Tables[Entry] | None = None
+) -> Iterator[Iterable[Entry | Failure]]:
     """Yield the documents of each shard.
 
-    Where tables can be divided, they are slices of tables, which whoever iterates over them reads; otherwise the
-    documents themselves.
+    Of tables they are slices, which whoever iterates over them reads; otherwise the documents themselves.
 
     Args:
-        pairs: The documents.
+        documents: The documents, of which only the first is read if there are tables.
         size: Number of documents of a shard, or bytes of the tables.
         unit: `documents` or `bytes`.
+        tables: The same documents in tables that can be divided.
 
     Raises:
-        InputError: Tables that cannot be divided by bytes, or some of their rows; or as of iterating over the pairs.
+        InputError: Documents that cannot be divided by bytes, or some rows of tables; or as of iterating over them.
     """
-    files = pairs.source.files() if isinstance(pairs, Pairs) and not pairs.source.is_dataset else []
-    kinds = {kind_of(file.path) for file in files}
-    if isinstance(pairs, Pairs) and kinds and kinds <= set(DIVIDED):
+    if tables is not None:
         # A table without the columns fails before anything is written.
-        next(iter(pairs), None)
-        for slices in _slices(pairs, files, size, unit):
-            yield PairSlices(pairs.source, slices)
+        next(iter(documents), None)
+        for slices in _slices(tables, size, unit):
+            yield tables.read(slices)
     elif unit == DOCUMENTS:
-        yield from batches(pairs, size)
+        yield from batches(documents, size)
     else:
         raise InputError(
-            f"shard: expected tables that end in {' or '.join(DIVIDED)} for shards of so many bytes, got "
-            f"{', '.join(sorted(kinds)) or 'others'}; give a number of documents"
+            f"shard: expected tables alone that end in {' or '.join(DIVIDED)} for shards of so many bytes, got others; "
+            "give a number of documents"
         )
 
 
-def _slices(pairs: Pairs, files: Sequence[Stored], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
+def _slices(tables: Tables[Entry], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
     """Yield where the rows of each shard are."""
     if unit == BYTES:
-        if (pairs.first, pairs.last) != (0, None):
+        if (tables.first, tables.last) != (0, None):
             raise InputError(
-                f"shard: expected all rows of the tables for shards of so many bytes, got rows {pairs.first} to "
-                f"{pairs.last or 'the end'}; give a number of documents"
+                f"shard: expected all rows of the tables for shards of so many bytes, got rows {tables.first} to "
+                f"{tables.last or 'the end'}; give a number of documents"
             )
-        for file in files:
+        for file in tables.files:
             yield from ((part,) for part in byte_slices(file, size))
         return
-    rows = chain.from_iterable(row_slices(file, pairs.source.max_document_bytes) for file in files)
-    for group in batches(islice(rows, pairs.first, pairs.last), size):
+    rows = chain.from_iterable(row_slices(file, tables.largest) for file in tables.files)
+    for group in batches(islice(rows, tables.first, tables.last), size):
         yield joined(group)

@@ -1,4 +1,4 @@
-"""`python -m discsum`: the command of the interpreter that runs it."""
+"""`python -m discsum`, also for launchers such as `accelerate launch`."""
 
 from discsum.cli import main
 

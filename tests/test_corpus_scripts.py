@@ -140,7 +140,7 @@ def test_slurm(corpus, noted, done):
     parsed = [launch_command_parser().parse_args(words[2:]) for words in launched]
     assert [(given.num_machines, given.num_processes, given.machine_rank) for given in parsed] == [(2, 2, 0), (2, 2, 1)]
     assert {(given.main_process_ip, given.training_script, given.module) for given in parsed} == {
-        ("10.0.0.1", "discsum.cli", True)
+        ("10.0.0.1", "discsum", True)
     }
     assert parsed[0].training_script_args == parsed[1].training_script_args
     made = [words for words in calls if words[0] == "discsum" and words[1] == "preprocess"]

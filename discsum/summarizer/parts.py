@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.baselines import BASELINES
 from discsum.constants import HUB, SHIPPED_PARSER
+from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
@@ -65,24 +66,25 @@ class SummaryMaker(PartMaker):
 
 
 def summary_job(
-    items: Iterable[Item | Failure],
-    source: dict[str, Any],
+    source: InputSource,
     folder: Location,
     options: SummaryOptions,
     parts: Parts,
     head_files: Sequence[str] = (),
+    items: Iterable[Item | Failure] | None = None,
 ) -> ShardJob[Item]:
     """Return the job of a folder of summaries, for `make_all`, `make_part` and `finish` of `discsum.data.shard_run`.
 
     Args:
-        items: Texts and parsed documents, from `read_inputs`.
-        source: Their identity, from `InputSource.identity`.
+        source: Texts and parsed documents.
         folder: Folder of the parts.
         options: Those of the summaries; the device is that of the run.
         parts: How documents are divided among files.
         head_files: Python files that register heads of the model.
+        items: As of `part_job`.
 
     Raises:
+        InputError: As of `InputSource.identity`.
         WeightsError: No such model or parser.
     """
     made_by = _makers(options)
@@ -95,7 +97,7 @@ def summary_job(
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}
     content |= {COMMAND: EXTRACT, "head_files": {Path(file).name: sha256(Path(file)) for file in files}}
-    return part_job(items, source, folder, parts, content, made_by, maker)
+    return part_job(source, items, folder, parts, content, made_by, maker)
 
 
 def _makers(options: SummaryOptions) -> dict[str, str]:

@@ -56,7 +56,7 @@ node)
     # Once on each node, which starts a process a GPU.
     accelerate launch --multi_gpu --num_machines "$NODES" --num_processes "$((NODES * GPUS))" --machine_rank "$SLURM_NODEID" \
         --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
-        -m discsum.cli train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
+        -m discsum train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
     ;;
 evaluate)
     # shellcheck disable=SC2086  # the options are words

@@ -274,7 +274,7 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
         shutil.copytree(data / "datasets", run.parent / "datasets")
-        run_together(processes, "-m", "discsum.cli", "train", recipe, "-o", run)
+        run_together(processes, "-m", "discsum", "train", recipe, "-o", run)
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
         assert one["validation"] == pytest.approx(two["validation"], abs=1e-4)

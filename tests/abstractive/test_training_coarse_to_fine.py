@@ -203,7 +203,7 @@ def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
         shutil.copytree(data / "datasets", run.parent / "datasets")
-        run_together(processes, "-m", "discsum.cli", "train", recipe, "-o", run)
+        run_together(processes, "-m", "discsum", "train", recipe, "-o", run)
         with safe_open(run / "last.safetensors", framework="pt") as kept:
             baseline = kept.get_tensor("task.baseline")
         found.append((json.loads((run / "log.json").read_text())[-1]["validation"]["loss"], baseline))

@@ -169,7 +169,7 @@ def time_engine(name: str, texts: Path, shard: int, place: Path) -> Figures:
     """Return the figures of one engine with two workers."""
     source, mark = InputSource([str(texts)]), uuid.uuid4().hex
     with Memory(mark) as used:
-        job = parse_job(source.items(), source.identity(), place, ParseRecipe(), Parts(shard=shard))
+        job = parse_job(source, place, ParseRecipe(), Parts(shard=shard))
         timed = Timed(engine_of(name, 2), mark)
         made = make_all(job, RunOptions(engine=timed))
     (first, cpu_first), (last, cpu_last) = timed.done[0], timed.done[-1]

@@ -55,7 +55,7 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
         place = Path(name)
         parser, table = place / "parser", write_table(place / "news.jsonl", 0, 12)
         tiny.make_parser().save_pretrained(parser)
-        command = [sys.executable, "-m", "discsum.cli", "preprocess", str(table), "--parser", str(parser)]
+        command = [sys.executable, "-m", "discsum", "preprocess", str(table), "--parser", str(parser)]
         command += ["--shard", str(SHARD)]
         subprocess.run([*command, str(place / "whole")], check=True, capture_output=True)
         wanted = content(place / "whole")

@@ -60,7 +60,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
     def parse(folder: Path) -> None:
         source = InputSource([str(table)])
         recipe = ParseRecipe(str(parser))
-        make_all(parse_job(source.items(), source.identity(), folder, recipe, Parts(shard=2)), RunOptions())
+        make_all(parse_job(source, folder, recipe, Parts(shard=2)), RunOptions())
 
     def train_parser(folder: Path) -> None:
         settings = {"encoder": str(encoder), "network": dict(tiny.SIZES), "epochs": 4, "batch": 1, "rate": 0.01}

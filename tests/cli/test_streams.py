@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells")
-DISCSUM = f"{sys.executable} -m discsum.cli"
+DISCSUM = f"{sys.executable} -m discsum"
 
 
 def shell(command, folder):

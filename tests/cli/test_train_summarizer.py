@@ -62,7 +62,7 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
     logs = []
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
-        printed = run_together(processes, "-m", "discsum.cli", "train", recipe, "batch=7", "-o", run)
+        printed = run_together(processes, "-m", "discsum", "train", recipe, "batch=7", "-o", run)
         # Only the first one speaks.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         logs.append(json.loads((run / "log.json").read_text()))

@@ -68,7 +68,7 @@ def test_the_encoding_overrides_what_is_declared(discsum, headed):
 
 
 def test_warnings_are_one_line(headed):
-    command = [sys.executable, "-m", "discsum.cli", "parse", str(headed)]
+    command = [sys.executable, "-m", "discsum", "parse", str(headed)]
     result = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"discsum: {headed}:6: expected one root, got 2: ")

@@ -165,7 +165,7 @@ def test_damaged_shards_are_made_anew(table, recipe, whole, place, damage, verif
 def test_parts_of_parsed_documents(table, recipe, place, tmp_path):
     source = InputSource([str(table)])
     for folder in (place, tmp_path / "parts"):
-        job = parse_job(source.items(), source.identity(), folder, ParseRecipe(recipe.parser), Parts(shard=4))
+        job = parse_job(source, folder, ParseRecipe(recipe.parser), Parts(shard=4))
         make_all(job, RunOptions())
     assert contents(place) == contents(tmp_path / "parts")
     here, there = (list(read_inputs([str(folder)])) for folder in (tmp_path / "parts", place))

@@ -52,7 +52,7 @@ def job_of(table, parser_folder):
     def job(folder, *inputs, recipe=(), **parts):
         source = InputSource([str(path) for path in inputs or [table]])
         made_by = ParseRecipe(str(parser_folder), **dict(recipe))
-        return parse_job(source.items(), source.identity(), folder, made_by, Parts(**({"shard": 5} | parts)))
+        return parse_job(source, folder, made_by, Parts(**({"shard": 5} | parts)))
 
     return job
 

@@ -79,7 +79,7 @@ def test_a_ray_of_its_own_leaves_nothing(cluster, parser_folder, tmp_path):
     mark = uuid.uuid4().hex
     command = ["preprocess", source.name, tmp_path / "set", "--parser", parser_folder, "--shard", 3, "--engine", "ray"]
     result = subprocess.run(
-        [sys.executable, "-m", "discsum.cli", *map(str, command)],
+        [sys.executable, "-m", "discsum", *map(str, command)],
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(tmp_path), "TEST_RUN": mark},

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import pickle
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pytest
 from small_news import pairs as small_pairs
 
 from discsum.batches import batches
+from discsum.data.input_source import InputSource, ItemSlices
 from discsum.data.pairs import PairSlices, PairSource
 from discsum.data.shard_sizes import shard_of
 from discsum.data.tables import Failure
@@ -43,16 +43,21 @@ def write(path, rows=ROWS):
     return path
 
 
+def divided(source, size, unit="documents", first=0, last=None):
+    """Return the shards of a table's pairs."""
+    pairs = source.pairs(first, last)
+    return shards_of(pairs, size, unit, pairs.tables())
+
+
 @pytest.mark.parametrize("name", ["t.jsonl", "t.parquet", "t.csv", "t.jsonl.gz"])
 @pytest.mark.parametrize(("first", "last"), [(0, None), (3, 17), (24, 99), (25, None)])
 def test_shards_of_a_table(tmp_path, name, first, last):
     source = PairSource(str(write(tmp_path / name)))
     wanted = list(source.pairs(first, last))
     assert len(wanted) == len(ROWS[first:last])
-    found = list(shards_of(source.pairs(first, last), 4))
+    found = list(divided(source, 4, first=first, last=last))
     assert [list(shard) for shard in found] == list(batches(wanted, 4))
-    divided = name in ("t.jsonl", "t.parquet")
-    assert all(isinstance(shard, PairSlices) == divided for shard in found)
+    assert {type(shard) is PairSlices for shard in found} <= {name in ("t.jsonl", "t.parquet")}
 
 
 @pytest.mark.parametrize("names", [["a.jsonl", "b.parquet", "c.jsonl"], ["a.parquet", "b.csv"]])
@@ -66,7 +71,7 @@ def test_shards_of_several_tables(tmp_path, names):
         wanted = list(source.pairs())
         assert [pair.text for pair in wanted] == [row["text"] for row in ROWS[: 8 * len(names)]]
         assert len({pair.id for pair in wanted}) == len(wanted)
-        assert [list(shard) for shard in shards_of(source.pairs(), 5)] == list(batches(wanted, 5))
+        assert [list(shard) for shard in divided(source, 5)] == list(batches(wanted, 5))
         assert source.count() in (len(wanted), None)
 
 
@@ -74,7 +79,7 @@ def test_shards_of_bytes(tmp_path):
     for name in ("a.jsonl", "b.parquet"):
         write(tmp_path / "in" / name)
     source = PairSource(str(tmp_path / "in"))
-    shards = [list(shard) for shard in shards_of(source.pairs(), 900, "bytes")]
+    shards = [list(shard) for shard in divided(source, 900, "bytes")]
     found = [pair for shard in shards for pair in shard]
     assert [(pair.text, pair.references) for pair in found] == [(row["text"], (row["summary"],)) for row in ROWS] * 2
     assert len(shards) > 10
@@ -85,7 +90,7 @@ def test_shards_of_bytes(tmp_path):
 
 def test_a_task_carries_no_text(tmp_path):
     source = PairSource(str(write(tmp_path / "t.jsonl", ROWS * 20)))
-    shards = list(shards_of(source.pairs(), 250))
+    shards = list(divided(source, 250))
     assert [len(pickle.dumps(shard)) < 1000 for shard in shards] == [True, True]
     assert [len(list(pickle.loads(pickle.dumps(shard)))) for shard in shards] == [250, 250]
 
@@ -101,7 +106,7 @@ def test_of_shards_of_bytes_nobody_reads_what_is_not_asked_for(tmp_path, monkeyp
             return reads[-1][1]
 
     monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedReader(Noting(path, mode)))
-    shards = list(shards_of(source.pairs(), 1 << 16, "bytes"))
+    shards = list(divided(source, 1 << 16, "bytes"))
     assert len(shards) == -(-size // (1 << 16)) > 20
     # The first row, of which the columns are checked.
     assert sum(count for _, count in reads) <= io.DEFAULT_BUFFER_SIZE
@@ -114,7 +119,7 @@ def test_of_shards_of_bytes_nobody_reads_what_is_not_asked_for(tmp_path, monkeyp
 def test_relative_paths_are_of_the_folder_where_the_run_began(tmp_path, monkeypatch):
     write(tmp_path / "t.jsonl")
     monkeypatch.chdir(tmp_path)
-    (shard,) = shards_of(PairSource("t.jsonl").pairs(), 100)
+    (shard,) = divided(PairSource("t.jsonl"), 100)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert len(list(shard)) == 25
@@ -125,7 +130,7 @@ def test_lines_that_are_no_rows_are_named_by_line_or_byte(tmp_path):
     begin = path.stat().st_size
     path.write_bytes(path.read_bytes() + b'\n{"text": 5}\n')
     for size, unit, place in ((100, "documents", ":27"), (1 << 20, "bytes", f" at byte {begin + 1}")):
-        (shard,) = shards_of(PairSource(str(path)).pairs(), size, unit)
+        (shard,) = divided(PairSource(str(path)), size, unit)
         (failure,) = (entry for entry in shard if isinstance(entry, Failure))
         assert failure.source == f"{path}{place}"
         assert failure.reason.startswith("expected a column references or")
@@ -136,23 +141,21 @@ def test_lines_that_are_no_rows_are_named_by_line_or_byte(tmp_path):
 def test_a_table_without_the_columns_fails_before_a_task_is_drawn(tmp_path, name, unit):
     source = PairSource(str(write(tmp_path / name)), text_column="body")
     with pytest.raises(InputError, match=rf"{name}:1: expected a column body, got the columns id, text, summary"):
-        next(shards_of(source.pairs(), 4, unit))
+        next(divided(source, 4, unit))
 
 
-@pytest.mark.parametrize(("name", "kind"), [("t.csv", ".csv"), ("t.jsonl.gz", ".jsonl.gz")])
-def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name, kind):
-    pairs = PairSource(str(write(tmp_path / name))).pairs()
-    with pytest.raises(InputError, match=f"for shards of so many bytes, got {kind}; give a number of documents"):
-        next(shards_of(pairs, 4, "bytes"))
-    with pytest.raises(InputError, match="so many bytes, got others"):
-        next(shards_of(islice(pairs, 3), 4, "bytes"))
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl.gz"])
+def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name):
+    source = PairSource(str(write(tmp_path / name)))
+    with pytest.raises(InputError, match="for shards of so many bytes, got others; give a number of documents"):
+        next(divided(source, 4, "bytes"))
 
 
 def test_some_rows_have_no_known_bytes(tmp_path):
     source = PairSource(str(write(tmp_path / "t.jsonl")))
-    for pairs, rows in ((source.pairs(3), "3 to the end"), (source.pairs(0, 7), "0 to 7")):
+    for first, last, rows in ((3, None, "3 to the end"), (0, 7, "0 to 7")):
         with pytest.raises(InputError, match=f"expected all rows of the tables .*, got rows {rows};"):
-            next(shards_of(pairs, 100, "bytes"))
+            next(divided(source, 100, "bytes", first, last))
 
 
 def test_what_is_no_table(tmp_path):
@@ -196,3 +199,64 @@ def test_sizes_of_shards(text, shard):
 def test_what_is_no_size(text):
     with pytest.raises(InputError, match="shard: expected a number of documents, as 256, or of bytes in B, KiB"):
         shard_of(text)
+
+
+def texts_of(source, size, unit="documents"):
+    """Return the shards of a command's inputs."""
+    return list(shards_of(source.items(), size, unit, source.tables()))
+
+
+@pytest.mark.parametrize("names", [["t.jsonl"], ["t.parquet"], ["a.jsonl", "b.parquet"]])
+def test_shards_of_texts(tmp_path, names):
+    for name in names:
+        write(
+            tmp_path / "in" / name, [{"title": "no text"} if name == "t.jsonl" else ROWS[0], *ROWS, {"text": "x" * 400}]
+        )
+    if "t.jsonl" in names:
+        with (tmp_path / "in" / "t.jsonl").open("ab") as file:
+            file.write(b'\n{"text": "caf\xe9"}\n[1]\n\n{"text": "<b>Rain</b>"}\n')
+    for encoding in (None, "utf-8"):
+        source = InputSource([str(tmp_path / "in")], encoding, input="html", max_document_bytes=300)
+        wanted = list(source.items())
+        found = texts_of(source, 4)
+        assert all(isinstance(shard, ItemSlices) for shard in found)
+        assert [list(shard) for shard in found] == list(batches(wanted, 4))
+        assert len(pickle.dumps(found[0])) < 1000
+        assert any(isinstance(item, Failure) for item in wanted)
+        by_bytes = [item for shard in texts_of(source, 700, "bytes") for item in shard]
+        assert [item.text for item in by_bytes if not isinstance(item, Failure)] == [
+            item.text for item in wanted if not isinstance(item, Failure)
+        ]
+        assert len(by_bytes) == len(wanted)
+
+
+@pytest.mark.parametrize("other", ["a.txt", "a.csv", "a.jsonl.gz", "latin-1", "missing", "damaged", "column", "-"])
+def test_inputs_that_one_process_reads(tmp_path, other, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    inputs, encoding = [str(write(tmp_path / "t.jsonl", ROWS[:3]))], None
+    if other == "latin-1":
+        encoding = other
+    elif other == "damaged":
+        (tmp_path / "d.parquet").write_bytes(b"PAR1 is cut off")
+        inputs.append("d.parquet")
+    elif other == "column":
+        inputs.append(str(write(tmp_path / "c.parquet", [{"body": "Rain."}] * 9)))
+    else:
+        if other.startswith("a."):
+            write(tmp_path / other, ROWS[:2])
+        inputs.append(other)
+    source = InputSource(inputs, encoding)
+    assert source.tables() is None
+    if other != "-":
+        (shard,) = texts_of(source, 100)
+        assert shard == list(source.items())
+        # A table without the column, or damaged, is one failure.
+        assert sum(isinstance(item, Failure) for item in shard) == (other in ("missing", "damaged", "column"))
+
+
+def test_a_table_that_changed_is_not_read_by_workers(tmp_path):
+    path = write(tmp_path / "t.jsonl")
+    (shard,) = texts_of(InputSource([str(path)]), 100)
+    write(path, ROWS[:5])
+    with pytest.raises(InputError, match=r"expected the table of [\d,]+ bytes that the run began with"):
+        list(shard)

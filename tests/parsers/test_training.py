@@ -281,7 +281,7 @@ def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_pat
     logs = []
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
-        printed = run_together(processes, "-m", "discsum.cli", "train", path, "-o", run)
+        printed = run_together(processes, "-m", "discsum", "train", path, "-o", run)
         # Only the first one speaks.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         assert Parser.from_pretrained(run / "best").name == "tiny"
