@@ -12,8 +12,10 @@ from discsum.constants import HUB
 from discsum.data.made_folder import has_parts
 from discsum.data.manifest import MANIFEST, RECIPE, Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import preprocess
+from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, makers
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 from discsum.data.storage import Location, is_pattern, is_url, location
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
@@ -98,14 +100,9 @@ def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path,
         raise InputError(f"{path}: expected a dataset folder or a table, found neither")
     digest = hashlib.sha256(json.dumps([wanted.to_dict(), identity, makers(wanted)]).encode()).hexdigest()[:12]
     folder = cache / f"{path.name.split('.')[0].translate(NO_LETTERS)}-{digest}"
-    manifest = preprocess(
-        rows.pairs(source.first, source.last),
-        identity,
-        folder,
-        wanted,
-        wait=True,
-        report=lambda done: report(f"{source}: parsed {done}\r"),
-        warn=report,
+    manifest = make_all(
+        preprocess_job(rows.pairs(source.first, source.last), identity, folder, wanted),
+        RunOptions(wait=True, report=lambda done: report(f"{source}: parsed {done}\r"), warn=report),
     )
     if manifest.failed:
         report(f"{source}: {manifest.failed} rows left out, see {folder / 'failures.jsonl'}")

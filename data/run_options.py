@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from discsum.data.engines import engine_of
 
 if TYPE_CHECKING:
     from discsum.data.engines.base import Engine
-
-
-class RunArguments(TypedDict, total=False):
-    """`RunOptions` as the keyword arguments of `preprocess` and the like, for type checkers."""
-
-    workers: int
-    engine: str | Engine
-    device: str
-    wait: bool
-    verify: bool
-    report: Callable[[int], None]
-    skip: Callable[[int], None]
-    warn: Callable[[str], None]
 
 
 @dataclass(frozen=True)

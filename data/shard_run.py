@@ -23,6 +23,8 @@ from discsum.data.storage import Location, clear_unfinished, is_pattern, write_b
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 
+# One worker in this process.
+DEFAULTS = RunOptions()
 # Shards that an error names.
 SHOWN = 5
 
@@ -61,8 +63,11 @@ class ShardJob(Generic[Entry]):
         return self.file.format(number)
 
 
-def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
+def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """Fill a folder, or complete one that was interrupted, and return its manifest.
+
+    The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
+    interrupted.
 
     Raises:
         InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.
@@ -72,7 +77,7 @@ def make_all(job: ShardJob[Any], options: RunOptions) -> Manifest:
     return _complete(job, options, _Run.make)
 
 
-def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
+def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) -> int:
     """Write the shards of one part into a folder, beside runs that write others; return their number.
 
     `finish` writes the manifest when the shards of all parts are there. Errors as of `make_all`.
@@ -87,7 +92,7 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions) -> int:
     return run.own
 
 
-def finish(job: ShardJob[Any], options: RunOptions) -> Manifest:
+def finish(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """Write the manifest of a folder whose shards were made in parts, and return it; nothing is made.
 
     The documents are read to know how many shards there are.

@@ -7,7 +7,8 @@ from small_news import write_table
 from discsum import formats, oracles
 from discsum.data import engines
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.shard_run import make_all
 from discsum.encoder import heads
 
 DOCS = ROOT / "docs"
@@ -47,7 +48,7 @@ def test_parts_in_python(tmp_path, monkeypatch, capsys):
 def test_a_dataset_folder_in_python(parser_folder, tmp_path, monkeypatch, capsys):
     source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 5)))
     made = PreprocessRecipe(str(parser_folder), encoder="contextual")
-    preprocess(source.pairs(), source.identity(), tmp_path / "DATA" / "train", made)
+    make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "DATA" / "train", made))
     monkeypatch.chdir(tmp_path)
     (example,) = blocks(DOCS / "experiments.md", "python")
     known = {}

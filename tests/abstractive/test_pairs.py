@@ -11,7 +11,8 @@ from transformers import PreTrainedTokenizerFast
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.data.manifest import MANIFEST, Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
 
@@ -85,7 +86,7 @@ def test_dataset_folders(read, tmp_path, parser_folder):
         "plain": PreprocessRecipe(str(parser_folder), "none", tree=False),
         "other": PreprocessRecipe("discsum-gum", "none", tree=False),
     }.items():
-        preprocess(source.pairs(), source.identity(), tmp_path / name, recipe)
+        make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / name, recipe))
     assert read(Source("labelled"), tree=True).texts() == read(Source("plain")).texts()
     with pytest.raises(InputError, match="plain: expected documents with trees"):
         read(Source("plain"), tree=True)

@@ -98,13 +98,16 @@ PREPROCESS = """
 import sys
 from itertools import islice
 from pathlib import Path
-from discsum.data.preprocess import PreprocessRecipe, preprocess
 from discsum.data.pairs import PairSource
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 
 table, folder = map(Path, sys.argv[1:3])
 documents, workers, shard = map(int, sys.argv[3:])
 recipe = PreprocessRecipe(encoder="contextual", shard=shard)
-preprocess(islice(PairSource(str(table)).pairs(), documents), {}, folder, recipe, workers=workers)
+pairs = islice(PairSource(str(table)).pairs(), documents)
+make_all(preprocess_job(pairs, {}, folder, recipe), RunOptions(workers=workers))
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
 

@@ -32,10 +32,12 @@ from object_store import SETTINGS
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.manifest import digest_of
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.preprocess_recipe import makers
 from discsum.data.records import record_file
+from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_run import make_all
 from discsum.data.shards import schema
 from discsum.data.storage import location
 from discsum.data.tasks import shards_of
@@ -91,12 +93,9 @@ def resume(place: Path, count: int) -> None:
     with store() as (bucket, server):
         fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})
         begun, used, found = time.perf_counter(), (time.process_time(), computed(server)), []
-        preprocess(
-            source.pairs(),
-            source.identity(),
-            location(f"{bucket}/set"),
-            recipe,
-            skip=lambda done: found.append(time.perf_counter() - begun),
+        make_all(
+            preprocess_job(source.pairs(), source.identity(), location(f"{bucket}/set"), recipe),
+            RunOptions(skip=lambda done: found.append(time.perf_counter() - begun)),
         )
         finished = time.perf_counter() - begun
         here, there = time.process_time() - used[0], computed(server) - used[1]
@@ -153,7 +152,9 @@ def memory(place: Path, count: int, *, parse: bool = True) -> None:
             print(f"{done:,} rows after {time.perf_counter() - begun:.0f} s: at most {peak} MiB", flush=True)
 
     report.shown = 0  # type: ignore[attr-defined]
-    manifest = preprocess(source.pairs(), source.identity(), place / "set", recipe, report=report)
+    manifest = make_all(
+        preprocess_job(source.pairs(), source.identity(), place / "set", recipe), RunOptions(report=report)
+    )
     print(f"{manifest.documents:,} documents in {len(manifest.shards):,} files")
 
 

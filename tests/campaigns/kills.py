@@ -27,7 +27,7 @@ from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.parsers.training.recipe import ParserRecipe
@@ -55,7 +55,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
     def prepare(folder: Path, workers: int) -> None:
         source = PairSource(str(table))
         recipe = PreprocessRecipe(str(parser), shard=2)
-        preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers)
+        make_all(preprocess_job(source.pairs(), source.identity(), folder, recipe), RunOptions(workers=workers))
 
     def parse(folder: Path) -> None:
         source = InputSource([str(table)])

@@ -142,11 +142,15 @@ def test_documents_are_reported_by_the_batch(parser_folder, tmp_path):
     from small_news import write_table
 
     from discsum.data.pairs import PairSource
-    from discsum.data.preprocess import PreprocessRecipe, preprocess
+    from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+    from discsum.data.run_options import RunOptions
+    from discsum.data.shard_run import make_all
 
     source, done = PairSource(str(write_table(tmp_path / "t.jsonl", 0, 20))), []
     recipe = PreprocessRecipe(str(parser_folder))
-    preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, report=done.append)
+    make_all(
+        preprocess_job(source.pairs(), source.identity(), tmp_path / "set", recipe), RunOptions(report=done.append)
+    )
     assert done == [8, 16, 20]
 
 

@@ -8,7 +8,9 @@ from small_news import write_table
 import discsum.data
 from discsum.data.manifest import Manifest, begin
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 
 
@@ -19,7 +21,7 @@ class StoppedError(Exception):
 def make(table, folder, parser_folder, **options):
     recipe = PreprocessRecipe(str(parser_folder), shard=3)
     source = PairSource(str(table))
-    return preprocess(source.pairs(), source.identity(), folder, recipe, **options)
+    return make_all(preprocess_job(source.pairs(), source.identity(), folder, recipe), RunOptions(**options))
 
 
 @pytest.fixture(scope="module")
@@ -180,12 +182,12 @@ def test_shards_of_another_recipe_are_made_anew_though_its_file_is_gone(whole, t
     lines = []
     recipe = PreprocessRecipe(str(parser_folder), oracle="kedzie", shard=3)
     source = PairSource(str(table))
-    preprocess(source.pairs(), source.identity(), begun, recipe, warn=lines.append)
+    make_all(preprocess_job(source.pairs(), source.identity(), begun, recipe), RunOptions(warn=lines.append))
     assert [line.split(": ", 1)[1] for line in lines] == [
         "expected a shard of this recipe, found another's; made anew"
     ] * 2
     again = begun.with_name("again")
-    preprocess(source.pairs(), source.identity(), again, recipe)
+    make_all(preprocess_job(source.pairs(), source.identity(), again, recipe))
     assert contents(begun) == contents(again)
     assert contents(begun)["shard-00000.parquet"] != whole["shard-00000.parquet"]
 

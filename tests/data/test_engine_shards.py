@@ -10,9 +10,11 @@ from small_news import write_table
 from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.preprocess_recipe import own_makers
+from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
+from discsum.data.shard_run import make_all
 from discsum.errors import InputError, InputWarning
 
 
@@ -37,7 +39,7 @@ def whole(parser_folder, tmp_path_factory):
     place = tmp_path_factory.mktemp("shards")
     source = PairSource(str(write_table(place / "news.jsonl", 0, 36)))
     recipe = PreprocessRecipe(str(parser_folder), encoder="contextual", shard=9)
-    preprocess(source.pairs(), source.identity(), place / "whole", recipe)
+    make_all(preprocess_job(source.pairs(), source.identity(), place / "whole", recipe))
     return source, recipe, contents(place / "whole")
 
 
@@ -46,7 +48,10 @@ def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
     done = []
     killing = Killing(engine, tmp_path / "killed")
     with pytest.warns(InputWarning, match=r"^a worker died over shard-0000\d.parquet: "):
-        preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe, engine=killing, report=done.append)
+        make_all(
+            preprocess_job(source.pairs(), source.identity(), tmp_path / "set", recipe),
+            RunOptions(engine=killing, report=done.append),
+        )
     assert (tmp_path / "killed").exists()
     assert contents(tmp_path / "set") == wanted
     assert done == sorted(set(done))
@@ -69,7 +74,9 @@ def test_workers_elsewhere_are_given_absolute_paths(whole, tmp_path, monkeypatch
     parser, noted = Path(recipe.parser), []
     monkeypatch.chdir(parser.parent)
     named = replace(recipe, parser=parser.name)
-    manifest = preprocess(source.pairs(0, 2), source.identity(), tmp_path / "set", named, engine=Noting(noted))
+    manifest = make_all(
+        preprocess_job(source.pairs(0, 2), source.identity(), tmp_path / "set", named), RunOptions(engine=Noting(noted))
+    )
     (work,) = noted
     assert (work.recipe.parser, work.folder) == (str(parser), tmp_path / "set")
     # The manifest has what the user named; a name that is no folder stays one.

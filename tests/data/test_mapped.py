@@ -11,7 +11,8 @@ from small_news import write_table
 import discsum.data
 from discsum.data import dataset
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 
 
@@ -19,7 +20,7 @@ from discsum.errors import InputError
 def folder(parser_folder, tmp_path):
     source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 10)))
     recipe = PreprocessRecipe(str(parser_folder), shard=4)
-    preprocess(source.pairs(), source.identity(), tmp_path / "set", recipe)
+    make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "set", recipe))
     return tmp_path / "set"
 
 

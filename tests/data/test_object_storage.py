@@ -24,13 +24,13 @@ from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
-from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_part
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
-from discsum.data.shard_run import make_all
+from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.storage import read_bytes, remove, sizes_in, write_bytes
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError, InputWarning
@@ -63,9 +63,10 @@ def whole(table, recipe, tmp_path_factory):
     return folder
 
 
-def make(table, folder, recipe, run=preprocess, **options):
+def make(table, folder, recipe, run=make_all, part=None, **options):
     source = PairSource(str(table))
-    return run(source.pairs(), source.identity(), folder, recipe, **options)
+    job = preprocess_job(source.pairs(), source.identity(), folder, recipe)
+    return run(job, *([part] if part else []), RunOptions(**options))
 
 
 def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole, place):
@@ -103,24 +104,24 @@ def test_tables_in_a_store(table, recipe, whole, place, shard):
 
 def test_another_table_at_the_same_url_is_refused(table, recipe, place):
     write_bytes(place / "news.jsonl", table.read_bytes())
-    make(place / "news.jsonl", place / "set", recipe, preprocess_part, part=Part(1, 2))
+    make(place / "news.jsonl", place / "set", recipe, make_part, part=Part(1, 2))
     write_bytes(place / "news.jsonl", table.read_bytes().replace(b"river", b"mills"))
     with pytest.raises(InputError, match=r"documents version '.*' there and '.*' here"):
         make(place / "news.jsonl", place / "set", recipe)
 
 
 def test_parts_and_what_is_missing(table, recipe, whole, place):
-    assert make(table, place, recipe, preprocess_part, part=Part(2, 2)) == 3
+    assert make(table, place, recipe, make_part, part=Part(2, 2)) == 3
     assert "manifest.json" not in sizes_in(place)
     with pytest.raises(InputError, match=r"expected 6 shards, 3 are missing: shard-00000.parquet, "):
         make(table, place, recipe, finish)
-    assert make(table, place, recipe, preprocess_part, part=Part(1, 2)) == 3
+    assert make(table, place, recipe, make_part, part=Part(1, 2)) == 3
     make(table, place, recipe, finish)
     assert contents(place) == contents(whole)
 
 
 def test_a_folder_in_hdfs(table, recipe, whole, hdfs):
-    assert make(table, hdfs, recipe, preprocess_part, part=Part(2, 2)) == 3
+    assert make(table, hdfs, recipe, make_part, part=Part(2, 2)) == 3
     found = []
     make(table, hdfs, recipe, skip=found.append)
     assert found[-1] == 6
@@ -130,7 +131,7 @@ def test_a_folder_in_hdfs(table, recipe, whole, hdfs):
 
 def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
     folder, listed = RemotePath("memory://listed/set"), []
-    make(table, folder, recipe, preprocess_part, part=Part(1, 1))
+    make(table, folder, recipe, make_part, part=Part(1, 1))
     real = MemoryFileSystem.ls
     monkeypatch.setattr(
         MemoryFileSystem, "ls", lambda files, path, **options: listed.append(path) or real(files, path, **options)
@@ -151,7 +152,7 @@ def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
     ids=["cut", "altered", "without record", "half a record"],
 )
 def test_damaged_shards_are_made_anew(table, recipe, whole, place, damage, verify, told):
-    make(table, place, recipe, preprocess_part, part=Part(1, 1))
+    make(table, place, recipe, make_part, part=Part(1, 1))
     damage(place / "shard-00003.parquet")
     lines, found = [], []
     make(table, place, recipe, warn=lines.append, verify=verify, skip=found.append)

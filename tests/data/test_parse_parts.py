@@ -21,7 +21,7 @@ from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
 from discsum.data.prepared import is_dataset_folder
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.tables import Failure, read_rows
@@ -274,5 +274,5 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     source = PairSource(str(write_table(tmp_path / "pairs.jsonl", 0, 3)))
     recipe = PreprocessRecipe(str(parser_folder), precision="bf16")
     with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
-        preprocess(source.pairs(), source.identity(), tmp_path / "dataset", recipe)
+        make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "dataset", recipe))
     assert not list(tmp_path.glob("*/manifest.json"))

@@ -11,7 +11,9 @@ from discsum.data.locks import alone
 from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
-from discsum.data.preprocess import PreprocessRecipe, finish, preprocess, preprocess_job, preprocess_part
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import finish, make_all, make_part
 from discsum.errors import InputError
 
 
@@ -28,7 +30,7 @@ def dataset(parser_folder, tmp_path_factory):
         source = PairSource(str(table))
         return source.pairs(), source.identity(), folder, PreprocessRecipe(**(recipe.to_dict() | changes))
 
-    preprocess(*of(place / "whole"))
+    make_all(preprocess_job(*of(place / "whole")))
     return of, contents(place / "whole")
 
 
@@ -53,15 +55,15 @@ def test_parts_that_run_together_give_the_same_bytes(dataset, tmp_path):
     of, whole = dataset
     with ThreadPoolExecutor(4) as pool:
         parts = [Part(number, 4) for number in range(1, 5)]
-        made = list(pool.map(lambda part: preprocess_part(*of(tmp_path / "set"), part), parts))
+        made = list(pool.map(lambda part: make_part(preprocess_job(*of(tmp_path / "set")), part), parts))
     assert made == [2, 2, 1, 1]
     assert not (tmp_path / "set" / "manifest.json").exists()
-    manifest = finish(*of(tmp_path / "set"))
+    manifest = finish(preprocess_job(*of(tmp_path / "set")))
     assert (manifest.documents, manifest.failed) == (11, 1)
     assert contents(tmp_path / "set") == whole
     # Parts of a finished folder have nothing to do.
-    assert preprocess_part(*of(tmp_path / "set"), Part(1, 2)) == 0
-    assert finish(*of(tmp_path / "set")).shards == manifest.shards
+    assert make_part(preprocess_job(*of(tmp_path / "set")), Part(1, 2)) == 0
+    assert finish(preprocess_job(*of(tmp_path / "set"))).shards == manifest.shards
     assert contents(tmp_path / "set") == whole
 
 
@@ -69,41 +71,41 @@ def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):
     of, whole = dataset
     folder = tmp_path / "set"
     with pytest.raises(InputError, match=r"set: expected 6 shards, 6 are missing: shard-00000.parquet, .* and 1 more;"):
-        finish(*of(folder))
-    preprocess_part(*of(folder), Part(2, 3))
+        finish(preprocess_job(*of(folder)))
+    make_part(preprocess_job(*of(folder)), Part(2, 3))
     damaged = folder / "shard-00004.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-1])
     with pytest.raises(
         InputError, match=r"shard-00004.parquet, .*; .*shard-00004.parquet: expected a shard of [\d,]+ bytes"
     ):
-        finish(*of(folder))
+        finish(preprocess_job(*of(folder)))
     intact = (folder / "shard-00001.parquet").stat().st_mtime_ns
     told = []
     for number in (1, 2, 3):
-        preprocess_part(*of(folder), Part(number, 3), warn=told.append)
+        make_part(preprocess_job(*of(folder)), Part(number, 3), RunOptions(warn=told.append))
     assert (folder / "shard-00001.parquet").stat().st_mtime_ns == intact
     assert [line.endswith("; made anew") for line in told] == [True]
-    finish(*of(folder))
+    finish(preprocess_job(*of(folder)))
     assert contents(folder) == whole
 
 
 def test_a_run_of_everything_completes_what_parts_left(dataset, tmp_path):
     of, whole = dataset
-    preprocess_part(*of(tmp_path / "set"), Part(1, 3))
-    preprocess(*of(tmp_path / "set"))
+    make_part(preprocess_job(*of(tmp_path / "set")), Part(1, 3))
+    make_all(preprocess_job(*of(tmp_path / "set")))
     assert contents(tmp_path / "set") == whole
 
 
 def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     of, _ = dataset
     folder = tmp_path / "set"
-    preprocess_part(*of(folder), Part(1, 2))
+    make_part(preprocess_job(*of(folder)), Part(1, 2))
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
-        preprocess_part(*of(folder, oracle="kedzie"), Part(2, 2))
+        make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
     with alone(folder, part="2-of-2"):
         with pytest.raises(InputError, match="expected no other run to be at work here"):
-            preprocess_part(*of(folder), Part(2, 2))
-        assert preprocess_part(*of(folder), Part(1, 2)) == 3
+            make_part(preprocess_job(*of(folder)), Part(2, 2))
+        assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
 
 
 def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_path):
@@ -127,9 +129,9 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
     of, _ = dataset
     monkeypatch.setattr("discsum.data.locks.MOMENT", 0.2)
     for held, run in (
-        ("1-of-2", lambda: preprocess(*of(tmp_path))),
-        ("1-of-2", lambda: finish(*of(tmp_path))),
-        ("", lambda: preprocess_part(*of(tmp_path), Part(1, 2))),
+        ("1-of-2", lambda: make_all(preprocess_job(*of(tmp_path)))),
+        ("1-of-2", lambda: finish(preprocess_job(*of(tmp_path)))),
+        ("", lambda: make_part(preprocess_job(*of(tmp_path)), Part(1, 2))),
     ):
         with alone(tmp_path, part=held), pytest.raises(InputError, match="expected no other run to be at work here"):
             run()
@@ -146,7 +148,7 @@ def test_a_run_of_everything_and_a_part_may_wait_for_each_other(tmp_path, monkey
 def test_failures_are_listed_when_parts_are_finished(dataset, tmp_path):
     of, _ = dataset
     for number in (1, 2):
-        preprocess_part(*of(tmp_path), Part(number, 2))
-    finish(*of(tmp_path))
+        make_part(preprocess_job(*of(tmp_path)), Part(number, 2))
+    finish(preprocess_job(*of(tmp_path)))
     (line,) = (tmp_path / "failures.jsonl").read_text().splitlines()
     assert json.loads(line)["source"].endswith("news.jsonl:12")

@@ -20,7 +20,9 @@ from discsum.candidates import Candidates
 from discsum.data.locks import alone
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.oracles import oracle_labels
@@ -55,7 +57,10 @@ def table(tmp_path_factory):
 def make(table, folder, parser_folder, workers=1, wait=False, report=lambda done: None, **changes):
     recipe = PreprocessRecipe(**({"parser": str(parser_folder), "encoder": "contextual", "shard": 3} | changes))
     source = PairSource(str(table))
-    return preprocess(source.pairs(), source.identity(), folder, recipe, workers=workers, wait=wait, report=report)
+    return make_all(
+        preprocess_job(source.pairs(), source.identity(), folder, recipe),
+        RunOptions(workers=workers, wait=wait, report=report),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -173,8 +178,8 @@ def test_a_mistyped_option_binds_nobody(table, parser_folder, tmp_path):
     recipe = PreprocessRecipe(str(parser_folder))
     wrong, right = PairSource(str(table), text_column="body"), PairSource(str(table))
     with pytest.raises(InputError, match="expected a column body"):
-        preprocess(wrong.pairs(), wrong.identity(), tmp_path, recipe)
-    assert preprocess(right.pairs(), right.identity(), tmp_path, recipe).documents == 10
+        make_all(preprocess_job(wrong.pairs(), wrong.identity(), tmp_path, recipe))
+    assert make_all(preprocess_job(right.pairs(), right.identity(), tmp_path, recipe)).documents == 10
 
 
 def slow_run(table, folder, parser_folder):

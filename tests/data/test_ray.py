@@ -12,8 +12,9 @@ from small_news import write_table
 
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.run_options import RunOptions
+from discsum.data.shard_run import make_all
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError
 
 pytestmark = pytest.mark.usefixtures("bounded")
@@ -75,7 +76,7 @@ def test_an_address_without_a_cluster(cluster):
 def test_a_ray_of_its_own_leaves_nothing(cluster, parser_folder, tmp_path):
     source = PairSource(str(write_table(tmp_path / "news.jsonl", 0, 6)))
     recipe = PreprocessRecipe(str(parser_folder), shard=3)
-    preprocess(source.pairs(), source.identity(), tmp_path / "whole", recipe)
+    make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "whole", recipe))
     mark = uuid.uuid4().hex
     command = ["preprocess", source.name, tmp_path / "set", "--parser", parser_folder, "--shard", 3, "--engine", "ray"]
     result = subprocess.run(

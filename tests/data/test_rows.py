@@ -10,8 +10,9 @@ from small_news import write_table
 
 import discsum.data
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
 from discsum.data.rows import open_rows
+from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 
 
@@ -23,7 +24,9 @@ def folder(parser_folder, tmp_path_factory):
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines[:5], *["{"] * 5, *lines[5:]]))
     source = PairSource(str(table))
-    preprocess(source.pairs(), source.identity(), place / "set", PreprocessRecipe(str(parser_folder), shard=5))
+    make_all(
+        preprocess_job(source.pairs(), source.identity(), place / "set", PreprocessRecipe(str(parser_folder), shard=5))
+    )
     return place / "set"
 
 

@@ -9,7 +9,8 @@ from small_news import write_table
 
 from discsum.data.manifest import MANIFEST
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess
+from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.shard_run import make_all
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.recipes.sources import Source
@@ -25,7 +26,7 @@ def data(parser_folder, tmp_path_factory):
     write_table(folder / "news.jsonl", 0, 9)
     source = PairSource(str(folder / "news.jsonl"))
     made = PreprocessRecipe(str(parser_folder), encoder="contextual", shard=4)
-    preprocess(source.pairs(), source.identity(), folder / "news", made)
+    make_all(preprocess_job(source.pairs(), source.identity(), folder / "news", made))
     return folder
 
 
