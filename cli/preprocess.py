@@ -97,7 +97,8 @@ def preprocess(
     Example: discsum preprocess train.jsonl data/cnndm-train --unit both --encoder contextual --workers 2
     """
     from discsum.data.pairs import PairSource
-    from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+    from discsum.data.preprocess import preprocess_job
+    from discsum.data.preprocess_recipe import PreprocessRecipe
     from discsum.data.storage import location
 
     check_choice("--unit", unit, (*UNITS, "both"))

@@ -7,7 +7,8 @@ from small_news import write_table
 from discsum import formats, oracles
 from discsum.data import engines
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.shard_run import make_all
 from discsum.encoder import heads
 

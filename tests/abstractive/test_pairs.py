@@ -11,7 +11,8 @@ from transformers import PreTrainedTokenizerFast
 from discsum.abstractive.training.pairs import PairData, pair_collection
 from discsum.data.manifest import MANIFEST, Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 from discsum.recipes.sources import Source

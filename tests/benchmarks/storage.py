@@ -32,8 +32,8 @@ from object_store import SETTINGS
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.manifest import digest_of
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
-from discsum.data.preprocess_recipe import makers
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe, makers
 from discsum.data.records import record_file
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask

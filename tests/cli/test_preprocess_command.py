@@ -142,7 +142,8 @@ def test_documents_are_reported_by_the_batch(parser_folder, tmp_path):
     from small_news import write_table
 
     from discsum.data.pairs import PairSource
-    from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+    from discsum.data.preprocess import preprocess_job
+    from discsum.data.preprocess_recipe import PreprocessRecipe
     from discsum.data.run_options import RunOptions
     from discsum.data.shard_run import make_all
 

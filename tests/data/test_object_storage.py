@@ -24,8 +24,8 @@ from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
-from discsum.data.preprocess_recipe import own_makers
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe, own_makers
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions

@@ -21,7 +21,8 @@ from discsum.data.parse_parts import ParseRecipe, parse_job
 from discsum.data.part_maker import Parts
 from discsum.data.parts import Part
 from discsum.data.prepared import is_dataset_folder
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.tables import Failure, read_rows

@@ -11,7 +11,8 @@ from discsum.data.locks import alone
 from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
 from discsum.errors import InputError

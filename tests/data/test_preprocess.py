@@ -20,7 +20,8 @@ from discsum.candidates import Candidates
 from discsum.data.locks import alone
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.encoder.synthesizer import SynthesizerConfig

@@ -12,7 +12,8 @@ from small_news import write_table
 
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 from discsum.errors import DiscsumError, InputError, InputWarning, MissingExtraError

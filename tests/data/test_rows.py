@@ -10,7 +10,8 @@ from small_news import write_table
 
 import discsum.data
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.rows import open_rows
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError

@@ -9,7 +9,8 @@ from small_news import write_table
 
 from discsum.data.manifest import MANIFEST
 from discsum.data.pairs import PairSource
-from discsum.data.preprocess import PreprocessRecipe, preprocess_job
+from discsum.data.preprocess import preprocess_job
+from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.shard_run import make_all
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
