@@ -135,10 +135,8 @@ def parse(
 
         size, shard_unit = shard_of(shard)
         parts = Parts(size, shard_format, batch_size, shard_unit)
-        recipe, documents = (
-            ParseRecipe(parser, sentences, edus, precision),
-            note_segmented(source.items(), sentences, edus),
-        )
+        recipe = ParseRecipe(parser, sentences, edus, precision)
+        documents = note_segmented(source.items(), sentences, edus)
         fill(
             lambda: parse_job(source, folder, recipe, parts, documents),
             context.params,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
-from discsum.data.slices import DIVIDED, ENCODING, Slice, Tables
+from discsum.data.slices import ENCODING, DividedTables, Row, can_divide
 from discsum.data.storage import Location, Stored, location, stored
 from discsum.data.table_files import BLOCKS, sampled
 from discsum.data.tables import Failure, find_column, kind_of, parquet_file
@@ -36,32 +36,32 @@ class InputSource:
 
     def items(self) -> Iterator[Item | Failure]:
         """Yield the documents in order; an unreadable one becomes a `Failure`."""
-        return read_inputs(self.inputs, **self._read_with())
+        return read_inputs(self.inputs, **self._arguments)
 
-    @property
-    def options(self) -> ReadOptions:
-        """How rows of tables are read."""
-        return ReadOptions.of(**self._read_with())
+    def item_of(self, table: Location, row: Row) -> Item | Failure:
+        """Return the document of a row of a table that workers read, or why it is none."""
+        return item_of(row.content, row.source, table, row.label, self._options)
 
-    def tables(self) -> Tables[Item] | None:
+    def tables(self) -> DividedTables[Item] | None:
         """Return the tables, if the documents are rows of tables alone of which workers can read their own."""
-        options = self.options
-        if options.encoding != ENCODING or "-" in self.inputs:
+        options = self._options
+        if options.encoding != ENCODING:
             return None
         try:
-            paths = [path for name in self.inputs for path in files_of(name)]
-            if any(kind_of(path) not in DIVIDED or not path.is_file() for path in paths):
+            files = [file for _, file in self._files]
+            if not can_divide(file.path for file in files):
                 return None
-            for path in paths:
-                if kind_of(path) == ".parquet":
-                    with parquet_file(path) as table:
+            for file in files:
+                if kind_of(file.path) == ".parquet":
+                    with parquet_file(file.path) as table:
                         # One without the column fails as a whole, not row by row.
                         find_column(dict.fromkeys(table.schema_arrow.names), options.columns, options.rename)
-            files = [stored(path) for path in paths]
         except (DiscsumError, OSError):
             # Each file that cannot be read is a failure of its own.
             return None
-        return Tables(files, partial(ItemSlices, self), self.max_document_bytes)
+        # Without the inputs, which are many: it goes with each task.
+        reader = replace(self, inputs=())
+        return DividedTables(files, reader.item_of, options.largest, options.convert)
 
     def count(self) -> int | None:
         """Return the number of documents and failures, as `count_inputs` does."""
@@ -76,7 +76,25 @@ class InputSource:
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
-        named: list[tuple[str, Location]] = []
+        whole, blocks = hashlib.sha256(), max(2, BLOCKS // max(1, len(self._files)))
+        for place, file in self._files:
+            version = sampled(file, blocks) if isinstance(file.path, Path) else file.version
+            whole.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
+        return {"files": len(self._files), "digest": whole.hexdigest()} | self._arguments
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        """What `read_inputs` takes beside the inputs."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "inputs"}
+
+    @cached_property
+    def _options(self) -> ReadOptions:
+        return ReadOptions.of(**self._arguments)
+
+    @cached_property
+    def _files(self) -> list[tuple[str, Stored]]:
+        """The files, each with the name that its documents' ids are from, listed once; errors as of `identity`."""
+        found = []
         for name in self.inputs:
             if name == "-":
                 raise InputError("-: expected files, which can be read again, got standard input; save it to one first")
@@ -85,42 +103,6 @@ class InputSource:
             for path in files_of(name):
                 if not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
-                # Names give documents their ids; they may be bytes that are no characters.
-                named.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, path))
-        whole, blocks = hashlib.sha256(), max(2, BLOCKS // max(1, len(named)))
-        for place, path in named:
-            whole.update(f"{_version(stored(path), blocks)} {len(place)} {place}\n".encode(errors="surrogateescape"))
-        return {"files": len(named), "sha256": whole.hexdigest()} | self._read_with()
-
-    def _read_with(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "inputs"}
-
-
-@dataclass(frozen=True)
-class ItemSlices:
-    """Documents that are read from their tables when they are iterated over, as by a worker.
-
-    Attributes:
-        slices: Where their rows are.
-        base: Folder that the paths of tables are relative to.
-    """
-
-    source: InputSource
-    slices: tuple[Slice, ...]
-    base: Path = field(default_factory=Path.cwd)
-
-    def __iter__(self) -> Iterator[Item | Failure]:
-        """Yield the documents.
-
-        Raises:
-            InputError: A table that is not there, or another than that of the slices.
-        """
-        options = self.source.options
-        for part in self.slices:
-            for row in part.rows(self.base, options.largest, options.convert):
-                yield item_of(row.content, row.source, part.file.path, row.label, options)
-
-
-def _version(file: Stored, blocks: int) -> str:
-    """Return what tells the content of a file from others."""
-    return f"{file.size} {sampled(file, blocks) if isinstance(file.path, Path) else file.version}"
+                # Names may be bytes that are no characters.
+                found.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, stored(path)))
+        return found

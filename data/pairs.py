@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
-from discsum.data.slices import DIVIDED, ENCODING, Slice, Tables
-from discsum.data.storage import Stored, is_url
+from discsum.data.slices import ENCODING, DividedTables, Row, can_divide
+from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import Failure, count_rows, find_column, kind_of, read_rows
+from discsum.data.tables import Failure, count_rows, find_column, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -141,6 +140,10 @@ class PairSource:
         except InputError as error:
             return Failure(source, str(error))
 
+    def pair_of(self, table: Location, row: Row) -> Pair | Failure:
+        """Return the pair of a row of a table that workers read, or why it is none."""
+        return self.pair(row.source, f"{table.stem}-{row.label}", row.content)
+
     def columns(self, row: dict[str, Any]) -> list[str]:
         """Return the columns of text and summary.
 
@@ -214,36 +217,13 @@ class Pairs:
                     raise InputError(f"{source}: {error}") from error
             yield self.source.pair(source, id, row)
 
-    def tables(self) -> Tables[Pair] | None:
+    def tables(self) -> DividedTables[Pair] | None:
         """Return the tables that they are rows of, if workers can read their own rows of them."""
         files = [] if self.source.is_dataset else self.source.files()
-        if not files or any(kind_of(file.path) not in DIVIDED for file in files):
+        if not files or not can_divide(file.path for file in files):
             return None
-        return Tables(files, partial(PairSlices, self.source), self.source.max_document_bytes, self.first, self.last)
-
-
-@dataclass(frozen=True)
-class PairSlices:
-    """Pairs that are read from their tables when they are iterated over, as by a worker.
-
-    Attributes:
-        slices: Where their rows are.
-        base: Folder that the paths of tables are relative to.
-    """
-
-    source: PairSource
-    slices: tuple[Slice, ...]
-    base: Path = field(default_factory=Path.cwd)
-
-    def __iter__(self) -> Iterator[Pair | Failure]:
-        """Yield the pairs.
-
-        Raises:
-            InputError: A table that is not there, or another than that of the slices.
-        """
-        for part in self.slices:
-            for row in part.rows(self.base, self.source.max_document_bytes):
-                yield self.source.pair(row.source, f"{part.file.path.stem}-{row.label}", row.content)
+        largest = self.source.max_document_bytes
+        return DividedTables(files, self.source.pair_of, largest, first=self.first, last=self.last)
 
 
 def _text(value: Any) -> str:

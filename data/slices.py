@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from discsum.data.remote import RemotePath
-from discsum.data.storage import Stored, stored
+from discsum.data.storage import Location, Stored, stored
 from discsum.data.tables import (
     CONVERT,
     Failure,
@@ -113,21 +113,54 @@ Slice = LineSlice | RowSlice
 
 
 @dataclass(frozen=True)
-class Tables(Generic[Entry]):
+class DividedTables(Generic[Entry]):
     """Documents that are rows of tables, of which workers read their own.
 
     Attributes:
-        files: The tables, each of a kind of `DIVIDED`.
-        read: Returns the documents of slices, which are read when it is iterated over.
-        largest: Bytes of a line.
-        first: First row, from 0, over all files; and `last`, exclusive.
+        files: The tables; see `can_divide`.
+        entry: Returns the document of a row of a table, or why it is none; picklable.
+        largest: Bytes of a line; a longer one is a `Failure`.
+        remedy: What failures to decode a line tell the user to do.
+        first: First row, from 0, over all files.
+        last: Row after the last one; none for all.
+        base: Folder that the paths of tables are relative to, for workers elsewhere.
     """
 
     files: Sequence[Stored]
-    read: Callable[[tuple[Slice, ...]], Iterable[Entry | Failure]]
+    entry: Callable[[Location, Row], Entry | Failure]
     largest: int
+    remedy: str = CONVERT
     first: int = 0
     last: int | None = None
+    base: Path = field(default_factory=Path.cwd)
+
+
+@dataclass(frozen=True)
+class SlicedDocuments(Generic[Entry]):
+    """Documents that are read from their tables when they are iterated over, as by a worker.
+
+    Attributes:
+        tables: The tables, without their list of files, which are many.
+        slices: Where the rows are.
+    """
+
+    tables: DividedTables[Entry]
+    slices: tuple[Slice, ...]
+
+    def __iter__(self) -> Iterator[Entry | Failure]:
+        """Yield the documents.
+
+        Raises:
+            InputError: A table that is not there, or another than that of the slices.
+        """
+        for part in self.slices:
+            for row in part.rows(self.tables.base, self.tables.largest, self.tables.remedy):
+                yield self.tables.entry(part.file.path, row)
+
+
+def can_divide(paths: Iterable[Location]) -> bool:
+    """Return whether all files are tables of which workers can read their own rows."""
+    return all(kind_of(path) in DIVIDED for path in paths)
 
 
 def row_slices(file: Stored, largest: int) -> Iterator[Slice]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from typing import TypeVar
 
 from discsum.batches import batches
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
-from discsum.data.slices import DIVIDED, Slice, Tables, byte_slices, joined, row_slices
+from discsum.data.slices import DIVIDED, DividedTables, Slice, SlicedDocuments, byte_slices, joined, row_slices
 from discsum.data.tables import Failure
 from discsum.errors import InputError
 
@@ -16,7 +17,7 @@ Entry = TypeVar("Entry")
 
 
 def shards_of(
-    documents: Iterable[Entry | Failure], size: int, unit: str = DOCUMENTS, tables: Tables[Entry] | None = None
+    documents: Iterable[Entry | Failure], size: int, unit: str = DOCUMENTS, tables: DividedTables[Entry] | None = None
 ) -> Iterator[Iterable[Entry | Failure]]:
     """Yield the documents of each shard.
 
@@ -34,8 +35,9 @@ def shards_of(
     if tables is not None:
         # A table without the columns fails before anything is written.
         next(iter(documents), None)
+        read = replace(tables, files=())
         for slices in _slices(tables, size, unit):
-            yield tables.read(slices)
+            yield SlicedDocuments(read, slices)
     elif unit == DOCUMENTS:
         yield from batches(documents, size)
     else:
@@ -45,7 +47,7 @@ def shards_of(
         )
 
 
-def _slices(tables: Tables[Entry], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
+def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
     """Yield where the rows of each shard are."""
     if unit == BYTES:
         if (tables.first, tables.last) != (0, None):

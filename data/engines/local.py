@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -122,6 +123,17 @@ def _serve(connection: Connection[Any, Any], content: bytes) -> None:
     limit_threads(1)
     tasks: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
+    # The parent has ended; `_receive` sees that too, at about the same time.
+    with suppress(ConnectionError):
+        _answer(connection, content, tasks)
+
+
+def _answer(connection: Connection[Any, Any], content: bytes, tasks: SimpleQueue[bytes]) -> None:
+    """Load the pickled work and send the result of each task.
+
+    Raises:
+        ConnectionError: The parent has ended.
+    """
     try:
         work = pickle.loads(content)  # nosec B301 # from its own parent
     except Exception as error:
@@ -134,11 +146,7 @@ def _serve(connection: Connection[Any, Any], content: bytes) -> None:
         except Exception as error:
             # A task or a result that cannot be pickled.
             answer = ForkingPickler.dumps(failed(error))
-        try:
-            connection.send_bytes(answer)
-        except BrokenPipeError:
-            # The parent has ended; `_receive` sees it too, later.
-            return
+        connection.send_bytes(answer)
 
 
 def _receive(connection: Connection[Any, Any], tasks: SimpleQueue[bytes]) -> None:

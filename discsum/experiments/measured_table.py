@@ -35,6 +35,11 @@ class Difference:
         found = {name: asdict(one) | {"signature": str(one.signature)} for name, one in self.figures.items()}
         return {"model": self.model, "against": self.against, **found}
 
+    def printed(self, names: Sequence[str]) -> tuple[str, list[tuple[float, float] | None]]:
+        """Return the pair's name, and difference and p-value of each named figure; none where one has it not."""
+        found = [self.figures.get(name) for name in names]
+        return f"{self.model} - {self.against}", [one and (one.difference, one.p_value) for one in found]
+
 
 def figures_of(scores: RougeScores, nats: NDArray[np.float64] | None) -> Figures:
     """Return the figures of a system whose summaries have these scores; without `nats` it writes none."""
@@ -74,15 +79,6 @@ class MeasuredTable(ABC):
             return json.dumps(content, indent=1)
         first = [one for one in self.differences if one.against == self.rows[0].model]
         names = [NATS, *METRICS] if any(NATS in one.figures for one in first) else METRICS
-        paired = [
-            (
-                f"{one.model} - {one.against}",
-                [
-                    (one.figures[name].difference, one.figures[name].p_value) if name in one.figures else None
-                    for name in names
-                ],
-            )
-            for one in first
-        ]
+        paired = [one.printed(names) for one in first]
         tables = [aligned(self.cells(), style), *([paired_table(paired, style, names)] if paired else [])]
         return f"{self.documents} documents\n" + "\n\n".join(tables) + f"\nsignature: {self.signature}"

@@ -151,7 +151,7 @@ def test_other_options_are_refused(whole, job_of, changes, message):
 def test_other_documents_and_other_commands_are_refused(whole, job_of, table, tmp_path):
     other = tmp_path / "news.jsonl"
     other.write_text(table.read_text().replace("river", "brook"))
-    with pytest.raises(InputError, match=r"documents sha256 '\w+' there and '\w+' here"):
+    with pytest.raises(InputError, match=r"documents digest '\w+' there and '\w+' here"):
         make_all(job_of(whole, other), RunOptions())
 
 

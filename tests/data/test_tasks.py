@@ -13,9 +13,10 @@ import pytest
 from small_news import pairs as small_pairs
 
 from discsum.batches import batches
-from discsum.data.input_source import InputSource, ItemSlices
-from discsum.data.pairs import PairSlices, PairSource
+from discsum.data.input_source import InputSource
+from discsum.data.pairs import PairSource
 from discsum.data.shard_sizes import shard_of
+from discsum.data.slices import SlicedDocuments
 from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError
@@ -57,7 +58,7 @@ def test_shards_of_a_table(tmp_path, name, first, last):
     assert len(wanted) == len(ROWS[first:last])
     found = list(divided(source, 4, first=first, last=last))
     assert [list(shard) for shard in found] == list(batches(wanted, 4))
-    assert {type(shard) is PairSlices for shard in found} <= {name in ("t.jsonl", "t.parquet")}
+    assert {type(shard) is SlicedDocuments for shard in found} <= {name in ("t.jsonl", "t.parquet")}
 
 
 @pytest.mark.parametrize("names", [["a.jsonl", "b.parquet", "c.jsonl"], ["a.parquet", "b.csv"]])
@@ -219,7 +220,7 @@ def test_shards_of_texts(tmp_path, names):
         source = InputSource([str(tmp_path / "in")], encoding, input="html", max_document_bytes=300)
         wanted = list(source.items())
         found = texts_of(source, 4)
-        assert all(isinstance(shard, ItemSlices) for shard in found)
+        assert all(isinstance(shard, SlicedDocuments) for shard in found)
         assert [list(shard) for shard in found] == list(batches(wanted, 4))
         assert len(pickle.dumps(found[0])) < 1000
         assert any(isinstance(item, Failure) for item in wanted)
