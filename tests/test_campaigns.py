@@ -16,12 +16,13 @@ FORKING = ("kills", "sharing")
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        ("unicode_texts", 200),
+        ("unicode_texts", 1_000),
         ("tree_file_mutants", 250),
         ("model_folders", 100),
         ("batch_invariance", 20),
         ("kills", 1),
         ("sharing", 16),
+        ("long_text", 10_000),
         ("full_disk", 2),
     ],
 )
