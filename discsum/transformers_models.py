@@ -21,6 +21,7 @@ from discsum.persistence import check_finite
 # Files whose fields transformers obeys; the last marks an adapter, which names the model to load.
 SETTINGS = ("config.json", "tokenizer_config.json", "generation_config.json")
 ADAPTER = "adapter_config.json"
+TOKENIZER = "tokenizer.json"
 # Characters of a message of transformers.
 LONGEST = 300
 SAFE, PICKLED = ".safetensors", (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack")
@@ -64,6 +65,7 @@ class CheckedModel:
             )
         except Exception as error:
             # Out of a damaged folder comes whatever its content leads to, of a dozen classes.
+            _check_tokenizer(Path(self._source) / TOKENIZER)
             raise WeightsError(f"{self.name}: expected {self.expected}; got {_line(error)}") from error
 
     def load_model(self, kind: str, **options: Any) -> Any:
@@ -143,6 +145,18 @@ def check_files(source: str, revision: str = "") -> None:
                 "that model and save the result"
             )
         check_settings(read_object(path, WeightsError), str(path))
+
+
+def _check_tokenizer(path: Path) -> None:
+    """Raise `WeightsError` if a file is there and no tokenizer of the library `tokenizers`."""
+    if not path.is_file():
+        return
+    from tokenizers import Tokenizer
+
+    try:
+        Tokenizer.from_file(str(path))
+    except Exception as error:
+        raise WeightsError(f"{path}: expected a tokenizer, as save_pretrained writes it; got {_line(error)}") from error
 
 
 def _check_names(folder: Path) -> None:

@@ -230,3 +230,11 @@ def test_weights_of_other_sizes(folder):
     edit(folder / "config.json", hidden_size=64)
     with pytest.raises(WeightsError, match="got weights of other sizes than its configuration says"):
         pretrained_encoder(str(folder))
+
+
+@pytest.mark.parametrize("content", ["{}", '{"added_tokens": [], "model": {"type": "none"}}', "[" * 50, "caf\xe9"])
+def test_a_damaged_tokenizer_is_named(folder, content):
+    (folder / "tokenizer.json").write_text(content, encoding="latin-1")
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected a tokenizer, as .+; got ") as told:
+        pretrained_encoder(str(folder))
+    assert len(str(told.value).splitlines()) == 1

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -105,6 +106,8 @@ def killed(job: Callable[[Path], None], folder: Path, after: float, changes: int
             os.setpgid(0, 0)
             job(folder)
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     deadline = time.monotonic() + after
