@@ -17,6 +17,7 @@ from discsum.constants import SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputWarning
+from discsum.memory import give_back
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, STATES, Reading, kept, read
@@ -27,6 +28,8 @@ from discsum.text_checks import ENGLISH, doubts
 from discsum.tree import RSTTree
 
 Spans = Sequence[Span]
+# Subwords of texts after whose encoding memory is given back: giving takes milliseconds, encoding these 20 seconds.
+LONG = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -224,6 +227,9 @@ class Parser:
         """Return what the network finds in texts: all work on the device."""
         network = self.network
         read(network, network.encoder, readings)
+        if sum(len(reading.words) for reading in readings) >= LONG:
+            # What encoding left behind, before the states of all EDUs take the most memory.
+            give_back()
         edges = [reading.taken(EDGES) for reading in readings] if network.config.label_edges else []
         vectors = kept(network, readings, {*keep, STATES})
         states = [own[STATES] if STATES in keep else own.pop(STATES) for own in vectors]

@@ -1,0 +1,40 @@
+"""Freed memory goes back to the system."""
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from discsum import memory
+
+# In a process of its own, whose heap holds nothing else. Memory between what is still used stays without the call.
+HELD = """
+import psutil, torch
+from discsum.memory import give_back
+
+kept = [torch.ones(250_000) for _ in range(400)]
+del kept[::2]
+before = psutil.Process().memory_info().rss
+give_back()
+print((before - psutil.Process().memory_info().rss) / 2**20)
+"""
+
+
+def test_memory_between_what_is_used_is_given_back():
+    if memory._malloc_trim() is None:
+        pytest.skip("glibc")
+    # Smaller than what glibc asks the system for at once.
+    environment = {"MALLOC_MMAP_THRESHOLD_": str(8 << 20), "PYTHONPATH": ":".join(sys.path)}
+    found = subprocess.run([sys.executable, "-c", HELD], env=environment, capture_output=True, text=True, check=True)
+    assert float(found.stdout) > 100
+
+
+def test_another_c_library(monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+    memory._malloc_trim.cache_clear()
+    try:
+        assert memory.give_back() is None
+        assert memory._malloc_trim() is None
+    finally:
+        memory._malloc_trim.cache_clear()
