@@ -37,7 +37,8 @@ def shards_of(
         next(iter(documents), None)
         read = replace(tables, files=())
         for slices in _slices(tables, size, unit):
-            yield SlicedDocuments(read, slices)
+            rows: SlicedDocuments[Entry] = SlicedDocuments(read, slices)
+            yield rows
     elif unit == DOCUMENTS:
         yield from batches(documents, size)
     else:

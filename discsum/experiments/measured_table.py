@@ -37,8 +37,8 @@ class Difference:
 
     def printed(self, names: Sequence[str]) -> tuple[str, list[tuple[float, float] | None]]:
         """Return the pair's name, and difference and p-value of each named figure; none where one has it not."""
-        found = [self.figures.get(name) for name in names]
-        return f"{self.model} - {self.against}", [one and (one.difference, one.p_value) for one in found]
+        found = map(self.figures.get, names)
+        return f"{self.model} - {self.against}", [(one.difference, one.p_value) if one else None for one in found]
 
 
 def figures_of(scores: RougeScores, nats: NDArray[np.float64] | None) -> Figures:
