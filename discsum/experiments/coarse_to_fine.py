@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, figures_of
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of
 from discsum.experiments.report import HEADINGS
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
@@ -108,14 +107,13 @@ def measure_chunks(
     rows: list[ChunkRow] = []
     compared: list[Figures] = []
     for name in models:
-        nats = None
+        nats = tokens = None
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
         if is_sequence_to_sequence(name):
             if family_of(name) != FAMILY:
                 raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
             summarizer = AbstractiveSummarizer.from_pretrained(name)
             nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
-            figures["perplexity"] = math.exp(np.average(nats, weights=tokens))
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
             figures["encoded"] = float(np.mean([one.encoded for one in maps]))
@@ -127,7 +125,8 @@ def measure_chunks(
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
-        compared.append(figures_of(scores, nats))
+        compared.append(Figures(percent_of(scores), nats, tokens))
+        figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from discsum.abstractive.training.encoding import encode
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, figures_of
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of
 from discsum.experiments.report import HEADINGS
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
@@ -113,11 +112,12 @@ def measure_encoders(
         writing = tokens / (time.perf_counter() - started)
         lines = split_lines(written, parser())
         scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
-        compared.append(figures_of(scores["f"], learned.nats))
+        compared.append(Figures(percent_of(scores["f"]), learned.nats, learned.tokens))
         by_metric = {
             metric: {measure: 100.0 * one.mean[metric] for measure, one in scores.items()} for metric in METRICS
         }
-        perplexity = math.exp(np.average(learned.nats, weights=learned.tokens))
+        perplexity = compared[-1].perplexity
+        assert perplexity is not None
         rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
     return EncoderTable(len(pairs), rows, signature(), all_differences(models, compared))
 

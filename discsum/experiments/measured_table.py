@@ -16,10 +16,41 @@ from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
 
-# Per-document figures of a system, `(documents,)` by name: ROUGE in percent, and for a model that writes `NATS`.
-Figures = Mapping[str, NDArray[np.float64]]
-# Mean negative log-probability of a token of the document's reference, whose exponential is its perplexity.
+# Name of the difference between two models' mean negative log-probabilities of a token of the references, in nats: the
+# logarithm of the ratio of their perplexities.
 NATS = "nats"
+# Digits behind the point.
+DIGITS = {NATS: 4}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures of a system, by document.
+
+    Attributes:
+        percent: ROUGE by metric, `(documents,)` in percent.
+        nats: `(documents,)` mean negative log-probability of a token of the reference; none for a system that gives
+            words no probabilities.
+        tokens: `(documents,)` tokens of the references.
+    """
+
+    percent: Mapping[str, NDArray[np.float64]]
+    nats: NDArray[np.float64] | None = None
+    tokens: NDArray[np.int64] | None = None
+
+    @property
+    def perplexity(self) -> float | None:
+        """Perplexity of a token of the references."""
+        return None if self.nats is None else float(np.exp(np.average(self.nats, weights=self.tokens)))
+
+    def compared(self, other: Figures) -> dict[str, Comparison]:
+        """Return the differences of the figures that both have; nats only where both have the same tokens."""
+        found = {name: paired_bootstrap(own, other.percent[name]) for name, own in self.percent.items()}
+        if self.nats is None or other.nats is None or self.tokens is None or other.tokens is None:
+            return found
+        if not np.array_equal(self.tokens, other.tokens):
+            return found
+        return {NATS: paired_bootstrap(self.nats, other.nats, weights=self.tokens), **found}
 
 
 @dataclass(frozen=True)
@@ -41,10 +72,9 @@ class Difference:
         return f"{self.model} - {self.against}", [(one.difference, one.p_value) if one else None for one in found]
 
 
-def figures_of(scores: RougeScores, nats: NDArray[np.float64] | None) -> Figures:
-    """Return the figures of a system whose summaries have these scores; without `nats` it writes none."""
-    percent = {metric: 100 * scores.metric(metric) for metric in METRICS}
-    return percent if nats is None else {NATS: nats, **percent}
+def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:
+    """Return ROUGE by metric, `(documents,)` in percent."""
+    return {metric: 100 * scores.metric(metric) for metric in METRICS}
 
 
 def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Difference]:
@@ -52,8 +82,7 @@ def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Di
     found = []
     for place, (model, own) in enumerate(zip(names, figures, strict=True)):
         for against, other in zip(names[:place], figures, strict=False):
-            both = {name: paired_bootstrap(own[name], other[name]) for name in own if name in other}
-            found.append(Difference(model, against, both))
+            found.append(Difference(model, against, own.compared(other)))
     return found
 
 
@@ -80,5 +109,5 @@ class MeasuredTable(ABC):
         first = [one for one in self.differences if one.against == self.rows[0].model]
         names = [NATS, *METRICS] if any(NATS in one.figures for one in first) else METRICS
         paired = [one.printed(names) for one in first]
-        tables = [aligned(self.cells(), style), *([paired_table(paired, style, names)] if paired else [])]
+        tables = [aligned(self.cells(), style), *([paired_table(paired, style, names, DIGITS)] if paired else [])]
         return f"{self.documents} documents\n" + "\n\n".join(tables) + f"\nsignature: {self.signature}"

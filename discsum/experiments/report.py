@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,16 +176,19 @@ def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
 
 
 def paired_table(
-    rows: Sequence[tuple[str, Sequence[tuple[float, float] | None]]], style: str, names: Sequence[str] = METRICS
+    rows: Sequence[tuple[str, Sequence[tuple[float, float] | None]]],
+    style: str,
+    names: Sequence[str] = METRICS,
+    digits: Mapping[str, int] | None = None,
 ) -> str:
     """Return a table of differences: by pair of systems, the difference and its p-value for each figure that both have.
 
-    `names` are those of the figures.
+    `names` are those of the figures, `digits` how many of one stand behind the point, by default two.
     """
-    cells = [
-        [pair, *("" if one is None else f"{one[0]:+.2f} {p_value(one[1])}" for one in figures)]
-        for pair, figures in rows
-    ]
+    cells = []
+    for pair, figures in rows:
+        shown = zip(figures, ((digits or {}).get(name, 2) for name in names), strict=True)
+        cells.append([pair, *("" if one is None else f"{one[0]:+.{count}f} {p_value(one[1])}" for one, count in shown)])
     return aligned([["paired bootstrap", *(HEADINGS.get(name, name) for name in names)], *cells], style)
 
 

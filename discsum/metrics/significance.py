@@ -57,7 +57,13 @@ def bootstrap_interval(
 
 
 def paired_bootstrap(
-    system: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95, samples: int = SAMPLES, seed: int = SEED
+    system: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    confidence: float = 0.95,
+    samples: int = SAMPLES,
+    seed: int = SEED,
 ) -> Comparison:
     """Return the difference `mean(system) - mean(baseline)` with interval and two-sided p-value.
 
@@ -67,35 +73,55 @@ def paired_bootstrap(
 
         p = (1 + |{b : |d_b - d| >= |d|}|) / (B + 1)
 
-    so p is never below `1 / (B + 1)`, and is 1 for equal systems. `system` and `baseline` are `(documents,)` scores;
-    the options are those of `bootstrap_interval`.
+    so p is never below `1 / (B + 1)`, and is 1 for equal systems.
+
+    Args:
+        system: `(documents,)` scores.
+        baseline: The same of the other system.
+        weights: `(documents,)` above 0, by which the means are weighted, in each draw too; for scores that are means
+            over a document's tokens the numbers of tokens.
+        confidence: Share of the bootstrap means in the interval, in (0, 1).
+        samples: Number of draws of all documents, with replacement.
+        seed: Seed of the draws.
 
     Raises:
-        InputError: Scores of different lengths, no score, one that is not finite, or an option out of range.
+        InputError: Scores or weights of different lengths, no score, one that is not finite, a weight that is not above
+            0, or an option out of range.
     """
     first, second = _check(system, confidence, samples), _check(baseline, confidence, samples)
     if first.shape != second.shape:
         raise InputError(f"expected scores of the same documents, got {len(first)} and {len(second)}")
     differences = first - second
-    difference = float(differences.mean())
-    means = _resampled_means(differences, samples, seed)
+    heavy = None if weights is None else _check(weights, confidence, samples)
+    if heavy is not None and (heavy.shape != first.shape or (heavy <= 0).any()):
+        raise InputError(f"expected a weight above 0 for each of {len(first)} documents, got {heavy!r}")
+    difference = float(np.average(differences, weights=heavy))
+    means = _resampled_means(differences, samples, seed, heavy)
     low, high = _percentiles(means, confidence)
     # Means that differ from the bound by rounding reach it.
     margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
     extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
     record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))
+    if heavy is not None:
+        record = record.with_(weighted=True)
     return Comparison(difference, low, high, (1 + extreme) / (samples + 1), record)
 
 
-def _resampled_means(values: NDArray[np.float64], samples: int, seed: int) -> NDArray[np.float64]:
-    """Return the means of `samples` draws with replacement `(samples,)`."""
+def _resampled_means(
+    values: NDArray[np.float64], samples: int, seed: int, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return the means, maybe weighted, of `samples` draws with replacement `(samples,)`."""
     generator = np.random.default_rng(seed)
     rows = max(1, _BLOCK // len(values))
     means = np.empty(samples)
     for start in range(0, samples, rows):
         size = (min(rows, samples - start), len(values))
+        drawn = generator.integers(len(values), size=size)
         # (rows, documents) -> (rows,)
-        means[start : start + rows] = values[generator.integers(len(values), size=size)].mean(axis=1)
+        if weights is None:
+            means[start : start + rows] = values[drawn].mean(axis=1)
+        else:
+            means[start : start + rows] = (values * weights)[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
     return means
 
 

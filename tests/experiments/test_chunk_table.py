@@ -116,8 +116,12 @@ def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser
         losses(AbstractiveSummarizer.from_pretrained(folder), [pair.document] * 2, targets)
         for folder in (folders[1], folders[0])
     )
-    assert two.figures["nats"].difference == pytest.approx((own - against).mean(), rel=1e-5)
+    assert tokens[0] != tokens[1]
+    assert two.figures["nats"].difference == pytest.approx(np.average(own - against, weights=tokens), rel=1e-5)
     assert found.rows[2].perplexity == pytest.approx(np.exp((own * tokens).sum() / tokens.sum()), rel=1e-5)
+    # The logarithm of the ratio of the column's perplexities.
+    ratio = found.rows[2].perplexity / found.rows[0].perplexity
+    assert two.figures["nats"].difference == pytest.approx(np.log(ratio), rel=1e-6)
     header, first, second = found.report("table").splitlines()[-4:-1]
     assert header.split()[2:] == ["nats", "R-1", "R-2", "R-Lsum"]
     assert len(first.split()) == len(second.split()) - 2

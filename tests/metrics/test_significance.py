@@ -1,9 +1,11 @@
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
 import pytest
 
 from discsum.errors import InputError
+from discsum.experiments.measured_table import Figures
 from discsum.metrics.significance import bootstrap_interval, paired_bootstrap
 from discsum.signature import Signature
 
@@ -56,6 +58,41 @@ def test_blocks_do_not_change_the_draws(monkeypatch):
     whole = bootstrap_interval(values, samples=1000)
     monkeypatch.setattr("discsum.metrics.significance._BLOCK", 777)
     assert bootstrap_interval(values, samples=1000) == whole
+
+
+def test_weighted_means():
+    generator = np.random.default_rng(3)
+    first, second = generator.normal(size=(2, 40))
+    # A document of weight w is w documents that are drawn together: with one weight for all nothing changes.
+    plain = paired_bootstrap(first, second, samples=500)
+    same = paired_bootstrap(first, second, weights=np.full(40, 7), samples=500)
+    assert (same.difference, same.p_value) == pytest.approx((plain.difference, plain.p_value))
+    assert str(same.signature) == str(plain.signature).replace("|version", "|weighted:yes|version")
+    # One long document decides.
+    result = paired_bootstrap([1, 1, 0], [0, 0, 1], weights=[1, 1, 98], samples=999)
+    assert result.difference == pytest.approx(-0.96)
+    # Against the definition.
+    weights, drawn = generator.integers(1, 9, 40), np.random.default_rng(5).integers(40, size=(300, 40))
+    found = paired_bootstrap(first, second, weights=weights, samples=300, seed=5)
+    means = [np.average((first - second)[row], weights=weights[row]) for row in drawn]
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(means, [2.5, 97.5])))
+    far = [abs(mean - found.difference) >= abs(found.difference) for mean in means]
+    assert found.p_value == (1 + sum(far)) / 301
+    for wrong in ([1, 2], np.zeros(40), np.full(40, np.nan)):
+        with pytest.raises(InputError):
+            paired_bootstrap(first, second, weights=wrong)
+
+
+def test_models_of_different_tokens_are_not_compared_by_them():
+    scores = {"rouge1": np.array([1.0, 2.0])}
+    one, two = (Figures(scores, np.array([3.0, 4.0]), np.array(tokens)) for tokens in ([5, 6], [5, 7]))
+    assert one.compared(two).keys() == {"rouge1"}
+    assert one.compared(replace(two, tokens=one.tokens)).keys() == {"nats", "rouge1"}
+    # The one with the lower perplexity is ahead, though it is behind in most documents.
+    better = Figures(scores, np.array([3.3, 1.0]), np.array([2, 90]))
+    worse = Figures(scores, np.array([3.0, 1.2]), np.array([2, 90]))
+    assert better.perplexity < worse.perplexity and better.compared(worse)["nats"].difference < 0
+    assert np.exp(better.compared(worse)["nats"].difference) == pytest.approx(better.perplexity / worse.perplexity)
 
 
 @pytest.mark.parametrize(
