@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from discsum import memory
+from discsum.parsers import parser as parser_module
 
 # In a process of its own, whose heap holds nothing else. Memory between what is still used stays without the call.
 HELD = """
@@ -28,6 +29,16 @@ def test_memory_between_what_is_used_is_given_back():
     environment = {"MALLOC_MMAP_THRESHOLD_": str(8 << 20), "PYTHONPATH": ":".join(sys.path)}
     found = subprocess.run([sys.executable, "-c", HELD], env=environment, capture_output=True, text=True, check=True)
     assert float(found.stdout) > 100
+
+
+def test_a_long_text_gives_back_what_encoding_leaves_behind(parser, monkeypatch):
+    calls = []
+    monkeypatch.setattr(parser_module, "LONG", 12)
+    monkeypatch.setattr(parser_module, "give_back", lambda: calls.append(None))
+    parser.parse("It rained.")
+    assert not calls
+    parser.parse("It rained. " * 12)
+    assert len(calls) == 1
 
 
 def test_another_c_library(monkeypatch):
