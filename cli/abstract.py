@@ -10,7 +10,7 @@ import typer
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import command_app
 from discsum.cli.documents import check_choice
-from discsum.cli.job import Job, write_summaries
+from discsum.cli.job import Job, NotedSource, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
     SEQUENCE_MODEL,
@@ -37,7 +37,7 @@ from discsum.cli.options import (
 from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SENTENCES, SHIPPED_PARSER
-from discsum.data.inputs import Item, read_inputs
+from discsum.data.inputs import Item
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ def abstract(
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families have other options: only what is said counts.
     options |= {name: value for name, value in given.items() if value is not None}
-    entries = read_inputs(
-        inputs, encoding, text_column=text_column, roots=roots, input=input, max_document_bytes=max_document_bytes
-    )
-    job = Job.of(inputs, entries, sentences)
+    job = Job.of(NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
     generation = Generation(beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams)

@@ -12,7 +12,7 @@ from discsum.baselines import BASELINES
 from discsum.cli.command import command_app
 from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice
-from discsum.cli.job import Job, note_segmented, write_summaries
+from discsum.cli.job import Job, NotedSource, write_summaries
 from discsum.cli.options import (
     BatchSize,
     BlockTrigrams,
@@ -48,7 +48,6 @@ from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
-from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_of
@@ -158,7 +157,7 @@ def extract(
     check_choice("--layout", layout, LAYOUTS)
     if unit is not None:
         check_choice("--unit", unit, UNITS)
-    source = InputSource(inputs, encoding, text_column, roots, input, max_document_bytes)
+    source = NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
     with _as_usage():
         options = SummaryOptions(
             model=model,
@@ -185,15 +184,11 @@ def extract(
         from discsum.summarizer.parts import summary_job
 
         size, shard_unit = shard_of(shard)
-        parts, documents = Parts(size, shard_format, batch_size, shard_unit), note_segmented(source.items(), sentences)
-        fill(
-            lambda: summary_job(source, folder, options, parts, head_files or (), documents),
-            context.params,
-            source.count,
-        )
+        parts = Parts(size, shard_format, batch_size, shard_unit)
+        fill(lambda: summary_job(source, folder, options, parts, head_files or ()), context.params, source.count)
         return
     check_no_shards(context)
-    job = Job.of(inputs, source.items(), sentences)
+    job = Job.of(source)
     suffix, lines = ".json" if json else ".txt", json and not job.single
     signature = result_options(context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)

@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
-from discsum.data.inputs import Item, count_inputs
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import Item
 from discsum.data.storage import is_several, location
 from discsum.data.tables import TABLES, Failure
 from discsum.files import to_line
@@ -31,32 +32,54 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 
 @dataclass(frozen=True)
+class NotedSource(InputSource):
+    """Inputs of which is said once that a document is segmented already, where these options ask for others."""
+
+    sentences: str = "model"
+    edus: str = "model"
+
+    def items(self) -> Iterator[Item | Failure]:
+        """Yield the documents."""
+        noted = False
+        for entry in super().items():
+            if not noted and isinstance(entry, Item) and entry.document is not None:
+                there = {
+                    f"--sentences {self.sentences}": self.sentences != "model" and bool(entry.document.sentences),
+                    f"--edus {self.edus}": self.edus != "model" and bool(entry.document.edus),
+                }
+                if ignored := [option for option, has in there.items() if has]:
+                    noted = True
+                    say(
+                        f"discsum: {entry.source}: expected a text for {' and '.join(ignored)}, got a tree or a parsed "
+                        "text, which keeps its own segmentation; so do all others"
+                    )
+            yield entry
+
+
+@dataclass(frozen=True)
 class Job:
     """The documents that a command line names.
 
     Attributes:
-        inputs: Arguments of the command line.
+        source: The inputs.
         single: Whether they are one document, which is written without a heading.
         entries: The documents, and what cannot be read.
     """
 
-    inputs: Sequence[str]
+    source: InputSource
     single: bool
     entries: Iterator[Item | Failure]
 
     @classmethod
-    def of(cls, inputs: Sequence[str], entries: Iterator[Item | Failure], sentences: str, edus: str = "model") -> Job:
-        """Return the job of what `read_inputs` yields; `sentences` and `edus` are options of the commands.
-
-        The first documents of a single tree file, which may hold several, are read.
-        """
-        entries = note_segmented(entries, sentences, edus)
+    def of(cls, source: InputSource) -> Job:
+        """Return the job of a source; the first documents of a single tree file, which may hold several, are read."""
+        inputs, entries = source.inputs, source.items()
         path = location(inputs[0])
         single = len(inputs) == 1 and not is_several(path) and not path.name.lower().endswith(TABLES)
         if single and path.suffix.lower() in suffixes():
             first = list(islice(entries, 2))
             single, entries = len(first) == 1, chain(first, entries)
-        return cls(inputs, single, entries)
+        return cls(source, single, entries)
 
     def process(
         self,
@@ -77,7 +100,7 @@ class Job:
         """
         run = Run()
         # The number of documents is shown on a terminal only.
-        count = count_inputs(self.inputs) if sys.stderr.isatty() else None
+        count = self.source.count() if sys.stderr.isatty() else None
         with writer, counting(verb, count) as progress:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):
                 with run.guard(item), progress.hidden(writer.on_terminal):
@@ -112,21 +135,3 @@ def write_summaries(
             write_page(item, summary)
 
     job.process("summarized", load, writer, write, batch_size)
-
-
-def note_segmented(entries: Iterator[Item | Failure], sentences: str, edus: str = "model") -> Iterator[Item | Failure]:
-    """Yield the entries; say once that a document has sentences or EDUs already, where the options ask for others."""
-    noted = False
-    for entry in entries:
-        if not noted and isinstance(entry, Item) and entry.document is not None:
-            there = {
-                f"--sentences {sentences}": sentences != "model" and bool(entry.document.sentences),
-                f"--edus {edus}": edus != "model" and bool(entry.document.edus),
-            }
-            if ignored := [option for option, has in there.items() if has]:
-                noted = True
-                say(
-                    f"discsum: {entry.source}: expected a text for {' and '.join(ignored)}, got a tree or a parsed "
-                    "text, which keeps its own segmentation; so do all others"
-                )
-        yield entry

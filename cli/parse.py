@@ -11,7 +11,7 @@ import typer
 from discsum.cli.command import command_app
 from discsum.cli.completion import among, choice
 from discsum.cli.documents import BATCH, check_choice
-from discsum.cli.job import Job, note_segmented
+from discsum.cli.job import Job, NotedSource
 from discsum.cli.options import (
     BatchSize,
     CpusPerWorker,
@@ -43,7 +43,6 @@ from discsum.cli.result_options import result_options
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
-from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_of
@@ -127,7 +126,7 @@ def parse(
     check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
-    source = InputSource(inputs, encoding, text_column, roots, input, max_document_bytes)
+    source = NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus)
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
         from discsum.data.parse_parts import ParseRecipe, parse_job
@@ -136,15 +135,10 @@ def parse(
         size, shard_unit = shard_of(shard)
         parts = Parts(size, shard_format, batch_size, shard_unit)
         recipe = ParseRecipe(parser, sentences, edus, precision)
-        documents = note_segmented(source.items(), sentences, edus)
-        fill(
-            lambda: parse_job(source, folder, recipe, parts, documents),
-            context.params,
-            source.count,
-        )
+        fill(lambda: parse_job(source, folder, recipe, parts), context.params, source.count)
         return
     check_no_shards(context)
-    job = Job.of(inputs, source.items(), sentences, edus)
+    job = Job.of(source)
     single = job.single
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")

@@ -18,6 +18,7 @@ from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
 from discsum.data.parts import Part
+from discsum.data.shard_sizes import DOCUMENTS, shard_of
 from discsum.data.storage import Location, is_pattern, location, parts_of
 from discsum.errors import InputError
 
@@ -98,7 +99,8 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     Args:
         job_of: Returns the job; called when the options are checked.
         given: Parameters of the command: those of `OF_SHARDS`, and `device`.
-        count: Counts the documents, which may take a while; only the progress bar shows the number.
+        count: Counts the documents, for the progress bar. That may mean reading all inputs, so nobody counts where
+            shards are of bytes, of which this run need not read any.
     """
     from discsum.data.run_options import RunOptions
     from discsum.data.shard_run import finish, make_all, make_part
@@ -111,7 +113,8 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         engine = engine_of(given["engine"], given["workers"], **options)
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
-    with counting("done", count() if sys.stderr.isatty() and not part else None) as counter:
+    counted = sys.stderr.isatty() and not part and shard_of(given["shard"])[1] == DOCUMENTS
+    with counting("done", count() if counted else None) as counter:
         run = RunOptions(
             engine=engine,
             device=given["device"],

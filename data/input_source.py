@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
+from discsum.data.divided_tables import DIVIDED, DividedTables
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
-from discsum.data.slices import ENCODING, DividedTables, Row, can_divide
-from discsum.data.storage import Location, Stored, location, stored
+from discsum.data.shard_sizes import BYTES, DOCUMENTS
+from discsum.data.slices import ENCODING, Row
+from discsum.data.storage import Location, Stored, location
 from discsum.data.table_files import BLOCKS, sampled
-from discsum.data.tables import Failure, find_column, kind_of, parquet_file
-from discsum.errors import DiscsumError, InputError
+from discsum.data.tables import Failure, find_column, kind_of
+from discsum.errors import InputError
+from discsum.files import sha256
 
 
 @dataclass(frozen=True)
@@ -42,50 +46,71 @@ class InputSource:
         """Return the document of a row of a table that workers read, or why it is none."""
         return item_of(row.content, row.source, table, row.label, self._options)
 
-    def tables(self) -> DividedTables[Item] | None:
-        """Return the tables, if the documents are rows of tables alone of which workers can read their own."""
-        options = self._options
-        if options.encoding != ENCODING:
-            return None
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Raise `InputError` if none of the columns of a table holds the text."""
+        find_column(dict.fromkeys(names), self._options.columns, self._options.rename)
+
+    def tables(self, unit: str = DOCUMENTS) -> DividedTables[Item] | None:
+        """Return the tables, if the documents are rows of tables alone of which workers can read their own.
+
+        Args:
+            unit: What a shard is a number of: with `bytes` they have to.
+
+        Raises:
+            InputError: They cannot, though they have to; the message says why.
+        """
         try:
-            files = [file for _, file in self._files]
-            if not can_divide(file.path for file in files):
-                return None
-            for file in files:
-                if kind_of(file.path) == ".parquet":
-                    with parquet_file(file.path) as table:
-                        # One without the column fails as a whole, not row by row.
-                        find_column(dict.fromkeys(table.schema_arrow.names), options.columns, options.rename)
-        except (DiscsumError, OSError):
-            # Each file that cannot be read is a failure of its own.
+            files = self._divided_files()
+        except InputError as error:
+            if unit == BYTES:
+                raise InputError(f"{error}; give a number of documents as --shard, as 256") from error
             return None
         # Without the inputs, which are many: it goes with each task.
-        reader = replace(self, inputs=())
-        return DividedTables(files, reader.item_of, options.largest, options.convert)
+        reader = InputSource((), **self._arguments)
+        options = self._options
+        check = reader.check_columns
+        return DividedTables(files, reader.item_of, options.largest, options.convert, check=check, lenient=True)
+
+    def _divided_files(self) -> list[Stored]:
+        """Return the files; raise `InputError` where workers cannot read their own rows of one."""
+        wanted = f"for shards of so many bytes expected tables alone that end in {' or '.join(DIVIDED)}"
+        files = [file for _, file in self._files]
+        for file in files:
+            if kind_of(file.path) not in DIVIDED:
+                raise InputError(f"{file.path}: {wanted}")
+            if kind_of(file.path) == ".jsonl" and not _is_utf8(self._options.encoding):
+                raise InputError(f"{file.path}: {wanted}, in {ENCODING}, got the encoding {self._options.encoding}")
+        return files
 
     def count(self) -> int | None:
         """Return the number of documents and failures, as `count_inputs` does."""
         return count_inputs(self.inputs)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self, *, hashed: bool = True) -> dict[str, Any]:
         """Return the identity of the documents: options, number of files, and a digest of their names and contents.
 
-        For its content stands what a store says of a file's version; of a local one its size and the SHA-256 of blocks
-        of it, which are all of a small file.
+        A file stands for its content by what its store says of a version, or by its SHA-256; local tables that workers
+        read, if they are several or not to be hashed, by the SHA-256 of blocks, which are all of a small one.
+
+        Args:
+            hashed: Whether a single table is read to have its SHA-256.
 
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
         whole, blocks = hashlib.sha256(), max(2, BLOCKS // max(1, len(self._files)))
+        read_whole = self.tables() is None or (hashed and len(self._files) == 1)
         for place, file in self._files:
-            version = sampled(file, blocks) if isinstance(file.path, Path) else file.version
+            version = file.version
+            if isinstance(file.path, Path):
+                version = sha256(file.path) if read_whole else sampled(file, blocks)
             whole.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
         return {"files": len(self._files), "digest": whole.hexdigest()} | self._arguments
 
     @property
     def _arguments(self) -> dict[str, Any]:
         """What `read_inputs` takes beside the inputs."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "inputs"}
+        return {one.name: getattr(self, one.name) for one in fields(InputSource) if one.name != "inputs"}
 
     @cached_property
     def _options(self) -> ReadOptions:
@@ -100,9 +125,17 @@ class InputSource:
                 raise InputError("-: expected files, which can be read again, got standard input; save it to one first")
             root = location(name)
             is_folder = root.is_dir()
-            for path in files_of(name):
-                if not path.is_file():
+            for file in files_of(name):
+                path = file.path
+                if isinstance(path, Path) and not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
                 # Names may be bytes that are no characters.
-                found.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, stored(path)))
+                found.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, file))
         return found
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name == ENCODING
+    except LookupError:
+        return False

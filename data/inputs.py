@@ -13,7 +13,7 @@ from warnings import warn
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.made_folder import shard_files
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
-from discsum.data.storage import Location, is_pattern, location, parts_of, visible
+from discsum.data.storage import Location, Stored, is_pattern, location, parts_of, stored, visible
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -131,8 +131,8 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for path in files_of(name, endings):
-                yield from _read_file(path, options, endings)
+            for file in files_of(name, endings):
+                yield from _read_file(file.path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
 
@@ -142,8 +142,8 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
-            paths = [] if name == "-" else files_of(name, endings)
-            found |= {path.resolve() for path in paths if isinstance(path, Path)}
+            files = [] if name == "-" else files_of(name, endings)
+            found |= {file.path.resolve() for file in files if isinstance(file.path, Path)}
     return found
 
 
@@ -156,10 +156,11 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     endings, total = suffixes(), 0
     for name in inputs:
         try:
-            paths = [] if name == "-" else files_of(name, endings)
+            files = [] if name == "-" else files_of(name, endings)
         except (DiscsumError, OSError):
-            paths = []
+            files = []
         # Standard input and what is not there count as one.
+        paths = [file.path for file in files]
         counts = [count_rows(path) if path.name.lower().endswith(TABLES) else 1 for path in paths] or [1]
         known = [count for count in counts if count is not None]
         if len(known) < len(counts):
@@ -168,7 +169,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
     return total
 
 
-def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Location]:
+def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored]:
     """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
 
     Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest
@@ -189,15 +190,15 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Locati
         if path.is_socket():
             raise InputError(f"{path}: expected a file or folder, got a socket")
         if not path.is_dir():
-            return [path]
+            return [stored(path)]
     elif not is_pattern(path) and path.is_file():
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
-        return [path]
-    found = [file.path for file in visible(path) if file.path.name.lower().endswith(tuple(kinds))]
-    made = {place: shards for place in {file.parent for file in found} if (shards := shard_files(place)) is not None}
-    groups = {file: [file] for file in found if file.parent not in made} | made
-    found = [file for place in sorted(groups, key=parts_of) for file in groups[place]]
+        return [stored(path)]
+    seen = {file.path: file for file in visible(path) if file.path.name.lower().endswith(tuple(kinds))}
+    made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
+    groups = {file: [file] for file in seen if file.parent not in made} | made
+    found = [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found

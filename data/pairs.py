@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
+from discsum.data.divided_tables import DividedTables, can_divide
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
-from discsum.data.slices import ENCODING, DividedTables, Row, can_divide
+from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
 from discsum.data.tables import Failure, count_rows, find_column, read_rows
@@ -80,7 +81,9 @@ class PairSource:
         Raises:
             InputError: Neither a table nor a dataset; for a folder of splits the message lists them.
         """
-        columns = {"text_column": self.text_column, "summary_column": self.summary_column}
+        columns: dict[str, Any] = {"text_column": self.text_column, "summary_column": self.summary_column}
+        if self.max_document_bytes != MAX_DOCUMENT_BYTES:
+            columns["max_document_bytes"] = self.max_document_bytes
         if self.is_dataset:
             return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
         files = self.files()

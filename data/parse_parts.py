@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,6 @@ from discsum.data.part_maker import PartMaker, Parts, part_job
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.recipes.fields import Checked, about, one_of
 
 if TYPE_CHECKING:
@@ -69,13 +68,7 @@ class ParseMaker(PartMaker):
         return load_parser(self.recipe.parser, self.device, self.recipe.precision)
 
 
-def parse_job(
-    source: InputSource,
-    folder: Location,
-    recipe: ParseRecipe,
-    parts: Parts,
-    items: Iterable[Item | Failure] | None = None,
-) -> ShardJob[Item]:
+def parse_job(source: InputSource, folder: Location, recipe: ParseRecipe, parts: Parts) -> ShardJob[Item]:
     """Return the job of a folder of parsed documents, for `make_all`, `make_part` and `finish` of `shard_run`.
 
     Args:
@@ -83,10 +76,9 @@ def parse_job(
         folder: Folder of the parts.
         recipe: Options of parsing.
         parts: How documents are divided among files.
-        items: As of `part_job`.
 
     Raises:
-        InputError: As of `InputSource.identity`.
+        InputError: As of `part_job`.
         WeightsError: No such parser.
     """
     made_by = own_makers(recipe.parser)
@@ -95,4 +87,4 @@ def parse_job(
     def maker(place: Location, digest: str, device: str) -> ParseMaker:
         return ParseMaker(place, digest, made_by, device, parts, elsewhere)
 
-    return part_job(source, items, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)
+    return part_job(source, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -78,7 +78,6 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
 
 def part_job(
     source: InputSource,
-    items: Iterable[Item | Failure] | None,
     folder: Location,
     parts: Parts,
     options: dict[str, Any],
@@ -89,18 +88,23 @@ def part_job(
 
     Args:
         source: The documents.
-        items: What `source.items` yields, if whoever calls this looks at those that are read here: of tables that
-            workers read, the first alone.
         folder: Folder of the parts.
         parts: How they are divided among files.
         options: What else the content depends on, with the name of the command.
         made_by: Identities of program and models.
         maker: As of `ShardJob`.
+
+    Raises:
+        InputError: As of `InputSource.identity`, and of `InputSource.tables`.
     """
     if parts.shard_format == PARQUET:
         with needs("pyarrow"):
             import pyarrow  # noqa: F401
     assert COMMAND in options, "folders of datasets have no command, those of parts have"
-    whole = options | parts.to_dict() | {"documents": source.identity(), "made_by": made_by}
-    shards = shards_of(source.items() if items is None else items, parts.shard, parts.shard_unit, source.tables())
+    tables, documents = source.tables(parts.shard_unit), source.identity(hashed=parts.shard_unit == DOCUMENTS)
+    whole = options | parts.to_dict() | {"documents": documents, "made_by": made_by}
+
+    def shards() -> Iterator[Iterable[Item | Failure]]:
+        return shards_of(source.items(), parts.shard, parts.shard_unit, tables)
+
     return ShardJob(shards, folder, whole, part_name(parts.shard_format), maker, check_parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from discsum.data.shards import check_shards
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
+from discsum.errors import InputError
 
 
 def preprocess_job(
@@ -22,15 +23,18 @@ def preprocess_job(
     """Return the job of a dataset folder, for `make_all`, `make_part` and `finish` of `shard_run`.
 
     Args:
-        pairs: Texts with references; a `Failure` is listed as failed. Workers read those of `PairSource.pairs`
-            themselves where tables can be divided.
+        pairs: Texts with references, which each use of the job goes through again; a `Failure` is listed as failed.
+            Workers read those of `PairSource.pairs` themselves where tables can be divided.
         source: Identity of the documents, from `PairSource.identity`.
         folder: Folder of the dataset.
         recipe: Options of the dataset.
 
     Raises:
+        InputError: An iterator, of which nothing is left for the next use.
         WeightsError: No such parser or encoder.
     """
+    if isinstance(pairs, Iterator):
+        raise InputError("pairs: expected a list, or what PairSource.pairs returns, got an iterator; make a list of it")
     made_by = makers(recipe)
     elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder))
 
@@ -39,5 +43,8 @@ def preprocess_job(
 
     whole = recipe.to_dict() | {"documents": source, "made_by": made_by}
     tables = pairs.tables() if isinstance(pairs, Pairs) else None
-    shards = shards_of(pairs, recipe.shard, recipe.shard_unit, tables)
+
+    def shards() -> Iterator[Iterable[Pair | Failure]]:
+        return shards_of(pairs, recipe.shard, recipe.shard_unit, tables)
+
     return ShardJob(shards, folder, whole, SHARD_FILE, maker, check_shards)

@@ -36,8 +36,8 @@ class ShardJob(Generic[Entry]):
     """A folder of shards: which documents, what is made of them, and where.
 
     Attributes:
-        shards: The documents of each shard, in order, which may be read only when they are iterated over; a `Failure`
-            is listed as failed.
+        shards: Returns the documents of each shard, in order, which may be read only when they are iterated over; a
+            `Failure` is listed as failed.
         folder: Folder of the shards.
         recipe: All that the content depends on, as the manifest has it: options, identity of the documents, and
             `made_by`, the identities of program and models.
@@ -46,7 +46,7 @@ class ShardJob(Generic[Entry]):
         check: Checks the shards of a finished folder against its manifest.
     """
 
-    shards: Iterable[Iterable[Entry | Failure]]
+    shards: Callable[[], Iterable[Iterable[Entry | Failure]]]
     folder: Location
     recipe: dict[str, Any]
     file: str
@@ -156,7 +156,7 @@ class _Run:
     def pending(self) -> Iterator[ShardTask[Any]]:
         """Yield the shards of the part that are not there or damaged."""
         listing = Listing.of(self._job.folder, self._part)
-        for number, entries in enumerate(self._job.shards):
+        for number, entries in enumerate(self._job.shards()):
             self.count = number + 1
             if not self._part.has(number):
                 continue

@@ -311,8 +311,15 @@ def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
     """
     from pyarrow import ArrowInvalid
 
-    try:
-        groups = range(group, table.metadata.num_row_groups)
-        yield from table.iter_batches(BATCH, row_groups=list(groups), use_threads=False)
-    except ArrowInvalid as error:
-        raise InputError(f"{name}: expected a Parquet file: {error}") from error
+    groups = range(group, table.metadata.num_row_groups)
+    batches = table.iter_batches(BATCH, row_groups=list(groups), use_threads=False)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (ArrowInvalid, OSError) as error:
+            # Damaged pages are an error of either kind.
+            said = " ".join(str(error).split())
+            raise InputError(f"{name}: expected a Parquet file whose rows can be read: {said}") from error
+        if batch is None:
+            return
+        yield batch

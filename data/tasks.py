@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TypeVar
+from warnings import warn
 
 from discsum.batches import batches
+from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
-from discsum.data.slices import DIVIDED, DividedTables, Slice, SlicedDocuments, byte_slices, joined, row_slices
+from discsum.data.slices import Slice, joined
 from discsum.data.tables import Failure
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 Entry = TypeVar("Entry")
 
@@ -35,7 +37,7 @@ def shards_of(
     if tables is not None:
         # A table without the columns fails before anything is written.
         next(iter(documents), None)
-        read = replace(tables, files=())
+        read = replace(tables, files=(), check=None)
         for slices in _slices(tables, size, unit):
             rows: SlicedDocuments[Entry] = SlicedDocuments(read, slices)
             yield rows
@@ -56,9 +58,19 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
                 f"shard: expected all rows of the tables for shards of so many bytes, got rows {tables.first} to "
                 f"{tables.last or 'the end'}; give a number of documents"
             )
-        for file in tables.files:
-            yield from ((part,) for part in byte_slices(file, size))
+        yield from ((part,) for part in _each(tables, size))
         return
-    rows = chain.from_iterable(row_slices(file, tables.largest) for file in tables.files)
-    for group in batches(islice(rows, tables.first, tables.last), size):
+    for group in batches(islice(_each(tables), tables.first, tables.last), size):
         yield joined(group)
+
+
+def _each(tables: DividedTables[Entry], size: int | None = None) -> Iterator[Slice]:
+    """Yield the slices of all tables, of so many bytes or else of a row; warn of a table without any."""
+    for file in tables.files:
+        slices = tables.row_slices(file) if size is None else tables.byte_slices(file, size)
+        first = next(slices, None)
+        if first is None:
+            warn(f"{file.path}: expected a table with documents, got none", InputWarning, stacklevel=2)
+        else:
+            yield first
+            yield from slices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -17,7 +17,6 @@ from discsum.data.manifest import COMMAND
 from discsum.data.part_maker import PartMaker, Parts, part_job
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.encoder.heads import HEADS
 from discsum.files import sha256
 from discsum.hub import downloaded
@@ -71,7 +70,6 @@ def summary_job(
     options: SummaryOptions,
     parts: Parts,
     head_files: Sequence[str] = (),
-    items: Iterable[Item | Failure] | None = None,
 ) -> ShardJob[Item]:
     """Return the job of a folder of summaries, for `make_all`, `make_part` and `finish` of `discsum.data.shard_run`.
 
@@ -81,10 +79,9 @@ def summary_job(
         options: Those of the summaries; the device is that of the run.
         parts: How documents are divided among files.
         head_files: Python files that register heads of the model.
-        items: As of `part_job`.
 
     Raises:
-        InputError: As of `InputSource.identity`.
+        InputError: As of `part_job`.
         WeightsError: No such model or parser.
     """
     made_by = _makers(options)
@@ -97,7 +94,7 @@ def summary_job(
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}
     content |= {COMMAND: EXTRACT, "head_files": {Path(file).name: sha256(Path(file)) for file in files}}
-    return part_job(source, items, folder, parts, content, made_by, maker)
+    return part_job(source, folder, parts, content, made_by, maker)
 
 
 def _makers(options: SummaryOptions) -> dict[str, str]:

@@ -52,6 +52,33 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
 
 
+def test_shards_of_bytes(discsum, table, parser_folder, tmp_path):
+    size = table.stat().st_size
+    for folder, workers in (("one", 1), ("two", 2)):
+        options = ("--parser", parser_folder, "--shards", "--shard", f"{size // 2 - 1}B", "--workers", workers)
+        result = discsum("parse", table, "-o", tmp_path / folder, *options)
+        assert (result.code, result.err) == (0, f"{tmp_path / folder}: 10 documents in 3 files\n")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert [json.loads(line)["id"] for line in lines_of(tmp_path / "one")] == [pair.id for pair in pairs(0, 10)]
+
+
+def test_a_damaged_table_is_one_failure(discsum, table, parser_folder, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    damaged = tmp_path / "in" / "a.parquet"
+    damaged.parent.mkdir()
+    pq.write_table(pa.table({"text": ["It rained."] * 5}), damaged)
+    place = pq.ParquetFile(damaged).metadata.row_group(0).column(0).dictionary_page_offset
+    with damaged.open("r+b") as file:
+        file.seek(place)
+        file.write(b"\xff" * 20)
+    (tmp_path / "in" / "b.jsonl").write_bytes(table.read_bytes())
+    result = discsum("parse", tmp_path / "in", "-o", tmp_path / "set", "--parser", parser_folder, "--shards")
+    assert (result.code, "10 documents in 1 files" in result.err) == (3, True)
+    (failure,) = map(json.loads, (tmp_path / "set" / "failures.jsonl").read_text().splitlines())
+    assert failure["source"] == str(damaged)
+    assert failure["reason"].startswith(f"{damaged}: expected a Parquet file whose rows can be read: ")
+
+
 @pytest.mark.parametrize("kind", ["baseline", "sentence", "edu"])
 def test_parts_of_summaries(discsum, table, parser_folder, summarizer_folders, tmp_path, kind):
     model = ("--model", "marcu", "--parser", parser_folder) if kind == "baseline" else ()
@@ -117,7 +144,12 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
         ("parse", ["--workers", "2", "--part", "1/2"], 2, "expected it beside --part, --workers"),
         ("extract", ["--shard-format", "parquet"], 2, "expected it beside --shard-format"),
         ("extract", ["--shards", "-o", "OUT", "--shard-format", "csv"], 2, "expected one of jsonl.gz, parquet"),
-        ("parse", ["--shards", "-o", "OUT", "--shard", "8MiB"], 1, "for shards of so many bytes, got others"),
+        (
+            "parse",
+            ["--shards", "-o", "OUT", "--shard", "8MiB"],
+            1,
+            "IN/text.txt: for shards of so many bytes expected",
+        ),
         ("extract", ["--shards", "-o", "OUT", "--shard", "0"], 2, "shard: expected a number of documents, as 256"),
         ("parse", ["--shards", "-o", "OUT", "--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
         ("parse", ["--shards", "-o", "OUT", "--part", "1/2", "--finish"], 2, "one of --part and --finish, got both"),

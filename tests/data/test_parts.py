@@ -7,6 +7,7 @@ import pytest
 from small_news import write_table
 from waiting_runs import run_together
 
+from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.locks import alone
 from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
@@ -54,18 +55,35 @@ def test_what_is_no_part(text):
 
 def test_parts_that_run_together_give_the_same_bytes(dataset, tmp_path):
     of, whole = dataset
+    # One job serves all its uses.
+    job = preprocess_job(*of(tmp_path / "set"))
     with ThreadPoolExecutor(4) as pool:
         parts = [Part(number, 4) for number in range(1, 5)]
-        made = list(pool.map(lambda part: make_part(preprocess_job(*of(tmp_path / "set")), part), parts))
+        made = list(pool.map(lambda part: make_part(job, part), parts))
     assert made == [2, 2, 1, 1]
     assert not (tmp_path / "set" / "manifest.json").exists()
-    manifest = finish(preprocess_job(*of(tmp_path / "set")))
+    manifest = finish(job)
     assert (manifest.documents, manifest.failed) == (11, 1)
     assert contents(tmp_path / "set") == whole
     # Parts of a finished folder have nothing to do.
-    assert make_part(preprocess_job(*of(tmp_path / "set")), Part(1, 2)) == 0
-    assert finish(preprocess_job(*of(tmp_path / "set"))).shards == manifest.shards
+    assert make_part(job, Part(1, 2)) == 0
+    assert finish(job).shards == manifest.shards
     assert contents(tmp_path / "set") == whole
+
+
+def test_documents_that_can_be_read_once_are_refused(dataset, tmp_path):
+    of, _ = dataset
+    pairs, *others = of(tmp_path / "set")
+    with pytest.raises(InputError, match=r"pairs: expected a list, or what .* returns, got an iterator"):
+        preprocess_job(iter(pairs), *others)
+    preprocess_job(list(pairs), *others)
+
+
+def test_the_largest_document_is_part_of_the_identity(tmp_path):
+    table = write_table(tmp_path / "news.jsonl", 0, 3)
+    usual, small = PairSource(str(table)), PairSource(str(table), max_document_bytes=300)
+    assert usual.identity() == PairSource(str(table), max_document_bytes=MAX_DOCUMENT_BYTES).identity()
+    assert small.identity() == usual.identity() | {"max_document_bytes": 300}
 
 
 def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):

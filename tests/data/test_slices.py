@@ -1,5 +1,6 @@
 """Rows of tables by where they are: every way to divide a table gives its rows, each once and in order."""
 
+import io
 import json
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discsum.batches import batches
+from discsum.data import parquet_rows
+from discsum.data.divided_tables import DividedTables, SlicedDocuments
 from discsum.data.remote import RemotePath
-from discsum.data.slices import byte_slices, joined, row_slices
+from discsum.data.slices import RowSlice, joined
 from discsum.data.storage import stored, write_bytes
 from discsum.data.tables import Failure, read_rows
 from discsum.errors import InputError
@@ -32,6 +35,16 @@ CONTENT = st.tuples(st.sampled_from([b"", b"\xef\xbb\xbf"]), st.lists(LINE, max_
 OFTEN = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
+def divided(file, **options):
+    """Return a table that is divided, whose documents are its rows."""
+    return DividedTables([file], lambda path, row: row, LARGEST, **options)
+
+
+def rows_of(part):
+    """Return an iterator over the rows of a slice."""
+    return iter(SlicedDocuments(divided(part.file), (part,)))
+
+
 def plain(content):
     """A row, or the reason why it is none without the place that it begins with."""
     return content.reason.rpartition(": ")[2] if isinstance(content, Failure) else content
@@ -45,14 +58,14 @@ def test_lines_of_any_file(tmp_path, content, size, count):
     wanted = list(read_rows(path, "utf-8", largest=LARGEST))
     lines = content.split(b"\n")
 
-    by_rows = [joined(group) for group in batches(row_slices(stored(path), LARGEST), count)]
-    found = [[row for part in parts for row in part.rows(Path(), LARGEST)] for parts in by_rows]
+    by_rows = [joined(group) for group in batches(divided(stored(path)).row_slices(stored(path)), count)]
+    found = [[row for part in parts for row in rows_of(part)] for parts in by_rows]
     assert [(row.source, row.content) for rows in found for row in rows] == wanted
     assert [row.label for rows in found for row in rows] == [str(number) for number in range(1, len(wanted) + 1)]
     assert all(len(rows) == count for rows in found[:-1])
 
-    by_bytes = list(byte_slices(stored(path), size))
-    rows = [row for part in by_bytes for row in part.rows(Path(), LARGEST)]
+    by_bytes = list(divided(stored(path)).byte_slices(stored(path), size))
+    rows = [row for part in by_bytes for row in rows_of(part)]
     assert [plain(row.content) for row in rows] == [plain(row) for _, row in wanted]
     for row, (source, _) in zip(rows, wanted, strict=True):
         line = int(source.rpartition(":")[2])
@@ -68,34 +81,33 @@ def test_rows_of_any_parquet_file(tmp_path, data, rows, group):
     pq.write_table(pa.table({"id": range(rows)}), path, row_group_size=group)
     file = stored(path)
     size = data.draw(st.integers(1, 400))
-    parts = [part for slices in batches(row_slices(file, LARGEST), size) for part in joined(slices)]
+    parts = [part for slices in batches(divided(file).row_slices(file), size) for part in joined(slices)]
     # Workers take them in any order.
     order = data.draw(st.permutations(range(len(parts)))) if len(parts) < 8 else range(len(parts))
     found = {}
     for number in order:
-        found[number] = [(row.source, row.label, row.content) for row in parts[number].rows(Path(), LARGEST)]
+        found[number] = [(row.source, row.label, row.content) for row in rows_of(parts[number])]
     assert [row for number in sorted(found) for row in found[number]] == [
         (f"{path}:{row + 1}", str(row + 1), {"id": row}) for row in range(rows)
     ]
     held = data.draw(st.integers(1, 4000))
-    groups = list(byte_slices(file, held))
-    assert [row.content["id"] for part in groups for row in part.rows(Path(), LARGEST)] == list(range(rows))
+    groups = list(divided(file).byte_slices(file, held))
+    assert [row.content["id"] for part in groups for row in rows_of(part)] == list(range(rows))
     # Row groups stay whole.
     assert {part.first % group for part in groups} <= {0}
-    assert len(list(byte_slices(file, 1))) == -(-rows // group)
-    assert len(list(byte_slices(file, 1 << 30))) == 1
+    assert len(list(divided(file).byte_slices(file, 1))) == -(-rows // group)
+    assert len(list(divided(file).byte_slices(file, 1 << 30))) == 1
 
 
 def test_a_slice_that_is_left_in_the_middle_disturbs_no_other(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"id": range(1000)}), path, row_group_size=100)
-    first, second = joined(list(row_slices(stored(path), LARGEST))[:600]) + joined(
-        list(row_slices(stored(path), LARGEST))[600:]
-    )
-    reading = first.rows(Path(), LARGEST)
+    slices = list(divided(stored(path)).row_slices(stored(path)))
+    first, second = joined(slices[:600]) + joined(slices[600:])
+    reading = rows_of(first)
     assert [next(reading).content["id"] for _ in range(300)] == list(range(300))
-    assert [row.content["id"] for row in second.rows(Path(), LARGEST)] == list(range(600, 1000))
-    assert [row.content["id"] for row in first.rows(Path(), LARGEST)] == list(range(600))
+    assert [row.content["id"] for row in rows_of(second)] == list(range(600, 1000))
+    assert [row.content["id"] for row in rows_of(first)] == list(range(600))
 
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
@@ -108,30 +120,118 @@ def test_slices_in_stores(place, tmp_path, name):
         local.write_text("".join(json.dumps(row) + "\n" for row in rows))
     write_bytes(place / name, local.read_bytes())
     file = stored(place / name)
-    for parts in (joined(list(row_slices(file, LARGEST))), byte_slices(file, 700)):
-        assert [row.content for part in parts for row in part.rows(Path(), LARGEST)] == rows
+    for parts in (joined(list(divided(file).row_slices(file))), divided(file).byte_slices(file, 700)):
+        assert [row.content for part in parts for row in rows_of(part)] == rows
 
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
 def test_a_table_that_changed_or_went_is_refused(tmp_path, name):
     path = tmp_path / name
     pq.write_table(pa.table({"id": [1]}), path)
-    (part,) = byte_slices(stored(path), 1 << 20)
+    (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(
         InputError, match=r"expected the table of \d+ bytes that the run began with, got another of \d+;"
     ):
-        list(part.rows(Path(), LARGEST))
+        list(rows_of(part))
     path.unlink()
     with pytest.raises(InputError, match=rf"{name}: expected the table of the run, got No such file"):
-        list(part.rows(Path(), LARGEST))
+        list(rows_of(part))
 
 
 def test_another_content_of_the_same_size_in_a_store_is_refused(place):
     path = place / "t.jsonl"
     write_bytes(path, b'{"a": "1"}\n')
-    (part,) = byte_slices(stored(path), 1 << 20)
+    (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
     write_bytes(path, b'{"a": "2"}\n')
     assert isinstance(path, RemotePath)
     with pytest.raises(InputError, match="got another of 11; start again with one that does not change"):
-        list(part.rows(Path(), LARGEST))
+        list(rows_of(part))
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_a_table_that_is_read_twice_in_a_row(tmp_path, name):
+    path, rows = tmp_path / name, [{"id": number} for number in range(5)]
+    if name == "t.parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    slices = list(divided(stored(path)).row_slices(stored(path))) * 2
+    for size in range(1, 11):
+        shards = [joined(group) for group in batches(slices, size)]
+        found = [[row.content for part in parts for row in rows_of(part)] for parts in shards]
+        assert found == list(batches(rows * 2, size))
+
+
+def test_slices_of_an_endless_line_read_their_own_bytes(tmp_path, monkeypatch):
+    path, read = tmp_path / "t.jsonl", []
+    path.write_bytes(b"[" + b"1," * 50_000 + b"\n{}\n")
+    slices = list(divided(stored(path)).byte_slices(stored(path), 1000))
+
+    class Noting(io.FileIO):
+        def readinto(self, buffer):
+            read.append(super().readinto(buffer))
+            return read[-1]
+
+    monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedReader(Noting(path, mode), 1))
+    (long,), *others, (row,) = ([row.content for row in rows_of(part)] for part in slices)
+    assert isinstance(long, Failure) and row == {} and others == [[]] * 99
+    # The first one reads past the line that begins in it.
+    assert sum(read) < 2 * (path.stat().st_size + 2 * 1000)
+
+
+def damage(path, row_group):
+    """Overwrite the data of a row group."""
+    column = pq.ParquetFile(path).metadata.row_group(row_group).column(0)
+    with path.open("r+b") as file:
+        file.seek(column.data_page_offset)
+        file.write(b"\xff" * column.total_compressed_size)
+
+
+def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": range(900)}), path, row_group_size=300, use_dictionary=False)
+    damage(path, 1)
+    file = stored(path)
+    (whole,) = divided(file).byte_slices(file, 1 << 20)
+    # Read 256 at a time.
+    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 257 to 900 are left out"
+    with pytest.raises(InputError, match=message):
+        list(SlicedDocuments(divided(file), (whole,)))
+    lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
+    # Twice: what was read before does not matter.
+    for _ in range(2):
+        *rows, failure = SlicedDocuments(lenient, (whole,))
+        assert [row.content["id"] for row in rows] == list(range(256))
+        assert failure.source == str(path) and failure.reason.endswith("; rows 257 to 900 are left out")
+        assert "\n" not in failure.reason
+        found = list(SlicedDocuments(lenient, parts[1:]))
+        assert [row.content["id"] for row in found if not isinstance(row, Failure)] == list(range(600, 900))
+        (failure,) = (row for row in found if isinstance(row, Failure))
+        assert failure.reason.endswith("; rows 301 to 600 are left out")
+
+
+def test_rows_after_a_failed_read_are_all_there(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": range(600)}), path)
+    parts = [joined(group) for group in batches(divided(stored(path)).row_slices(stored(path)), 256)]
+    whole = parquet_rows.parquet_batches
+
+    def failing(*arguments):
+        batches = whole(*arguments)
+        yield next(batches)
+        raise OSError("connection reset")
+
+    monkeypatch.setattr(parquet_rows, "parquet_batches", failing)
+    assert [row.content["id"] for row in rows_of(*parts[0])] == list(range(256))
+    with pytest.raises(OSError, match="connection reset"):
+        list(rows_of(*parts[1]))
+    monkeypatch.setattr(parquet_rows, "parquet_batches", whole)
+    assert [row.content["id"] for part in parts for row in rows_of(*part)] == list(range(600))
+
+
+def test_a_file_with_fewer_rows_than_its_slice_is_an_error(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": range(5)}), path)
+    with pytest.raises(InputError, match=r"t\.parquet: expected 7 rows from row 1 on, got 5"):
+        list(rows_of(RowSlice(stored(path), 0, 7)))

@@ -13,13 +13,13 @@ import pytest
 from small_news import pairs as small_pairs
 
 from discsum.batches import batches
+from discsum.data.divided_tables import SlicedDocuments
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
 from discsum.data.shard_sizes import shard_of
-from discsum.data.slices import SlicedDocuments
 from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 
 TEXTS = {pair.id: (pair.text, pair.references[0]) for pair in small_pairs(0, 25)}
 ROWS = [
@@ -204,7 +204,7 @@ def test_what_is_no_size(text):
 
 def texts_of(source, size, unit="documents"):
     """Return the shards of a command's inputs."""
-    return list(shards_of(source.items(), size, unit, source.tables()))
+    return list(shards_of(source.items(), size, unit, source.tables(unit)))
 
 
 @pytest.mark.parametrize("names", [["t.jsonl"], ["t.parquet"], ["a.jsonl", "b.parquet"]])
@@ -231,28 +231,87 @@ def test_shards_of_texts(tmp_path, names):
         assert len(by_bytes) == len(wanted)
 
 
-@pytest.mark.parametrize("other", ["a.txt", "a.csv", "a.jsonl.gz", "latin-1", "missing", "damaged", "column", "-"])
-def test_inputs_that_one_process_reads(tmp_path, other, monkeypatch):
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("a.txt", "a.txt: for shards of so many bytes expected tables alone that end in .jsonl or .parquet; give a"),
+        ("a.csv", "a.csv: for shards of so many bytes expected tables alone that end in .jsonl or .parquet; give a"),
+        ("a.jsonl.gz", "a.jsonl.gz: for shards of so many bytes expected tables alone"),
+        ("latin-1", "t.jsonl: for shards of so many bytes expected .*, in utf-8, got the encoding latin-1; give a"),
+        ("missing", "missing: no such file or folder; give a number of documents as --shard, as 256"),
+        ("-", "-: expected files, which can be read again, got standard input; save it to one first; give"),
+    ],
+)
+def test_inputs_that_one_process_reads(tmp_path, other, reason, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inputs, encoding = [str(write(tmp_path / "t.jsonl", ROWS[:3]))], None
     if other == "latin-1":
         encoding = other
-    elif other == "damaged":
-        (tmp_path / "d.parquet").write_bytes(b"PAR1 is cut off")
-        inputs.append("d.parquet")
-    elif other == "column":
-        inputs.append(str(write(tmp_path / "c.parquet", [{"body": "Rain."}] * 9)))
     else:
         if other.startswith("a."):
             write(tmp_path / other, ROWS[:2])
         inputs.append(other)
     source = InputSource(inputs, encoding)
     assert source.tables() is None
+    with pytest.raises(InputError, match=reason):
+        source.tables("bytes")
     if other != "-":
         (shard,) = texts_of(source, 100)
         assert shard == list(source.items())
-        # A table without the column, or damaged, is one failure.
-        assert sum(isinstance(item, Failure) for item in shard) == (other in ("missing", "damaged", "column"))
+        assert sum(isinstance(item, Failure) for item in shard) == (other == "missing")
+
+
+@pytest.mark.parametrize("encoding", ["utf8", "UTF-8", "latin-1"])
+def test_encodings_of_tables_that_workers_read(tmp_path, encoding):
+    kind = "t.parquet" if encoding == "latin-1" else "t.jsonl"
+    source = InputSource([str(write(tmp_path / kind))], encoding)
+    (shard,) = texts_of(source, 100)
+    assert isinstance(shard, SlicedDocuments) and list(shard) == list(source.items())
+
+
+def test_tables_that_cannot_be_read_are_one_failure_each(tmp_path):
+    (tmp_path / "d.parquet").write_bytes(b"PAR1 is cut off")
+    write(tmp_path / "c.parquet", [{"body": "Rain."}] * 9)
+    inputs = [str(write(tmp_path / "t.jsonl", ROWS[:3])), f"{tmp_path}/d.parquet", f"{tmp_path}/c.parquet"]
+    source = InputSource([*inputs, str(write(tmp_path / "u.parquet", ROWS[:3]))])
+    wanted = list(source.items())
+    assert [isinstance(item, Failure) for item in wanted] == [False] * 3 + [True] * 2 + [False] * 3
+    (shard,) = texts_of(source, 100)
+    assert isinstance(shard, SlicedDocuments) and list(shard) == wanted
+    assert [
+        entry for shard in texts_of(source, 1 << 20, "bytes") for entry in shard if type(entry) is Failure
+    ] == wanted[3:5]
+
+
+def test_a_table_without_documents_is_warned_of(tmp_path):
+    (tmp_path / "e.jsonl").write_bytes(b"\n")
+    source = InputSource([str(write(tmp_path / "t.jsonl", ROWS[:3])), f"{tmp_path}/e.jsonl"])
+    with pytest.warns(InputWarning, match="e.jsonl: expected a table with documents, got none"):
+        (shard,) = texts_of(source, 100)
+    assert len(list(shard)) == 3
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_an_input_that_is_named_twice(tmp_path, name):
+    source = InputSource([str(write(tmp_path / name, ROWS[:5]))] * 2)
+    wanted = list(source.items())
+    for size in (1, 3, 5, 7, 10):
+        assert [list(shard) for shard in texts_of(source, size)] == list(batches(wanted, size))
+
+
+def test_every_byte_of_what_one_process_reads_counts(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"Rain fell. " * 20_000)
+    table = write(tmp_path / "t.jsonl", ROWS * 4000)
+    for inputs in ([path], [path, table], [table]):
+        changed = inputs[-1]
+        before = InputSource([str(one) for one in inputs]).identity()
+        content = changed.read_bytes()
+        place = len(content) // 128 + (1 << 16)
+        changed.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert InputSource([str(one) for one in inputs]).identity() != before
+        changed.write_bytes(content)
+        assert InputSource([str(one) for one in inputs]).identity() == before
 
 
 def test_a_table_that_changed_is_not_read_by_workers(tmp_path):

@@ -1,0 +1,87 @@
+"""Rows of a Parquet file by their numbers, for readers that go forwards through it, slice after slice."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+from discsum.data.storage import Location, Stored
+from discsum.data.tables import parquet_batches, parquet_file
+from discsum.errors import InputError
+
+# The open file of a thread: a worker reads the slices of a file one after another.
+_own = threading.local()
+
+
+def rows_of(file: Stored, path: Location, first: int, last: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows `first` (from 0) to `last` (exclusive) of a file that is found at `path` here.
+
+    The file stays open in this thread until another one is asked for: rows that follow are not looked for again.
+
+    Raises:
+        InputError: Rows that are damaged, or not all there.
+    """
+    there: _Reader | None = getattr(_own, "reader", None)
+    if there is None or (there.file, there.path) != (file, path):
+        _close()
+        _own.reader = there = _Reader(file, path)
+    try:
+        yield from there.rows(first, last)
+    except BaseException:
+        # It stands anywhere now.
+        _close()
+        raise
+
+
+def _close() -> None:
+    there: _Reader | None = getattr(_own, "reader", None)
+    if there is not None:
+        _own.reader = None
+        there.close()
+
+
+class _Reader:
+    """A Parquet file that is read forwards: a slice after the last one begins where that ended."""
+
+    def __init__(self, file: Stored, path: Location) -> None:
+        self.file, self.path = file, path
+        self._table = parquet_file(path)
+        metadata = self._table.metadata
+        counts = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+        # First row of each row group.
+        self._begins = list(accumulate(counts, initial=0))[:-1]
+        self._batches: Iterator[Any] = iter(())
+        # The batch at hand, and the number of its first row.
+        self._batch: Any = None
+        self._at = 0
+
+    def rows(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+        """Yield the rows `first` to `last`, exclusive.
+
+        Raises:
+            InputError: They are damaged, or not all there.
+        """
+        count, left = last - first, last - first
+        group = max(0, bisect_right(self._begins, first) - 1)
+        if self._batch is None or first < self._at or self._begins[group] > self._at + len(self._batch):
+            self._at = self._begins[group]
+            self._batches = parquet_batches(self._table, str(self.file.path), group)
+            self._batch = next(self._batches, None)
+        while self._batch is not None:
+            begin, after = max(0, first - self._at), self._at + len(self._batch)
+            if begin < len(self._batch):
+                rows = self._batch.slice(begin, last - self._at - begin).to_pylist()
+                left -= len(rows)
+                yield from rows
+            if after >= last:
+                break
+            self._at, self._batch = after, next(self._batches, None)
+        if left:
+            raise InputError(f"{self.file.path}: expected {count} rows from row {first + 1} on, got {count - left}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._table.close(force=True)
