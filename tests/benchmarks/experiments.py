@@ -96,7 +96,6 @@ def stages(pairs: list[Pair], folder: Path) -> None:
 # In a process of its own, so that nothing is loaded yet; prints its peak memory in KiB.
 PREPROCESS = """
 import sys
-from itertools import islice
 from pathlib import Path
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
@@ -107,7 +106,7 @@ from discsum.data.shard_run import make_all
 table, folder = map(Path, sys.argv[1:3])
 documents, workers, shard = map(int, sys.argv[3:])
 recipe = PreprocessRecipe(encoder="contextual", shard=shard)
-pairs = islice(PairSource(str(table)).pairs(), documents)
+pairs = PairSource(str(table)).pairs(0, documents)
 make_all(preprocess_job(pairs, {}, folder, recipe), RunOptions(workers=workers))
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """

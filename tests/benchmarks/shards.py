@@ -141,8 +141,7 @@ def time_driver(documents: int, folder: Path) -> None:
             )
     source, parts = InputSource([str(table)]), Parts()
     job = part_job(
-        source.items(),
-        source.identity(),
+        source,
         folder / "parts",
         parts,
         {"command": "parse"},

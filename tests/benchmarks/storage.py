@@ -122,8 +122,9 @@ def rate(place: Path, count: int) -> None:
         (PairSource(str(place / "news.parquet")), 256, "documents"),
         (PairSource(str(place / "news.parquet")), 1 << 20, "bytes"),
     ):
-        begun = time.perf_counter()
-        tasks = [len(pickle.dumps(ShardTask(0, shard))) for shard in shards_of(source.pairs(), size, unit)]
+        begun, pairs = time.perf_counter(), source.pairs()
+        shards = shards_of(pairs, size, unit, pairs.tables())
+        tasks = [len(pickle.dumps(ShardTask("shard", shard))) for shard in shards]
         seconds = time.perf_counter() - begun
         print(
             f"{Path(source.name).suffix}, {size} {unit} a shard: {count / seconds:,.0f} documents a second, "
