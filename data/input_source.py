@@ -63,7 +63,7 @@ class InputSource:
             files = self._divided_files()
         except InputError as error:
             if unit == BYTES:
-                raise InputError(f"{error}; give a number of documents as --shard, as 256") from error
+                raise InputError(f"{error}; give a number of documents, as --shard 256") from error
             return None
         # Without the inputs, which are many: it goes with each task.
         reader = InputSource((), **self._arguments)
@@ -73,13 +73,14 @@ class InputSource:
 
     def _divided_files(self) -> list[Stored]:
         """Return the files; raise `InputError` where workers cannot read their own rows of one."""
-        wanted = f"for shards of so many bytes expected tables alone that end in {' or '.join(DIVIDED)}"
         files = [file for _, file in self._files]
         for file in files:
             if kind_of(file.path) not in DIVIDED:
-                raise InputError(f"{file.path}: {wanted}")
+                endings = " or ".join(DIVIDED)
+                raise InputError(f"{file.path}: expected only tables that end in {endings} for shards of bytes")
             if kind_of(file.path) == ".jsonl" and not _is_utf8(self._options.encoding):
-                raise InputError(f"{file.path}: {wanted}, in {ENCODING}, got the encoding {self._options.encoding}")
+                encoding = self._options.encoding
+                raise InputError(f"{file.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}")
         return files
 
     def count(self) -> int | None:

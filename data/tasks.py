@@ -45,8 +45,8 @@ def shards_of(
         yield from batches(documents, size)
     else:
         raise InputError(
-            f"shard: expected tables alone that end in {' or '.join(DIVIDED)} for shards of so many bytes, got others; "
-            "give a number of documents"
+            f"shard: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes, got others; give a "
+            "number of documents"
         )
 
 
@@ -55,7 +55,7 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
     if unit == BYTES:
         if (tables.first, tables.last) != (0, None):
             raise InputError(
-                f"shard: expected all rows of the tables for shards of so many bytes, got rows {tables.first} to "
+                f"shard: expected all rows of the tables for shards of bytes, got rows {tables.first} to "
                 f"{tables.last or 'the end'}; give a number of documents"
             )
         yield from ((part,) for part in _each(tables, size))
