@@ -164,7 +164,7 @@ def time(
     ] = None,
     device: Device = "cpu",
 ) -> None:
-    """Fit decoding time by input and output length, or measure a compressed encoder.
+    """Time decoding, or a compressed encoder, by length.
 
     Eq 1 and appendix B of Manakul and Gales 2021; with --lengths figure 5 of Yap et al.
 

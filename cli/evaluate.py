@@ -152,9 +152,8 @@ def evaluate(
 ) -> None:
     """Evaluate parsers on gold trees, summarizers on references.
 
-    Summarizers are shipped models, folders, baselines (as discsum extract --model lists them), oracle, or
-    sequence-to-sequence models as for discsum abstract, which --block-trigrams and --selector to --coverage-penalty
-    apply to.
+    A summarizer is a shipped model, a folder, a baseline (discsum extract --help lists them), oracle, or a
+    sequence-to-sequence model as of discsum abstract. Options from --selector to --coverage-penalty are for the latter.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """

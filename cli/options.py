@@ -77,14 +77,15 @@ Encoding = Annotated[
     str,
     typer.Option(
         callback=_known_encoding,
-        help=f"Encoding of the inputs; {DECLARED}: what an rs3, rs4 or HTML file declares, and UTF-8 otherwise.",
+        help=f"Encoding of the inputs; {DECLARED}: as an rs3, rs4 or HTML file declares, otherwise UTF-8.",
     ),
 ]
 MaxDocumentBytes = Annotated[
     int,
     typer.Option(
         min=1,
-        help="Bytes of a file, or of a line or field of a table, above which that document fails. Default: 64 MiB.",
+        help="Largest size in bytes of a file, or of a line or field of a table; a larger document fails. "
+        "Default: 64 MiB.",
         show_default=False,
     ),
 ]
@@ -103,7 +104,7 @@ Input = Annotated[
         "--input",
         **choice(AUTO, *INPUTS),
         callback=_known(AUTO, *INPUTS),
-        help=f"What texts are written in; {AUTO}: what the ending of their file says (.html .htm .md .markdown).",
+        help=f"Markup of the texts; {AUTO}: by the ending of the file (.html .htm .md .markdown).",
     ),
 ]
 TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")]
@@ -121,14 +122,14 @@ Precision = Annotated[
     typer.Option(
         **choice(*PRECISIONS),
         callback=_known(*PRECISIONS),
-        help="What the parser's encoder multiplies in; bf16 and fp16 are faster on GPUs and change some trees.",
+        help="Precision of the parser's encoder; bf16 and fp16 are faster on GPUs and change some trees.",
     ),
 ]
 Resume = Annotated[
     bool,
     typer.Option(
         "--resume",
-        help="Go on with an interrupted run of the same options: keep the files in -o FOLDER, or the JSON lines in "
+        help="Continue an interrupted run with the same options: keep the files in -o FOLDER, or the JSON lines in "
         "-o FILE, and skip their documents.",
     ),
 ]
@@ -138,8 +139,8 @@ Shards = Annotated[
     bool,
     typer.Option(
         "--shards",
-        help="Write files of JSON lines into -o FOLDER, in order, by any number of workers; documents that fail are in "
-        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below go with it.",
+        help="Write JSON lines to several files in -o FOLDER, with any number of workers, and documents that fail to "
+        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below need it.",
     ),
 ]
 ShardFormat = Annotated[
@@ -151,7 +152,7 @@ ShardSize = Annotated[
         "--shard",
         metavar="N|SIZE",
         callback=_known_shard,
-        help="Documents per file, or bytes of the input, as 8MiB, of which each worker finds its own lines.",
+        help="Documents per file; or bytes of input per file, as 8MiB, which workers read without the driver.",
     ),
 ]
 Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.")]
@@ -160,14 +161,14 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         **choice(*ENGINES.own),
-        help="Where workers run: local, processes of this machine; ray, Ray on this machine; ray:ADDRESS, a Ray "
-        "cluster.",
+        help="Where workers run: local, as processes of this machine; ray, in a Ray of this machine; ray:ADDRESS, in a "
+        "Ray cluster.",
     ),
 ]
 CpusPerWorker = Annotated[int | None, typer.Option(min=1, help="CPUs of each worker, with --engine ray. Default: 1.")]
 GpusPerWorker = Annotated[
     float | None,
-    typer.Option(min=0, help="GPUs of each worker, or a share of one, with --engine ray. Default: 1 with cuda."),
+    typer.Option(min=0, help="GPUs of each worker, as 0.5 for half of one, with --engine ray. Default: 1 with cuda."),
 ]
 PartOfShards = Annotated[
     str | None,
@@ -175,17 +176,15 @@ PartOfShards = Annotated[
         "--part",
         metavar="I/N",
         callback=_known_part,
-        help="Make part I of N only, beside runs that make others, as jobs of an array do; then --finish.",
+        help="Make only part I of N, for jobs of an array; run --finish when all parts are made.",
     ),
 ]
 Finish = Annotated[
     bool,
-    typer.Option("--finish", help="Make nothing: check that all files are there, and complete the folder."),
+    typer.Option("--finish", help="Complete a folder that was made in parts; nothing is made."),
 ]
-Verify = Annotated[
-    bool, typer.Option("--verify", help="Compare files of earlier runs with their checksums, not only sizes.")
-]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait for another run on the folder to end, instead of failing.")]
+Verify = Annotated[bool, typer.Option("--verify", help="Check files of earlier runs by checksum, not only by size.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the folder, instead of failing.")]
 SEQUENCE_MODEL = (
     "Folder of a sequence-to-sequence model with its tokenizer (BART, PEGASUS, LED, T5, LongT5 and others), or hf:NAME "
     "from the hub."
@@ -217,7 +216,7 @@ LengthPenalty = Annotated[
 ]
 CoveragePenalty = Annotated[
     float | None,
-    typer.Option(min=0, help="Weight of the penalty of reading words again, for models with copy attention."),
+    typer.Option(min=0, help="Weight of the penalty for reading the same words again, for models with copy attention."),
 ]
 Truncate = Annotated[bool, typer.Option("--truncate", help="Truncate texts that are longer than the model's input.")]
 BlockTrigrams = Annotated[
