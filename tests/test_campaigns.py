@@ -26,7 +26,7 @@ FORKING = ("kills", "sharing")
         ("full_disk", 2),
     ],
 )
-def test_a_hundredth(name, count):
+def test_a_part_of_each_campaign(name, count):
     if name in FORKING and not hasattr(os, "fork"):
         pytest.skip("POSIX")
     if name == "full_disk" and not full_disk.can_mount():
