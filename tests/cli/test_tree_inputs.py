@@ -104,10 +104,12 @@ def test_segmentation_of_trees_is_not_changed_in_silence(discsum, tmp_path, opti
     document = Document.from_edu_texts(["It rained.", "The mill stopped."], RSTTree(2, [Node(0, 1, 0, "NN", "joint")]))
     for name in ("a", "b"):
         (tmp_path / f"{name}.rs3").write_text(dump(document, "rs3"))
-    result = discsum("parse", tmp_path, option, "newline")
-    assert result.code == 0
-    assert result.err == (
-        f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, "
-        "which keeps its own segmentation; so do all others\n"
-    )
+    for more in ((), ("--shards", "-o", tmp_path.with_name(f"{tmp_path.name}-set"))):
+        result = discsum("parse", tmp_path, option, "newline", *more)
+        assert result.code == 0
+        assert result.err.splitlines()[0] == (
+            f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, "
+            "which keeps its own segmentation; so do all others"
+        )
+        assert len(result.err.splitlines()) == 1 + bool(more)
     assert discsum("parse", tmp_path).err == ""
