@@ -19,10 +19,12 @@ class Examples(Protocol[ItemOut]):
 
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
+        blocks: `(examples,)` number of the block of files that each is read from; see `DatasetRows.blocks`.
         digest: Identifies the content.
     """
 
     lengths: NDArray[np.int64]
+    blocks: NDArray[np.int64]
     digest: str
 
     def __len__(self) -> int:
@@ -41,6 +43,7 @@ class Collection(Generic[Item]):
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
         weights: `(examples,)` sampling weights: those of the sources.
+        blocks: `(examples, 2)` the block of each in its source, and the number of blocks there.
     """
 
     def __init__(self, sources: Sequence[tuple[Examples[Item], float]]) -> None:
@@ -51,13 +54,16 @@ class Collection(Generic[Item]):
         self._places: NDArray[np.int64] = np.array(places, dtype=np.int64).reshape(-1, 2)
         self.weights: NDArray[np.float64] = np.repeat([float(weight) for _, weight in sources], sizes)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
+        own = (examples.blocks for examples in self._sources)
+        counted = [np.stack([blocks, np.full(len(blocks), max(blocks, default=0) + 1)], axis=1) for blocks in own]
+        self.blocks: NDArray[np.int64] = np.concatenate(counted).astype(np.int64)
 
     def sampled(self, count: int, draw: int) -> Self:
         """Return `count` examples, or all if there are fewer, drawn at random with seed `draw`, in order."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
         sample._places, sample.weights = self._places[chosen], self.weights[chosen]
-        sample.lengths = self.lengths[chosen]
+        sample.lengths, sample.blocks = self.lengths[chosen], self.blocks[chosen]
         return sample
 
     @property

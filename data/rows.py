@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from discsum.data.dataset import mapped
+import numpy as np
+from numpy.typing import NDArray
+
 from discsum.data.manifest import REMEDY, Manifest
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location, read_bytes
-from discsum.errors import InputError, InputWarning
+from discsum.errors import InputError
 from discsum.extras import needs
 
 with needs("pyarrow"):
@@ -62,34 +64,14 @@ class ShardFile:
             return pq.ParquetFile(file).read([name], use_threads=False)[name].combine_chunks()
 
 
-@dataclass(frozen=True)
-class MappedBatch:
-    """Documents of the copy that is mapped into memory."""
-
-    batch: pa.RecordBatch
-
-    @property
-    def documents(self) -> int:
-        """Their number."""
-        return int(self.batch.num_rows)
-
-    def table(self) -> pa.Table:
-        """Return them; nothing is copied."""
-        return pa.Table.from_batches([self.batch])
-
-    def column(self, name: str) -> pa.Array:
-        """Return one column."""
-        return self.batch[name]
-
-
 class DatasetRows:
     """Documents in order, with the columns of `discsum.data.load`.
 
-    Of decoded shards as many stay in memory as `memory` says, in bytes.
+    Of decoded shards as many stay in memory as `memory` says, in bytes, but at least two.
     """
 
     def __init__(
-        self, files: Sequence[ShardFile | MappedBatch], first: int = 0, last: int | None = None, memory: int = MEMORY
+        self, files: Sequence[ShardFile], first: int = 0, last: int | None = None, memory: int = MEMORY
     ) -> None:
         """Take the rows `first` to `last`, exclusive, of files."""
         self._files, self._memory = files, memory
@@ -122,6 +104,25 @@ class DatasetRows:
             for begin in range(first, last, BATCH):
                 yield from table.slice(begin, min(BATCH, last - begin)).to_pylist()
 
+    @cached_property
+    def blocks(self) -> NDArray[np.int64]:
+        """`(documents,)` number of the block of each: files one after another that fill half of the memory, decoded.
+
+        Whoever draws documents at random from one block after another decodes each file once. There is one block if
+        all documents fit into memory. How large a file is, is estimated by the first one.
+        """
+        size = self._table(0).nbytes / self._files[0].documents
+        whole, found = size * len(self) <= self._memory, np.zeros(len(self), dtype=np.int64)
+        block = place = 0
+        held = 0.0
+        for _, first, last in self._parts():
+            count = last - first
+            if held and held + count * size > self._memory / 2 and not whole:
+                block, held = block + 1, 0.0
+            found[place : place + count] = block
+            place, held = place + count, held + count * size
+        return found
+
     def column(self, name: str) -> Iterator[pa.Array]:
         """Yield the values of one column, some at a time; other columns are not read."""
         for number, first, last in self._parts():
@@ -145,25 +146,20 @@ class DatasetRows:
             return self._tables[number]
         table = self._files[number].table()
         self._tables[number], self._size = table, self._size + table.nbytes
-        while self._size > self._memory and len(self._tables) > 1:
+        # Two, as a batch may have documents of two blocks.
+        while self._size > self._memory and len(self._tables) > 2:
             _, oldest = self._tables.popitem(last=False)
             self._size -= oldest.nbytes
         return table
 
 
-def open_rows(
-    folder: str | Location, first: int = 0, last: int | None = None, *, shuffled: bool = False, memory: int = MEMORY
-) -> DatasetRows:
-    """Return the documents of a dataset folder on a disk or in a store.
-
-    They are read from its shards. Only for a folder on a disk that is read in any order and is larger than `memory`,
-    decoded, an Arrow copy is written, as by `discsum.data.load`: a shard would be decoded for each document.
+def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *, memory: int = MEMORY) -> DatasetRows:
+    """Return the documents of a dataset folder on a disk or in a store, read from its shards.
 
     Args:
         folder: Written by `discsum preprocess`.
         first: First document, from 0.
         last: End of the documents, exclusive.
-        shuffled: Whether documents are read in any order.
         memory: Bytes of decoded shards that stay in memory.
 
     Raises:
@@ -178,20 +174,7 @@ def open_rows(
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
     files = [ShardFile(folder / shard.file, shard.documents, "" if here else shard.sha256) for shard in shards]
-    rows = DatasetRows(files, first, last, memory)
-    if not shuffled or _decoded(rows, files) <= memory:
-        return rows
-    if not isinstance(folder, Path):
-        warnings.warn(
-            f"{folder}: expected at most {memory >> 20} MiB of decoded documents to draw from in any order, got about "
-            f"{_decoded(rows, files) >> 20}; files are read again and again: copy the folder to a disk, or preprocess "
-            "with a smaller --shard",
-            InputWarning,
-            stacklevel=2,
-        )
-        return rows
-    copy = pa.ipc.open_stream(pa.memory_map(str(mapped(folder, manifest))))
-    return DatasetRows([MappedBatch(batch) for batch in copy], first, last, memory)
+    return DatasetRows(files, first, last, memory)
 
 
 @contextmanager
@@ -201,8 +184,3 @@ def _named(path: Location) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
-
-
-def _decoded(rows: DatasetRows, files: Sequence[ShardFile]) -> int:
-    """Return about how many bytes the documents are, decoded, by those of the first file."""
-    return int(rows._table(0).nbytes / files[0].documents * len(rows))

@@ -50,7 +50,7 @@ class TrainingLoop:
         self.task, self.recipe, self.folder = task, task.recipe, folder
         self.accelerator = task.accelerator
         recipe, network = self.recipe, task.network
-        self.batches = Batches(task.train.lengths, task.train.weights, recipe.batch, recipe.seed)
+        self.batches = Batches(task.train.lengths, task.train.weights, recipe.batch, recipe.seed, task.train.blocks)
         self.steps: int = recipe.steps or recipe.epochs * self.batches.steps
         self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []

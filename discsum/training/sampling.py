@@ -1,4 +1,4 @@
-"""Documents of each training step: passes over all documents, sampled by weight."""
+"""Documents of each training step: passes over all documents, sampled by weight, file by file where they are many."""
 
 from __future__ import annotations
 
@@ -12,9 +12,27 @@ GROUP = 16
 class Batches:
     """The batches of a run: endless passes of `steps` steps, each in its own order."""
 
-    def __init__(self, lengths: NDArray[np.int64], weights: NDArray[np.float64], batch: int, seed: int) -> None:
-        """Draw batches of `batch` documents with `lengths` units, each document as often as its weight says."""
+    def __init__(
+        self,
+        lengths: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        batch: int,
+        seed: int,
+        blocks: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Draw batches of documents.
+
+        Args:
+            lengths: `(documents,)` units of each; a batch has documents of similar length.
+            weights: `(documents,)` how often each is drawn, relative to others.
+            batch: Documents of a batch.
+            seed: Seed of the draws.
+            blocks: `(documents, 2)` the block of each document in its source, and the number of blocks there. A pass
+                goes through the blocks of a source one after another in random order, in random order within each, so
+                that files are read once a pass; sources are mixed all along. By default one block.
+        """
         self.lengths, self.weights, self.batch, self.seed = lengths, weights, batch, seed
+        self.blocks = blocks if blocks is not None and len(blocks) and blocks[:, 1].max() > 1 else None
         self.steps = -(-len(lengths) // batch)
         self._pass: tuple[int, list[NDArray[np.int64]]] = (-1, [])
 
@@ -27,12 +45,27 @@ class Batches:
 
     def _drawn(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
         drawn = random.permutation(systematic(self.weights, self.steps * self.batch, random))
-        batches: list[NDArray[np.int64]] = []
+        if self.blocks is not None:
+            drawn = drawn[np.argsort(_places(self.blocks[drawn], random), kind="stable")]
+        groups: list[list[NDArray[np.int64]]] = []
         for group in np.split(drawn, range(GROUP * self.batch, len(drawn), GROUP * self.batch)):
             # Documents of similar length together: less padding.
             ordered = group[np.argsort(self.lengths[group], kind="stable")]
-            batches += np.split(ordered, len(ordered) // self.batch)
-        return [batches[index] for index in random.permutation(len(batches))]
+            groups.append(np.split(ordered, len(ordered) // self.batch))
+        if self.blocks is None:
+            groups = [[batch for group in groups for batch in group]]
+        return [group[index] for group in groups for index in random.permutation(len(group))]
+
+
+def _places(blocks: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
+    """Return where in a pass documents stand `(documents,)`, in [0, 1), by their blocks as of `Batches`."""
+    numbers, counts = blocks[:, 0], blocks[:, 1]
+    ranks = np.zeros(len(blocks), dtype=np.int64)
+    for count in np.unique(counts):
+        own = counts == count
+        ranks[own] = random.permutation(count)[numbers[own]]
+    places: NDArray[np.float64] = (ranks + random.random(len(blocks))) / counts
+    return places
 
 
 def systematic(weights: NDArray[np.float64], count: int, random: np.random.Generator) -> NDArray[np.int64]:

@@ -24,10 +24,12 @@ class TrainingExamples(Protocol):
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
         weights: `(examples,)` sampling weights.
+        blocks: `(examples, 2)` the block of files that each is in, and the number of blocks, as of `Batches`.
     """
 
     lengths: NDArray[np.int64]
     weights: NDArray[np.float64]
+    blocks: NDArray[np.int64]
 
     @property
     def digest(self) -> str:

@@ -113,6 +113,8 @@ class GoldExamples:
         # Windows are padded, whole documents are not, so documents need no sorting by length.
         self.lengths: NDArray[np.int64] = np.ones(len(self._examples), dtype=np.int64)
         self.weights: NDArray[np.float64] = np.ones(len(self._examples))
+        # All are in memory.
+        self.blocks: NDArray[np.int64] = np.tile([0, 1], (len(self._examples), 1))
         _warn_of_unknown(self._examples, tokenizer)
 
     @property

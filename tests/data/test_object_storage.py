@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import time
-import warnings
 
 import datasets
 import numpy as np
@@ -13,7 +12,7 @@ import torch
 from fsspec.implementations.memory import MemoryFileSystem
 from small_news import write_table
 
-from discsum.data import leases, records, rows
+from discsum.data import leases, records
 from discsum.data.dataset import load
 from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.input_source import InputSource
@@ -243,14 +242,3 @@ def test_an_altered_shard_in_a_store_is_named_when_it_is_read(table, recipe, who
     remove([place / "shard-00005.parquet"])
     with pytest.raises(InputError, match=r"shard-00005\.parquet: expected a shard, got "):
         found[10]
-
-
-def test_a_store_that_is_read_in_any_order_again_and_again_warns(whole, place):
-    for name, content in contents(whole).items():
-        write_bytes(place / name, content)
-    with pytest.warns(InputWarning, match="copy the folder to a disk, or preprocess with a smaller --shard"):
-        open_rows(place, shuffled=True, memory=100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        open_rows(place, memory=100)
-        open_rows(place, shuffled=True, memory=rows.MEMORY)

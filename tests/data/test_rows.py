@@ -15,6 +15,8 @@ from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.rows import open_rows
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError
+from discsum.training import sampling
+from discsum.training.sampling import Batches
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +42,12 @@ def wanted(folder):
 @given(
     bounds=st.tuples(st.integers(0, 25), st.none() | st.integers(0, 30)),
     memory=st.sampled_from([0, 30_000, 1 << 30]),
-    shuffled=st.booleans(),
     order=st.lists(st.integers(0, 22), max_size=6),
 )
-def test_rows_are_those_of_the_library(folder, wanted, bounds, memory, shuffled, order):
+def test_rows_are_those_of_the_library(folder, wanted, bounds, memory, order):
     first, last = bounds
     chosen = range(23)[first:last]
-    rows = open_rows(folder, first, last, memory=memory, shuffled=shuffled)
+    rows = open_rows(folder, first, last, memory=memory)
     assert (len(rows), rows.column_names) == (len(chosen), wanted.column_names)
     for number in order:
         if number < len(chosen):
@@ -59,27 +60,33 @@ def test_rows_are_those_of_the_library(folder, wanted, bounds, memory, shuffled,
     assert [label for part in labels for label in part] == [wanted[number]["edu_labels"] for number in chosen]
 
 
-def test_what_does_not_fit_is_read_again_or_mapped(folder, tmp_path, monkeypatch):
+def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     reads = []
     from discsum.data import rows as module
 
     real = module.read_bytes
     monkeypatch.setattr(module, "read_bytes", lambda path: reads.append(path.name) or real(path))
+    fitting = open_rows(folder)
+    assert fitting.blocks.tolist() == [0] * 23
     order = np.random.default_rng(0).permutation(23).tolist() * 2
-    fitting = open_rows(folder, shuffled=True)
     assert [fitting[number]["id"] for number in order] == [f"text-{number}" for number in order]
     assert len(reads) == len(set(reads)) == 5
+    narrow = open_rows(folder, memory=2 * fitting._tables[0].nbytes)
+    assert narrow.blocks.tolist() == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 3
+    assert open_rows(folder, 3, 12, memory=0).blocks.tolist() == [0] * 2 + [1] * 5 + [2] * 2
+    # In any order a file is read again and again; block by block it is read once, but for the first, whose size counts.
     reads.clear()
-    one = fitting._tables[0].nbytes
-    narrow = open_rows(folder, memory=2 * one)
     assert [narrow[number]["id"] for number in order] == [f"text-{number}" for number in order]
-    assert len(reads) > 10
-    assert len(narrow._tables) <= 2
+    assert len(reads) > 10 and len(narrow._tables) <= 2
+    blocks = np.stack([narrow.blocks, np.full(23, 5)], axis=1)
+    # Batches are sorted by length together, here two documents, and so are in two blocks at most.
+    monkeypatch.setattr(sampling, "GROUP", 1)
+    batches = Batches(np.ones(23, dtype=int), np.ones(23), batch=2, seed=1, blocks=blocks)
     reads.clear()
-    # In any order, larger than memory, on a disk: the copy that is mapped.
-    copied = open_rows(folder, shuffled=True, memory=2 * one)
-    assert [copied[number]["id"] for number in order] == [f"text-{number}" for number in order]
-    assert len(reads) == 1
+    drawn = [int(number) for step in range(batches.steps) for number in batches[step]]
+    assert [narrow[number]["id"] for number in drawn] == [f"text-{number}" for number in drawn]
+    assert set(drawn) == set(range(23))
+    assert len(reads) <= 6
 
 
 def test_a_column_is_read_alone(folder, monkeypatch):

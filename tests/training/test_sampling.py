@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,3 +58,43 @@ def test_fewer_documents_than_a_batch(documents):
     batches = Batches(np.ones(documents, dtype=int), np.ones(documents), batch=4, seed=1)
     assert (batches.steps, len(batches[7])) == (1, 4)
     assert set(batches[0].tolist()) == set(range(documents))
+
+
+@given(
+    counts=st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    size=st.integers(1, 40),
+    batch=st.integers(1, 8),
+    seed=st.integers(0, 99),
+)
+def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed):
+    """Sources of `size` documents a block, whose blocks are read in random order."""
+    blocks = np.array([(block, count) for count in counts for block in range(count) for _ in range(size)])
+    source = np.repeat(np.arange(len(counts)), [count * size for count in counts])
+    number = len(blocks)
+    batches = Batches(np.ones(number, dtype=int), np.ones(number), batch, seed, blocks)
+    drawn = np.concatenate([batches[step] for step in range(batches.steps)])
+    assert set(drawn.tolist()) == set(range(number))
+    # The documents of a group of batches are in any order.
+    groups = np.arange(len(drawn)) // (GROUP * batch)
+    for place in range(len(counts)):
+        own = source[drawn] == place
+        spans = [groups[own & (blocks[drawn, 0] == block)] for block in range(counts[place])]
+        for one, other in pairwise(sorted((span.min(), span.max()) for span in spans)):
+            assert one[1] <= other[0]
+
+
+def test_blocks_are_drawn_in_another_order_each_pass_and_mixed_with_other_sources():
+    # Ten blocks of 64 documents, and 640 documents in memory.
+    blocks = np.array([(block, 10) for block in range(10) for _ in range(64)] + [(0, 1)] * 640)
+    batches = Batches(np.ones(1280, dtype=int), np.ones(1280), batch=4, seed=2, blocks=blocks)
+    passes = [np.concatenate([batches[number * 320 + step] for step in range(320)]) for number in range(2)]
+    firsts = [[index // 64 for index in drawn if index < 640] for drawn in passes]
+    orders = [list(dict.fromkeys(first)) for first in firsts]
+    assert sorted(orders[0]) == sorted(orders[1]) == list(range(10)) and orders[0] != orders[1]
+    for drawn in passes:
+        shares = [np.mean(part < 640) for part in np.split(drawn, 10)]
+        assert 0.3 < min(shares) <= max(shares) < 0.7
+    # One block is a plain permutation, as without blocks.
+    plain = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2)
+    same = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2, blocks=np.array([(0, 1)] * 50))
+    assert [plain[step].tolist() for step in range(30)] == [same[step].tolist() for step in range(30)]

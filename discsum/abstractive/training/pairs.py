@@ -43,12 +43,14 @@ class PairExamples:
 
     Attributes:
         lengths: `(examples,)` tokens of text and first reference within the limits; a batch groups similar lengths.
+        blocks: `(examples,)` those of the files; see `DatasetRows.blocks`.
         digest: Identity of their content.
     """
 
     def __init__(self, folder: Location, needs: PairData, first: int = 0, last: int | None = None) -> None:
         """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
-        self.rows = open_rows(folder, first, last, shuffled=True)
+        self.rows = open_rows(folder, first, last)
+        self.blocks = self.rows.blocks
         firsts = (references[0] for references in self.rows.values("references"))
         self.lengths = needs.count(self.rows.values("text")).clip(max=needs.source_tokens)
         self.lengths += needs.count(firsts).clip(max=needs.target_tokens)

@@ -49,6 +49,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         width: Size of a unit vector.
         encoder: Identity of the Hugging Face encoder of its vectors: `encoder` and `revision`, if any.
         lengths: `(examples,)` number of units of each.
+        blocks: `(examples,)` those of the files; see `DatasetRows.blocks`.
         digest: Identity of their content.
     """
 
@@ -85,7 +86,8 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         self.unit, self.network, self.gains = unit, network, gains
         self.limit = min(network.max_units, read or network.max_units)
         manifest = Manifest.read(location(folder))
-        self.rows = open_rows(folder, first, last, shuffled=True)
+        self.rows = open_rows(folder, first, last)
+        self.blocks = self.rows.blocks
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
         missing = wanted - set(self.rows.column_names)
         if missing:
