@@ -96,7 +96,7 @@ class RowSlice:
                 number += 1
                 yield Row(f"{name}:{number}", str(number), content)
         except InputError as error:
-            raise InputError(f"{error}; rows {number + 1} to {self.last} are left out") from error
+            raise InputError(f"{error}; rows {number + 1} to {self.last} cannot be read") from error
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     file = stored(path)
     (whole,) = divided(file).byte_slices(file, 1 << 20)
     # Read 256 at a time.
-    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 257 to 900 are left out"
+    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 257 to 900 cannot be read"
     with pytest.raises(InputError, match=message):
         list(SlicedDocuments(divided(file), (whole,)))
     lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
@@ -203,12 +203,12 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     for _ in range(2):
         *rows, failure = SlicedDocuments(lenient, (whole,))
         assert [row.content["id"] for row in rows] == list(range(256))
-        assert failure.source == str(path) and failure.reason.endswith("; rows 257 to 900 are left out")
+        assert failure.source == str(path) and failure.reason.endswith("; rows 257 to 900 cannot be read")
         assert "\n" not in failure.reason
         found = list(SlicedDocuments(lenient, parts[1:]))
         assert [row.content["id"] for row in found if not isinstance(row, Failure)] == list(range(600, 900))
         (failure,) = (row for row in found if isinstance(row, Failure))
-        assert failure.reason.endswith("; rows 301 to 600 are left out")
+        assert failure.reason.endswith("; rows 301 to 600 cannot be read")
 
 
 def test_rows_after_a_failed_read_are_all_there(tmp_path, monkeypatch):
