@@ -39,7 +39,7 @@ class NotedSource(InputSource):
     edus: str = "model"
 
     def items(self) -> Iterator[Item | Failure]:
-        """Yield the documents."""
+        """Yield the documents; of tables that workers read, whoever divides them looks at the first alone."""
         noted = False
         for entry in super().items():
             if not noted and isinstance(entry, Item) and entry.document is not None:

@@ -43,7 +43,7 @@ class Collection(Generic[Item]):
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
         weights: `(examples,)` sampling weights: those of the sources.
-        blocks: `(examples, 2)` the block of each in its source, and the number of blocks there.
+        blocks: `(examples, 2)` the source of each, and the block of its files there, from 0.
     """
 
     def __init__(self, sources: Sequence[tuple[Examples[Item], float]]) -> None:
@@ -54,9 +54,8 @@ class Collection(Generic[Item]):
         self._places: NDArray[np.int64] = np.array(places, dtype=np.int64).reshape(-1, 2)
         self.weights: NDArray[np.float64] = np.repeat([float(weight) for _, weight in sources], sizes)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
-        own = (examples.blocks for examples in self._sources)
-        counted = [np.stack([blocks, np.full(len(blocks), max(blocks, default=0) + 1)], axis=1) for blocks in own]
-        self.blocks: NDArray[np.int64] = np.concatenate(counted).astype(np.int64)
+        blocks = np.concatenate([examples.blocks for examples in self._sources]).astype(np.int64)
+        self.blocks: NDArray[np.int64] = np.stack([self._places[:, 0], blocks], axis=1)
 
     def sampled(self, count: int, draw: int) -> Self:
         """Return `count` examples, or all if there are fewer, drawn at random with seed `draw`, in order."""
@@ -70,6 +69,9 @@ class Collection(Generic[Item]):
     def digest(self) -> str:
         """Identifies examples and weights."""
         content = [*(examples.digest for examples in self._sources), self._places.tolist(), self.weights.tolist()]
+        if self.blocks[:, 1].any():
+            # They decide in which order a pass takes them.
+            content.append(self.blocks[:, 1].tolist())
         return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
     def __len__(self) -> int:

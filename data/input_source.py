@@ -60,10 +60,14 @@ class InputSource:
             InputError: They cannot, though they have to; the message says why.
         """
         try:
-            files = self._divided_files()
-        except InputError as error:
+            files = [file for _, file in self._files]
+        except InputError:
             if unit == BYTES:
-                raise InputError(f"{error}; give a number of documents, as --shard 256") from error
+                raise
+            return None
+        if reason := self._undivided(files):
+            if unit == BYTES:
+                raise InputError(f"{reason}; give a number of documents, as --shard 256")
             return None
         # Without the inputs, which are many: it goes with each task.
         reader = InputSource((), **self._arguments)
@@ -71,17 +75,15 @@ class InputSource:
         check = reader.check_columns
         return DividedTables(files, reader.item_of, options.largest, options.convert, check=check, lenient=True)
 
-    def _divided_files(self) -> list[Stored]:
-        """Return the files; raise `InputError` where workers cannot read their own rows of one."""
-        files = [file for _, file in self._files]
+    def _undivided(self, files: Sequence[Stored]) -> str | None:
+        """Return why workers cannot read their own rows of the files; nothing if they can."""
+        endings, encoding = " or ".join(DIVIDED), self._options.encoding
         for file in files:
             if kind_of(file.path) not in DIVIDED:
-                endings = " or ".join(DIVIDED)
-                raise InputError(f"{file.path}: expected only tables that end in {endings} for shards of bytes")
-            if kind_of(file.path) == ".jsonl" and not _is_utf8(self._options.encoding):
-                encoding = self._options.encoding
-                raise InputError(f"{file.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}")
-        return files
+                return f"{file.path}: expected only tables that end in {endings} for shards of bytes"
+            if kind_of(file.path) == ".jsonl" and not _is_utf8(encoding):
+                return f"{file.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}"
+        return None
 
     def count(self) -> int | None:
         """Return the number of documents and failures, as `count_inputs` does."""

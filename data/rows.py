@@ -58,10 +58,11 @@ class ShardFile:
         with _named(self.path):
             return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
 
-    def column(self, name: str) -> pa.Array:
-        """Return one column; nothing else is read."""
+    @contextmanager
+    def opened(self) -> Iterator[pq.ParquetFile]:
+        """Open it; what is not asked for is not read."""
         with _named(self.path), self.path.open("rb") as file:
-            return pq.ParquetFile(file).read([name], use_threads=False)[name].combine_chunks()
+            yield pq.ParquetFile(file)
 
 
 class DatasetRows:
@@ -80,11 +81,13 @@ class DatasetRows:
         # The last ones used, the oldest first, and their size.
         self._tables: OrderedDict[int, pa.Table] = OrderedDict()
         self._size = 0
+        # Bytes of files before they are compressed, as their ends say.
+        self._bytes: dict[int, int] = {}
 
     @property
     def column_names(self) -> list[str]:
         """The names of the columns."""
-        return list(self._table(0).column_names)
+        return list(self._table(next((number for number, *_ in self._parts()), 0)).column_names)
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -109,24 +112,34 @@ class DatasetRows:
         """`(documents,)` number of the block of each: files one after another that fill half of the memory, decoded.
 
         Whoever draws documents at random from one block after another decodes each file once. There is one block if
-        all documents fit into memory. How large a file is, is estimated by the first one.
+        all documents fit into memory.
         """
-        size = self._table(0).nbytes / self._files[0].documents
-        whole, found = size * len(self) <= self._memory, np.zeros(len(self), dtype=np.int64)
+        found, parts = np.zeros(len(self), dtype=np.int64), list(self._parts())
+        for number, *_ in parts:
+            if number not in self._bytes:
+                with self._files[number].opened() as file:
+                    self._bytes[number] = _uncompressed(file)
+        # Decoded they are larger, each by about as much.
+        scale = self._table(parts[0][0]).nbytes / max(1, self._bytes[parts[0][0]]) if parts else 0.0
+        sizes = [scale * self._bytes[number] for number, *_ in parts]
+        if sum(sizes) <= self._memory:
+            return found
         block = place = 0
         held = 0.0
-        for _, first, last in self._parts():
-            count = last - first
-            if held and held + count * size > self._memory / 2 and not whole:
+        for size, (_, first, last) in zip(sizes, parts, strict=True):
+            if held and held + size > self._memory / 2:
                 block, held = block + 1, 0.0
-            found[place : place + count] = block
-            place, held = place + count, held + count * size
+            found[place : place + last - first] = block
+            place, held = place + last - first, held + size
         return found
 
     def column(self, name: str) -> Iterator[pa.Array]:
         """Yield the values of one column, some at a time; other columns are not read."""
         for number, first, last in self._parts():
-            yield self._files[number].column(name).slice(first, last - first)
+            with self._files[number].opened() as file:
+                self._bytes[number] = _uncompressed(file)
+                values = file.read([name], use_threads=False)[name].combine_chunks()
+            yield values.slice(first, last - first)
 
     def values(self, name: str) -> Iterator[Any]:
         """Yield the values of one column as Python objects."""
@@ -184,3 +197,9 @@ def _named(path: Location) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
+
+
+def _uncompressed(file: pq.ParquetFile) -> int:
+    """Return the bytes of a file before it was compressed."""
+    metadata = file.metadata
+    return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))

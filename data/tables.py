@@ -299,8 +299,11 @@ def parquet_file(path: Location) -> Any:
         from pyarrow.parquet import ParquetFile
     try:
         return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
-    except ArrowInvalid as error:
-        raise InputError(f"{path}: expected a Parquet file: {error}") from error
+    except (ArrowInvalid, OSError) as error:
+        # A damaged end is an error of either kind; those of the system have a number.
+        if getattr(error, "errno", None):
+            raise
+        raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
 
 
 def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
@@ -311,15 +314,23 @@ def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
     """
     from pyarrow import ArrowInvalid
 
-    groups = range(group, table.metadata.num_row_groups)
-    batches = table.iter_batches(BATCH, row_groups=list(groups), use_threads=False)
+    # Each group on its own: batches begin at the same rows wherever a reader begins, and damage stays in its group.
+    batches = (
+        batch
+        for number in range(group, table.metadata.num_row_groups)
+        for batch in table.iter_batches(BATCH, row_groups=[number], use_threads=False)
+    )
     while True:
         try:
             batch = next(batches, None)
         except (ArrowInvalid, OSError) as error:
             # Damaged pages are an error of either kind.
-            said = " ".join(str(error).split())
-            raise InputError(f"{name}: expected a Parquet file whose rows can be read: {said}") from error
+            raise InputError(f"{name}: expected a Parquet file whose rows can be read: {_line(error)}") from error
         if batch is None:
             return
         yield batch
+
+
+def _line(error: Exception) -> str:
+    """Return an error's message in one line."""
+    return " ".join(str(error).split())

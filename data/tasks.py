@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
-from warnings import warn
+from warnings import catch_warnings, simplefilter, warn
 
 from discsum.batches import batches
 from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
@@ -35,8 +35,10 @@ def shards_of(
         InputError: Documents that cannot be divided by bytes, or some rows of tables; or as of iterating over them.
     """
     if tables is not None:
-        # A table without the columns fails before anything is written.
-        next(iter(documents), None)
+        # A table without the columns fails before anything is written. Tables without rows are warned of below.
+        with catch_warnings():
+            simplefilter("ignore", InputWarning)
+            next(iter(documents), None)
         read = replace(tables, files=(), check=None)
         for slices in _slices(tables, size, unit):
             rows: SlicedDocuments[Entry] = SlicedDocuments(read, slices)

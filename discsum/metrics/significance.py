@@ -92,8 +92,8 @@ def paired_bootstrap(
     if first.shape != second.shape:
         raise InputError(f"expected scores of the same documents, got {len(first)} and {len(second)}")
     differences = first - second
-    heavy = None if weights is None else _check(weights, confidence, samples)
-    if heavy is not None and (heavy.shape != first.shape or (heavy <= 0).any()):
+    heavy = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if heavy is not None and (heavy.shape != first.shape or not (np.isfinite(heavy) & (heavy > 0)).all()):
         raise InputError(f"expected a weight above 0 for each of {len(first)} documents, got {heavy!r}")
     difference = float(np.average(differences, weights=heavy))
     means = _resampled_means(differences, samples, seed, heavy)
@@ -114,6 +114,7 @@ def _resampled_means(
     generator = np.random.default_rng(seed)
     rows = max(1, _BLOCK // len(values))
     means = np.empty(samples)
+    weighted = values if weights is None else values * weights
     for start in range(0, samples, rows):
         size = (min(rows, samples - start), len(values))
         drawn = generator.integers(len(values), size=size)
@@ -121,7 +122,7 @@ def _resampled_means(
         if weights is None:
             means[start : start + rows] = values[drawn].mean(axis=1)
         else:
-            means[start : start + rows] = (values * weights)[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+            means[start : start + rows] = weighted[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
     return means
 
 

@@ -27,12 +27,12 @@ class Batches:
             weights: `(documents,)` how often each is drawn, relative to others.
             batch: Documents of a batch.
             seed: Seed of the draws.
-            blocks: `(documents, 2)` the block of each document in its source, and the number of blocks there. A pass
-                goes through the blocks of a source one after another in random order, in random order within each, so
-                that files are read once a pass; sources are mixed all along. By default one block.
+            blocks: `(documents, 2)` the source of each document and its block there, from 0. A pass goes through the
+                blocks of a source one after another in random order, in random order within each, so that files are
+                read once a pass; sources are mixed all along. By default one block.
         """
         self.lengths, self.weights, self.batch, self.seed = lengths, weights, batch, seed
-        self.blocks = blocks if blocks is not None and len(blocks) and blocks[:, 1].max() > 1 else None
+        self.blocks = blocks if blocks is not None and blocks[:, 1].any() else None
         self.steps = -(-len(lengths) // batch)
         self._pass: tuple[int, list[NDArray[np.int64]]] = (-1, [])
 
@@ -58,13 +58,16 @@ class Batches:
 
 
 def _places(blocks: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
-    """Return where in a pass documents stand `(documents,)`, in [0, 1), by their blocks as of `Batches`."""
-    numbers, counts = blocks[:, 0], blocks[:, 1]
-    ranks = np.zeros(len(blocks), dtype=np.int64)
-    for count in np.unique(counts):
-        own = counts == count
-        ranks[own] = random.permutation(count)[numbers[own]]
-    places: NDArray[np.float64] = (ranks + random.random(len(blocks))) / counts
+    """Return where in a pass the drawn documents stand `(documents,)`, in [0, 1), by their blocks as of `Batches`."""
+    places = np.empty(len(blocks))
+    for source in np.unique(blocks[:, 0]):
+        own = blocks[:, 0] == source
+        numbers = blocks[own, 1]
+        sizes = np.bincount(numbers)
+        order = random.permutation(len(sizes))
+        begins = np.empty(len(sizes))
+        begins[order] = np.cumsum(sizes[order]) - sizes[order]
+        places[own] = (begins[numbers] + random.random(len(numbers)) * sizes[numbers]) / len(numbers)
     return places
 
 

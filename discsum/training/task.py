@@ -24,7 +24,7 @@ class TrainingExamples(Protocol):
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
         weights: `(examples,)` sampling weights.
-        blocks: `(examples, 2)` the block of files that each is in, and the number of blocks, as of `Batches`.
+        blocks: `(examples, 2)` the source of each and the block of its files there, from 0, as of `Batches`.
     """
 
     lengths: NDArray[np.int64]

@@ -114,7 +114,7 @@ class GoldExamples:
         self.lengths: NDArray[np.int64] = np.ones(len(self._examples), dtype=np.int64)
         self.weights: NDArray[np.float64] = np.ones(len(self._examples))
         # All are in memory.
-        self.blocks: NDArray[np.int64] = np.tile([0, 1], (len(self._examples), 1))
+        self.blocks: NDArray[np.int64] = np.zeros((len(self._examples), 2), dtype=np.int64)
         _warn_of_unknown(self._examples, tokenizer)
 
     @property

@@ -1,18 +1,21 @@
 """Rows of a dataset folder: those of the library `datasets`, read from the shards."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_news import write_table
 
 import discsum.data
+from discsum.data.examples import Collection
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
-from discsum.data.rows import open_rows
+from discsum.data.rows import DatasetRows, ShardFile, open_rows
 from discsum.data.shard_run import make_all
 from discsum.errors import InputError
 from discsum.training import sampling
@@ -78,7 +81,7 @@ def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     reads.clear()
     assert [narrow[number]["id"] for number in order] == [f"text-{number}" for number in order]
     assert len(reads) > 10 and len(narrow._tables) <= 2
-    blocks = np.stack([narrow.blocks, np.full(23, 5)], axis=1)
+    blocks = np.stack([np.zeros(23, dtype=int), narrow.blocks], axis=1)
     # Batches are sorted by length together, here two documents, and so are in two blocks at most.
     monkeypatch.setattr(sampling, "GROUP", 1)
     batches = Batches(np.ones(23, dtype=int), np.ones(23), batch=2, seed=1, blocks=blocks)
@@ -87,6 +90,39 @@ def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     assert [narrow[number]["id"] for number in drawn] == [f"text-{number}" for number in drawn]
     assert set(drawn) == set(range(23))
     assert len(reads) <= 6
+
+
+def test_blocks_know_the_size_of_each_file(folder, tmp_path):
+    """The first file is small: whatever is said of all files is said of the large ones."""
+    shard = pq.read_table(folder / "shard-00000.parquet")
+    files = []
+    for number, copies in enumerate([1, 60, 60, 60, 1, 1]):
+        path = tmp_path / f"{number}.parquet"
+        text = shard["text"].to_pylist()
+        content = shard.set_column(0, "text", [[one * copies for one in text]])
+        pq.write_table(content, path)
+        files.append(ShardFile(path, 5))
+    sizes = [file.table().nbytes for file in files]
+    assert sizes[1] > 3 * sizes[0]
+    rows = DatasetRows(files, memory=sum(sizes) // 2)
+    for block in range(rows.blocks.max() + 1):
+        held = {number // 5 for number in np.flatnonzero(rows.blocks == block)}
+        assert sum(sizes[number] for number in held) < sum(sizes) // 2
+    assert rows.blocks.max() >= 2
+    assert DatasetRows(files, memory=2 * sum(sizes)).blocks.max() == 0
+
+
+def test_a_collection_knows_the_blocks_of_its_sources():
+    def source(*blocks):
+        examples = SimpleNamespace(lengths=np.ones(len(blocks), dtype=int), blocks=np.array(blocks), digest="d")
+        return type("Of", (), {**vars(examples), "__len__": lambda self: len(blocks)})(), 1.0
+
+    whole = Collection([source(0, 0), source(0, 1, 1)])
+    assert whole.blocks.tolist() == [[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]]
+    plain, other = Collection([source(0, 0), source(0, 0, 0)]), Collection([source(0, 0), source(0, 0, 1)])
+    assert len({whole.digest, plain.digest, other.digest}) == 3
+    sample = whole.sampled(3, 1)
+    assert sample.blocks[:, 0].tolist() == sample._places[:, 0].tolist()
 
 
 def test_a_column_is_read_alone(folder, monkeypatch):

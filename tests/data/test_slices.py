@@ -194,21 +194,57 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     damage(path, 1)
     file = stored(path)
     (whole,) = divided(file).byte_slices(file, 1 << 20)
-    # Read 256 at a time.
-    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 257 to 900 cannot be read"
+    message = r"t.parquet: expected a Parquet file whose rows can be read: .*; rows 301 to 900 cannot be read"
     with pytest.raises(InputError, match=message):
         list(SlicedDocuments(divided(file), (whole,)))
     lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
     # Twice: what was read before does not matter.
     for _ in range(2):
         *rows, failure = SlicedDocuments(lenient, (whole,))
-        assert [row.content["id"] for row in rows] == list(range(256))
-        assert failure.source == str(path) and failure.reason.endswith("; rows 257 to 900 cannot be read")
+        assert [row.content["id"] for row in rows] == list(range(300))
+        assert failure.source == str(path) and failure.reason.endswith("; rows 301 to 900 cannot be read")
         assert "\n" not in failure.reason
         found = list(SlicedDocuments(lenient, parts[1:]))
         assert [row.content["id"] for row in found if not isinstance(row, Failure)] == list(range(600, 900))
         (failure,) = (row for row in found if isinstance(row, Failure))
         assert failure.reason.endswith("; rows 301 to 600 cannot be read")
+
+
+@pytest.mark.parametrize("size", [50, 300, 499])
+def test_damage_is_the_same_whoever_reads_the_shards(tmp_path, size):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": range(1000)}), path, row_group_size=500, use_dictionary=False, data_page_size=900)
+    column = pq.ParquetFile(path).metadata.row_group(1).column(0)
+    with path.open("r+b") as file:
+        file.seek(column.data_page_offset + column.total_compressed_size // 2)
+        file.write(b"\xff" * 20)
+    file = stored(path)
+    lenient = divided(file, lenient=True)
+    shards = [SlicedDocuments(lenient, joined(group)) for group in batches(lenient.row_slices(file), size)]
+    in_order = [list(shard) for shard in shards]
+    # A reader of its own for each, as other workers have.
+    alone = []
+    for shard in shards:
+        parquet_rows._close()
+        alone.append(list(shard))
+    assert in_order == alone
+    rows = [row for shard in in_order for row in shard if not isinstance(row, Failure)]
+    assert [row.content["id"] for row in rows][:500] == list(range(500))
+    assert any(isinstance(row, Failure) for shard in in_order for row in shard)
+    # The group that is whole is read whole.
+    assert len(list(SlicedDocuments(lenient, (next(lenient.byte_slices(file, 1)),)))) == 500
+
+
+def test_a_damaged_end_is_an_error_that_names_the_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": range(5)}), path)
+    content = path.read_bytes()
+    path.write_bytes(content[:-30] + b"\xff" * 22 + content[-8:])
+    file = stored(path)
+    with pytest.raises(InputError, match=r"t\.parquet: expected a Parquet file: \S.*\S$"):
+        list(divided(file).row_slices(file))
+    (failure,) = SlicedDocuments(divided(file, lenient=True), tuple(divided(file, lenient=True).row_slices(file)))
+    assert "t.parquet: expected a Parquet file: " in str(failure) and "\\n" not in str(failure)
 
 
 def test_rows_after_a_failed_read_are_all_there(tmp_path, monkeypatch):

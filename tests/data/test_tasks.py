@@ -238,8 +238,8 @@ def test_shards_of_texts(tmp_path, names):
         ("a.csv", "a.csv: expected only tables that end in .jsonl or .parquet for shards of bytes; give a number"),
         ("a.jsonl.gz", "a.jsonl.gz: expected only tables that end in"),
         ("latin-1", "t.jsonl: expected utf-8 for shards of bytes, got the encoding latin-1; give a"),
-        ("missing", "missing: no such file or folder; give a number of documents, as --shard 256"),
-        ("-", "-: expected files, which can be read again, got standard input; save it to one first; give"),
+        ("missing", "missing: no such file or folder"),
+        ("-", "-: expected files, which can be read again, got standard input; save it to one first$"),
     ],
 )
 def test_inputs_that_one_process_reads(tmp_path, other, reason, monkeypatch):

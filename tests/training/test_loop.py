@@ -25,7 +25,7 @@ class Points:
 
     def __init__(self, count):
         self.lengths, self.weights = np.ones(count, dtype=np.int64), np.ones(count)
-        self.digest, self.blocks = f"{count} points", np.tile([0, 1], (count, 1))
+        self.digest, self.blocks = f"{count} points", np.zeros((count, 2), dtype=np.int64)
         self.xs = torch.linspace(-1, 1, count)[:, None]
 
     def __len__(self):

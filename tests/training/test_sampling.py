@@ -68,8 +68,9 @@ def test_fewer_documents_than_a_batch(documents):
 )
 def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed):
     """Sources of `size` documents a block, whose blocks are read in random order."""
-    blocks = np.array([(block, count) for count in counts for block in range(count) for _ in range(size)])
-    source = np.repeat(np.arange(len(counts)), [count * size for count in counts])
+    places = [(source, block) for source, count in enumerate(counts) for block in range(count) for _ in range(size)]
+    blocks = np.array(places)
+    source = blocks[:, 0]
     number = len(blocks)
     batches = Batches(np.ones(number, dtype=int), np.ones(number), batch, seed, blocks)
     drawn = np.concatenate([batches[step] for step in range(batches.steps)])
@@ -78,23 +79,24 @@ def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed)
     groups = np.arange(len(drawn)) // (GROUP * batch)
     for place in range(len(counts)):
         own = source[drawn] == place
-        spans = [groups[own & (blocks[drawn, 0] == block)] for block in range(counts[place])]
+        spans = [groups[own & (blocks[drawn, 1] == block)] for block in range(counts[place])]
         for one, other in pairwise(sorted((span.min(), span.max()) for span in spans)):
             assert one[1] <= other[0]
 
 
 def test_blocks_are_drawn_in_another_order_each_pass_and_mixed_with_other_sources():
-    # Ten blocks of 64 documents, and 640 documents in memory.
-    blocks = np.array([(block, 10) for block in range(10) for _ in range(64)] + [(0, 1)] * 640)
-    batches = Batches(np.ones(1280, dtype=int), np.ones(1280), batch=4, seed=2, blocks=blocks)
-    passes = [np.concatenate([batches[number * 320 + step] for step in range(320)]) for number in range(2)]
-    firsts = [[index // 64 for index in drawn if index < 640] for drawn in passes]
+    # Ten blocks of 64 documents and a rest of 8, and as many documents in memory.
+    blocks = np.array([(0, number // 64) for number in range(648)] + [(1, 0)] * 648)
+    batches = Batches(np.ones(1296, dtype=int), np.ones(1296), batch=4, seed=2, blocks=blocks)
+    passes = [np.concatenate([batches[number * 324 + step] for step in range(324)]) for number in range(2)]
+    firsts = [[index // 64 for index in drawn if index < 648] for drawn in passes]
     orders = [list(dict.fromkeys(first)) for first in firsts]
-    assert sorted(orders[0]) == sorted(orders[1]) == list(range(10)) and orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1]) == list(range(11)) and orders[0] != orders[1]
     for drawn in passes:
-        shares = [np.mean(part < 640) for part in np.split(drawn, 10)]
-        assert 0.3 < min(shares) <= max(shares) < 0.7
+        assert sorted(drawn.tolist()) == list(range(1296))
+        shares = [np.mean(part < 648) for part in np.split(drawn, 12)]
+        assert 0.35 < min(shares) <= max(shares) < 0.65
     # One block is a plain permutation, as without blocks.
     plain = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2)
-    same = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2, blocks=np.array([(0, 1)] * 50))
+    same = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2, blocks=np.array([(0, 0)] * 50))
     assert [plain[step].tolist() for step in range(30)] == [same[step].tolist() for step in range(30)]

@@ -50,10 +50,10 @@ class PairExamples:
     def __init__(self, folder: Location, needs: PairData, first: int = 0, last: int | None = None) -> None:
         """Open the rows `first` to `last`, exclusive, of a folder of `discsum preprocess`."""
         self.rows = open_rows(folder, first, last)
-        self.blocks = self.rows.blocks
         firsts = (references[0] for references in self.rows.values("references"))
         self.lengths = needs.count(self.rows.values("text")).clip(max=needs.source_tokens)
         self.lengths += needs.count(firsts).clip(max=needs.target_tokens)
+        self.blocks = self.rows.blocks
         manifest = Manifest.read(folder)
         files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
         content = repr([files, chosen, self.lengths.tolist()])

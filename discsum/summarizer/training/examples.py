@@ -87,7 +87,6 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         self.limit = min(network.max_units, read or network.max_units)
         manifest = Manifest.read(location(folder))
         self.rows = open_rows(folder, first, last)
-        self.blocks = self.rows.blocks
         wanted = {f"{unit}_labels"} | ({f"{unit}_vectors"} if encoded else set())
         missing = wanted - set(self.rows.column_names)
         if missing:
@@ -101,6 +100,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         counts = [compute.list_value_length(part).to_numpy() for part in self.rows.column(f"{unit}_labels")]
         unit_counts = np.concatenate([np.zeros(0, np.int64), *counts]).astype(np.int64)
         self.lengths: NDArray[np.int64] = np.minimum(unit_counts, self.limit)
+        self.blocks = self.rows.blocks
         files, chosen = [shard.sha256 for shard in manifest.shards], range(manifest.documents)[first:last]
         self.digest = hashlib.sha256(repr([files, unit, self.limit, chosen, encoded]).encode()).hexdigest()[:16]
         self._cache: dict[int, UnitExample] = {}
