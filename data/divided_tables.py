@@ -24,7 +24,7 @@ class DividedTables(Generic[Entry]):
     """Documents that are rows of tables, of which workers read their own.
 
     Attributes:
-        files: The tables; see `can_divide`.
+        files: The tables; see `undivided`.
         entry: Returns the document of a row of a table, or why it is none; picklable.
         largest: Bytes of a line; a longer one is a `Failure`.
         remedy: What failures to decode a line tell the user to do.
@@ -150,6 +150,6 @@ class SlicedDocuments(Generic[Entry]):
                 yield Failure(str(part.file.path), str(error))
 
 
-def can_divide(paths: Iterable[Location]) -> bool:
-    """Return whether all files are tables of which workers can read their own rows."""
-    return all(kind_of(path) in DIVIDED for path in paths)
+def undivided(files: Iterable[Stored]) -> Stored | None:
+    """Return the first file that is no table of which workers can read their own rows; none if all are."""
+    return next((file for file in files if kind_of(file.path) not in DIVIDED), None)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DIVIDED, DividedTables
+from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
@@ -77,12 +77,12 @@ class InputSource:
 
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; nothing if they can."""
-        endings, encoding = " or ".join(DIVIDED), self._options.encoding
-        for file in files:
-            if kind_of(file.path) not in DIVIDED:
-                return f"{file.path}: expected only tables that end in {endings} for shards of bytes"
-            if kind_of(file.path) == ".jsonl" and not _is_utf8(encoding):
-                return f"{file.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}"
+        if (other := undivided(files)) is not None:
+            return f"{other.path}: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes"
+        encoding = self._options.encoding
+        lines = next((file for file in files if kind_of(file.path) == ".jsonl"), None)
+        if lines is not None and not _is_utf8(encoding):
+            return f"{lines.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}"
         return None
 
     def count(self) -> int | None:
@@ -101,14 +101,15 @@ class InputSource:
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
-        whole, blocks = hashlib.sha256(), max(2, BLOCKS // max(1, len(self._files)))
-        read_whole = self.tables() is None or (hashed and len(self._files) == 1)
-        for place, file in self._files:
+        whole, blocks, files = hashlib.sha256(), max(2, BLOCKS // max(1, len(self._files))), self._files
+        by_driver = self._undivided([file for _, file in files]) is not None
+        read_whole = by_driver or (hashed and len(files) == 1)
+        for place, file in files:
             version = file.version
             if isinstance(file.path, Path):
                 version = sha256(file.path) if read_whole else sampled(file, blocks)
             whole.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
-        return {"files": len(self._files), "digest": whole.hexdigest()} | self._arguments
+        return {"files": len(files), "digest": whole.hexdigest()} | self._arguments
 
     @property
     def _arguments(self) -> dict[str, Any]:

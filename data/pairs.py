@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DividedTables, can_divide
+from discsum.data.divided_tables import DividedTables, undivided
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
@@ -223,7 +223,7 @@ class Pairs:
     def tables(self) -> DividedTables[Pair] | None:
         """Return the tables that they are rows of, if workers can read their own rows of them."""
         files = [] if self.source.is_dataset else self.source.files()
-        if not files or not can_divide(file.path for file in files):
+        if not files or undivided(files) is not None:
             return None
         largest = self.source.max_document_bytes
         return DividedTables(files, self.source.pair_of, largest, first=self.first, last=self.last)

@@ -1,4 +1,4 @@
-"""A hundredth of each campaign, each in a process of its own: some fork, which is only safe early in a process."""
+"""At least a hundredth of each campaign, in a process of its own: some fork, which is only safe early in a process."""
 
 import json
 import os
@@ -26,7 +26,7 @@ FORKING = ("kills", "sharing")
         ("full_disk", 2),
     ],
 )
-def test_a_part_of_each_campaign(name, count):
+def test_a_hundredth_at_least(name, count):
     if name in FORKING and not hasattr(os, "fork"):
         pytest.skip("POSIX")
     if name == "full_disk" and not full_disk.can_mount():
