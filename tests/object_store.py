@@ -1,7 +1,9 @@
-"""An object store on this machine: moto's S3, on a port of the loopback."""
+"""Object stores on this machine, on a port of the loopback: moto's S3, and an emulator of Google's."""
 
 import os
-from contextlib import contextmanager
+import socket
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from uuid import uuid4
 
 # Settings that botocore reads: of this store alone, whatever the machine has.
@@ -36,3 +38,44 @@ def object_store():
         os.environ.clear()
         os.environ.update(before)
         server.stop()
+
+
+@contextmanager
+def google_store():
+    """Start a store, which `gs://` means for the time of a block; yield the URL of a bucket."""
+    from gcp_storage_emulator import server as emulator
+
+    # The emulator overwrites what is there even if it was asked not to, as for locks.
+    for _, handlers in emulator.HANDLERS:
+        for method, handler in handlers.items():
+            if handler is emulator.objects.insert:
+                handlers[method] = _insert_as_asked
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    before = dict(os.environ)
+    # The second setting: buckets of another kind are asked for over another protocol, by any name of a bucket.
+    os.environ.update(
+        STORAGE_EMULATOR_HOST=f"http://127.0.0.1:{port}", GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT="false", NO_GCE_CHECK="true"
+    )
+    bucket = f"discsum-{uuid4().hex[:8]}"
+    try:
+        with emulator.create_server("127.0.0.1", port, in_memory=True, default_bucket=bucket):
+            yield f"gs://{bucket}"
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _insert_as_asked(request, response, storage):
+    """Store an object; with `ifGenerationMatch=0` only if there is none, as Google's store does."""
+    from gcp_storage_emulator.exceptions import NotFound
+    from gcp_storage_emulator.handlers import objects
+
+    if request.query.get("ifGenerationMatch") == ["0"]:
+        with suppress(NotFound):
+            storage.get_file_obj(request.params["bucket_name"], request.data["meta"]["name"])
+            response.status = HTTPStatus.PRECONDITION_FAILED
+            response.json({"error": {"code": 412, "message": "At least one of the pre-conditions did not hold"}})
+            return
+    objects.insert(request, response, storage)

@@ -3,9 +3,10 @@
 import signal
 import uuid
 from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
-from object_store import object_store
+from object_store import google_store, object_store
 from small_cluster import small_cluster
 
 from discsum.data.engines import engine_of
@@ -55,10 +56,22 @@ def bucket():
         yield bucket
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(scope="package")
+def google_bucket():
+    """The URL of a bucket on this machine, as Google's."""
+    # Importing gcsfs would fix its settings.
+    if not all(map(find_spec, ("gcp_storage_emulator", "gcsfs"))):
+        pytest.skip('needs a store: pip install gcp-storage-emulator "discsum[gs]"')
+    with google_store() as bucket:
+        yield bucket
+
+
+@pytest.fixture(params=["memory", "s3", "gs"])
 def place(request):
     """An empty folder in a store."""
-    root = request.getfixturevalue("bucket") if request.param == "s3" else "memory://tests"
+    buckets = {"s3": "bucket", "gs": "google_bucket"}
+    named = buckets.get(request.param)
+    root = request.getfixturevalue(named) if named else "memory://tests"
     return RemotePath(f"{root}/{uuid.uuid4().hex}")
 
 
