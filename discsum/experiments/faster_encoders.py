@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
@@ -144,8 +143,10 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         count = int((inputs.inputs["labels"] != IGNORED).sum())
 
         def losses(inputs: dict[str, Tensor] = inputs.inputs | inputs.extra) -> dict[str, Tensor]:
-            scores = torch.log_softmax(model(**inputs).logits.float(), dim=-1)
-            return smoothed_loss(scores, inputs["labels"], scores.shape[-1], 0.0)
+            counted = inputs["labels"] != IGNORED
+            logits, labels = model(**inputs).logits.float()[counted], inputs["labels"][counted]
+            entropy = torch.nn.functional.cross_entropy(logits, labels)
+            return {"cross_entropy": entropy, "accuracy": (logits.argmax(dim=1) == labels).float().mean()}
 
         with torch.inference_mode():
             found = losses()
@@ -154,7 +155,7 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         tokens.append(count)
         model.train()
         started = time.perf_counter()
-        torch.autograd.backward(losses()["loss"])
+        torch.autograd.backward(losses()["cross_entropy"])
         if model.device.type == "cuda":
             torch.cuda.synchronize()
         seconds += time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""Copy attention: words of the text as a second distribution over the next word, mixed in by a learned gate.
+"""Copy attention to the words of the text, the gate that mixes them in, and words that only the text has.
 
 After See et al. 2017 (section 2.2) and OpenNMT's copy generator, which Yap et al. use. The attention is one of its own
 and not the cross-attention's, so that it is there whatever the decoder's layers return.
@@ -59,26 +59,6 @@ class CopyAttention(nn.Module):
             observer(attention[:, -1] * readable)
         gate = torch.sigmoid(self.gate(states).float())
         return attention, gate * readable.any(dim=-1)[:, None, None]
-
-
-def mixed(logits: Tensor, attention: Tensor, gate: Tensor, source_ids: Tensor) -> Tensor:
-    """Return log probabilities `(rows, steps, extended)` of `(1 - gate) softmax(logits) + gate copied`.
-
-    The extended vocabulary ends with the words of the texts that the vocabulary does not have.
-
-    Args:
-        logits: `(rows, steps, vocabulary)`.
-        attention: `(rows, steps, tokens)` probability of each token of the text to be the one that is copied.
-        gate: `(rows, steps, 1)` probability to copy.
-        source_ids: `(rows, tokens)` of the extended vocabulary.
-    """
-    probabilities = torch.softmax(logits.float(), dim=-1) * (1 - gate)
-    beyond = max(0, int(source_ids.max()) + 1 - logits.shape[-1])
-    probabilities = nn.functional.pad(probabilities, (0, beyond))
-    places = source_ids[:, None].expand(-1, attention.shape[1], -1)
-    probabilities = probabilities.scatter_add(-1, places, gate * attention)
-    # A word of another text has a probability of 0, whose logarithm would have no gradient.
-    return probabilities.clamp_min(torch.finfo(probabilities.dtype).tiny).log()
 
 
 def unknown_words(tokenizer: Any, texts: Sequence[str], encoding: BatchEncoding) -> list[dict[str, int]]:

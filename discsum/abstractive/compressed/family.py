@@ -166,8 +166,8 @@ class CompressedFamily(Family[CompressedRecipe]):
     ) -> dict[str, Tensor]:
         """Return cross-entropy with label smoothing, without it, and the share of words that are right."""
         given = {name: value for name, value in batch.items() if name != "labels"}
-        log_probabilities = self.model(**given, **inputs, use_cache=False).logits
-        return smoothed_loss(log_probabilities, batch["labels"], self.model.config.vocab_size, recipe.smoothing)
+        mixture = self.model(**given, **inputs, use_cache=False, dense=False).mixture
+        return smoothed_loss(mixture.scores_of(batch["labels"]), recipe.smoothing)
 
     @classmethod
     def card(cls, recipe: CompressedRecipe) -> FamilyCard:

@@ -5,6 +5,7 @@ Its layers normalise before each part. Importing this registers it with `AutoCon
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,8 +13,8 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PegasusConfig, PegasusForConditionalGeneration
 from transformers.modeling_outputs import Seq2SeqLMOutput
 
-from discsum.abstractive.compressed.copying import CopyAttention, mixed
-from discsum.abstractive.family import IGNORED
+from discsum.abstractive.compressed.copying import CopyAttention
+from discsum.abstractive.compressed.mixture import Mixture
 from discsum.errors import InputError
 
 
@@ -31,6 +32,13 @@ class CopyPegasusConfig(PegasusConfig):  # type: ignore[no-untyped-call]
     unk_token_id: int | None = 3
     # As `discsum.abstractive.families.FIELD`.
     discsum_family: str = "compressed"
+
+
+@dataclass
+class CopyOutput(Seq2SeqLMOutput):
+    """Output of a PEGASUS that copies: that of `transformers`, and the distributions of the next words."""
+
+    mixture: Mixture | None = None
 
 
 class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # type: ignore[no-untyped-call]
@@ -57,9 +65,10 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         encoder_outputs: Any = None,
         source_ids: Tensor | None = None,
         labels: Tensor | None = None,
+        dense: bool = True,
         **options: Any,
-    ) -> Seq2SeqLMOutput:
-        """Return log probabilities `(rows, steps, extended)` as `logits`.
+    ) -> CopyOutput:
+        """Return log probabilities `(rows, steps, extended)` as `logits`, and the mixture that they are of.
 
         Args:
             input_ids: `(rows, tokens)` of the text.
@@ -68,6 +77,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
             encoder_outputs: Result of the encoder, instead of running it.
             source_ids: `(rows, tokens)` of the text in the extended vocabulary; by default `input_ids`.
             labels: `(rows, steps)` of the extended vocabulary.
+            dense: Whether `logits` are wanted, which training does not need; without, the mixture is all.
             options: Those of PEGASUS.
 
         Raises:
@@ -94,12 +104,13 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         states = output.last_hidden_state
         readable = self._readable(source, attention_mask)
         attention, gate = self.copying(states, output.encoder_last_hidden_state, readable)
-        logits = mixed(self.lm_head(states) + self.final_logits_bias, attention, gate, source)
+        mixture = Mixture(self.lm_head(states) + self.final_logits_bias, attention, gate, source)
+        logits = mixture.log_probabilities() if dense else None
         loss = None
         if labels is not None:
-            loss = torch.nn.functional.nll_loss(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+            loss = -mixture.scores_of(labels).label.mean()
         named = {name: value for name, value in output.items() if name != "last_hidden_state"}
-        return Seq2SeqLMOutput(loss=loss, logits=logits, **named)
+        return CopyOutput(loss=loss, logits=logits, mixture=mixture, **named)
 
     def generate(self, inputs: Tensor | None = None, **options: Any) -> Any:
         """Generate as `transformers` does; `source_ids` are by default the inputs, which have no unknown words then."""

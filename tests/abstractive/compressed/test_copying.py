@@ -5,9 +5,8 @@ import torch
 from tiny_copy import make_copying, make_words
 from transformers import AutoModelForSeq2SeqLM, PegasusForConditionalGeneration
 
-from discsum.abstractive.compressed.copying import decoded, extended_ids, mixed, observing, unknown_words
+from discsum.abstractive.compressed.copying import decoded, extended_ids, observing, unknown_words
 from discsum.abstractive.compressed.model import sinusoids
-from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.sparse import sparsify
 from discsum.errors import InputError
 
@@ -184,23 +183,3 @@ def test_unknown_words_come_back():
     unknown = tokenizer.get_vocab()["<unk>"]
     found = extended_ids(tokenizer, targets, written, words)
     assert found[:, :2].tolist() == [[size, unknown], [unknown, size]]
-
-
-def test_label_smoothing_is_its_formula():
-    torch.manual_seed(0)
-    logits, labels = torch.randn(2, 3, 7), torch.tensor([[1, 6, -100], [4, -100, 0]])
-    scores = torch.log_softmax(logits, -1)
-    found = smoothed_loss(scores, labels, 7, 0.1)
-    expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), label_smoothing=0.1)
-    torch.testing.assert_close(found["loss"], expected)
-    plain = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
-    torch.testing.assert_close(found["cross_entropy"], plain)
-    torch.testing.assert_close(smoothed_loss(scores, labels, 7, 0.0)["loss"], plain)
-    right = [bool(scores[row, step].argmax() == labels[row, step]) for row, step in ((0, 0), (0, 1), (1, 0), (1, 2))]
-    assert found["accuracy"] == sum(right) / 4
-
-
-def test_a_word_twice_in_the_text_is_copied_with_both_weights():
-    attention, gate = torch.tensor([[[0.25, 0.5, 0.25]]]), torch.tensor([[[0.5]]])
-    found = mixed(torch.zeros(1, 1, 2), attention, gate, torch.tensor([[1, 2, 1]])).exp()
-    torch.testing.assert_close(found, torch.tensor([[[0.25, 0.25 + 0.25, 0.25]]]))

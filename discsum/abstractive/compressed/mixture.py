@@ -1,0 +1,85 @@
+"""Mixture of two distributions over the next word: the vocabulary's, and that of the words of the text.
+
+After See et al. 2017 (equation 9) and OpenNMT's copy generator, which Yap et al. use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from discsum.abstractive.family import IGNORED
+
+
+class LabelScores(NamedTuple):
+    """Of each label: its log probability, the mean of those of the vocabulary, and whether its own is the highest."""
+
+    label: Tensor
+    mean: Tensor
+    highest: Tensor
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Probabilities of the next word: `(1 - gate) softmax(logits) + gate copied`, over the extended vocabulary.
+
+    The extended vocabulary ends with the words of the texts that the vocabulary does not have.
+
+    Attributes:
+        logits: `(rows, steps, vocabulary)`.
+        attention: `(rows, steps, tokens)` probability of each token of the text to be the one that is copied.
+        gate: `(rows, steps, 1)` probability to copy.
+        source_ids: `(rows, tokens)` of the extended vocabulary.
+    """
+
+    logits: Tensor
+    attention: Tensor
+    gate: Tensor
+    source_ids: Tensor
+
+    def log_probabilities(self) -> Tensor:
+        """Return `(rows, steps, extended)`."""
+        probabilities = torch.softmax(self.logits.float(), dim=-1) * (1 - self.gate)
+        beyond = max(0, int(self.source_ids.max()) + 1 - self.logits.shape[-1])
+        probabilities = nn.functional.pad(probabilities, (0, beyond))
+        places = self.source_ids[:, None].expand(-1, self.attention.shape[1], -1)
+        return _log(probabilities.scatter_add(-1, places, self.gate * self.attention))
+
+    def scores_of(self, labels: Tensor) -> LabelScores:
+        """Return what a loss needs of labels `(rows, steps)` of the extended vocabulary that are not `IGNORED`.
+
+        Only words of the text have another probability than `(1 - gate) softmax(logits)`: no tensor over the extended
+        vocabulary is made, and just one over the vocabulary is kept for the gradient.
+        """
+        counted = labels != IGNORED
+        row, size = counted.nonzero()[:, 0], self.logits.shape[-1]
+        # (labels, vocabulary), before the gate.
+        own = torch.log_softmax(self.logits[counted].float(), dim=-1)
+        gate = self.gate[counted]
+        kept, lowest = _log(1 - gate), torch.finfo(own.dtype).min
+        # (labels, tokens), and (labels, 1)
+        source, wanted = self.source_ids[row], labels[counted][:, None]
+        # A word that is twice in the text is copied with both weights, and counts once in the vocabulary.
+        same = (self.source_ids[:, :, None] == self.source_ids[:, None, :]).to(self.attention.dtype)
+        copied = gate * (self.attention @ same)[counted]
+        is_label = source == wanted
+        label_copied = gate * (self.attention[counted] * is_label).sum(dim=1, keepdim=True)
+
+        def alone(ids: Tensor) -> Tensor:
+            found = own.gather(1, ids.clamp(max=size - 1)) + kept
+            return found.masked_fill(ids >= size, lowest)
+
+        words, label = (torch.logaddexp(alone(ids), _log(p)) for ids, p in ((source, copied), (wanted, label_copied)))
+        gains = ((words - alone(source)) / same.sum(dim=-1)[row]).masked_fill(source >= size, 0.0)
+        mean = own.mean(dim=1) + kept.squeeze(1) + gains.sum(dim=1) / size
+        others = words.masked_fill(is_label, lowest).amax(dim=1, keepdim=True)
+        highest = torch.maximum(own.amax(dim=1, keepdim=True) + kept, others)
+        return LabelScores(label.squeeze(1), mean, (label >= highest).squeeze(1))
+
+
+def _log(probabilities: Tensor) -> Tensor:
+    """Return logarithms; 0, as of a word of another text, would have no gradient."""
+    return probabilities.clamp_min(torch.finfo(probabilities.dtype).tiny).log()
