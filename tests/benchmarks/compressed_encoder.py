@@ -1,6 +1,6 @@
 """The encoder's time and memory: stock attention against each variant of a compressed one.
 
-    python tests/benchmarks/compressed_encoder.py [--tokens 512 1024 ...] [--blocks 4] [--layer-up-to 8192]
+    python tests/benchmarks/compressed_encoder.py [--tokens 512 1024 ...] [--blocks 4] [--layer-up-to 8192] [--whole]
 
 The shape is bart-large's encoder with random weights, one document, one CPU thread. All rows of a length are measured
 in turn and in one process, by its own seconds of the processor, so that their ratios hold on a busy machine too: each
@@ -12,6 +12,8 @@ is the fastest of as many runs as fit into `--seconds`, at least two of those th
 - layer: one whole layer of the encoder, of which bart-large has twelve;
 - MiB: what one attention without projections takes above its inputs, by SDPA's fused kernel, and by its plain
   one, which keeps all products.
+
+With `--whole` the only column is the whole encoder, twelve layers and embeddings, as `compress` converts it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from transformers import BartConfig
+from transformers import BartConfig, BartForConditionalGeneration
 from transformers.models.bart.modeling_bart import BartEncoder
 
 from discsum.abstractive.analysis.peak_memory import peak_memory
@@ -32,6 +34,7 @@ from discsum.abstractive.compressed.attention import CompressedSelfAttention
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call, CompressionSettings
 from discsum.abstractive.compressed.config import CompressionConfig
+from discsum.abstractive.compressed.conversion import compress
 from discsum.abstractive.compressed.convolution import KeyValueConvolution
 from discsum.abstractive.projections import BART, Projections
 
@@ -73,7 +76,9 @@ def seconds(run: Callable[[], Any], limit: float) -> float:
     return min(found)
 
 
-def measure(config: CompressionConfig | None, states: Tensor, limit: float, *, layers: bool) -> tuple[list[float], ...]:
+def measure(
+    config: CompressionConfig | None, states: Tensor, limit: float, *, layers: bool
+) -> tuple[list[float], list[float]]:
     """Return the seconds of attention, and with `layers` of its projections and its layer; and the MiB of attention."""
     settings = CompressionSettings(config) if config is not None else None
     bare = make_layer(config, settings, projected=False).self_attn
@@ -101,6 +106,20 @@ def measure(config: CompressionConfig | None, states: Tensor, limit: float, *, l
     return times, memory
 
 
+def measure_whole(config: CompressionConfig | None, tokens: int, limit: float) -> float:
+    """Return the seconds of a pass of the whole encoder."""
+    torch.manual_seed(0)
+    bart = BartConfig(decoder_layers=1, vocab_size=1000, max_position_embeddings=tokens)
+    bart._attn_implementation = "sdpa"
+    model: Any = BartForConditionalGeneration(bart).eval()
+    if config is not None:
+        settings = config.to_dict()
+        compress(model, settings.pop("variant"), **settings)
+    ids = torch.randint(4, 1000, (1, tokens))
+    with torch.inference_mode():
+        return seconds(lambda: model.get_encoder()(ids, attention_mask=torch.ones_like(ids)), limit)
+
+
 def main() -> None:
     """Print a row a system and length."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -108,6 +127,7 @@ def main() -> None:
     options.add_argument("--blocks", type=int, nargs="+", default=[3, 4])
     options.add_argument("--layer-up-to", type=int, default=8192)
     options.add_argument("--seconds", type=float, default=1.0)
+    options.add_argument("--whole", action="store_true")
     arguments = options.parse_args()
     torch.set_num_threads(1)
     most = max(arguments.blocks)
@@ -115,16 +135,20 @@ def main() -> None:
     systems += [(variant, CompressionConfig(variant)) for variant in ("conv", "conv_pool")]
     systems += [(f"strided c={blocks}", CompressionConfig("strided", blocks)) for blocks in arguments.blocks]
     systems += [(f"strided_conv c={most}", CompressionConfig("strided_conv", most))]
-    head = "".join(f"{name:>11}{'stock/':>8}" for name in ("attention", "projected", "layer"))
-    print(f"{'tokens':>7}  {'system':18}{head}{'fused MiB':>11}{'plain MiB':>11}")
+    columns = ("encoder",) if arguments.whole else ("attention", "projected", "layer")
+    head = "".join(f"{name:>11}{'stock/':>8}" for name in columns)
+    print(f"{'tokens':>7}  {'system':18}{head}" + ("" if arguments.whole else f"{'fused MiB':>11}{'plain MiB':>11}"))
     for tokens in arguments.tokens:
         states = torch.randn(1, tokens, 1024)
         stock: list[float] = []
         for name, config in systems:
-            times, memory = measure(config, states, arguments.seconds, layers=tokens <= arguments.layer_up_to)
+            if arguments.whole:
+                times, memory = [measure_whole(config, tokens, arguments.seconds)], []
+            else:
+                times, memory = measure(config, states, arguments.seconds, layers=tokens <= arguments.layer_up_to)
             stock = stock or times
             cells = "".join(f"{1000 * one:9.1f}ms{base / one:8.2f}" for one, base in zip(times, stock, strict=True))
-            print(f"{tokens:7}  {name:18}{cells:57}" + "".join(f"{one:11.1f}" for one in memory), flush=True)
+            print(f"{tokens:7}  {name:18}{cells:57}{''.join(f'{one:11.1f}' for one in memory)}".rstrip(), flush=True)
 
 
 if __name__ == "__main__":
