@@ -1,7 +1,6 @@
 """Object stores on this machine, on a port of the loopback: moto's S3, and an emulator of Google's."""
 
 import os
-import socket
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from uuid import uuid4
@@ -14,6 +13,13 @@ SETTINGS = {
     "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "NO_PROXY": "127.0.0.1",
+    "no_proxy": "127.0.0.1",
+}
+# The first: otherwise gcsfs asks for the bucket's type over gRPC, which the emulator does not speak.
+GOOGLE = {
+    "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
+    "NO_GCE_CHECK": "true",
     "NO_PROXY": "127.0.0.1",
     "no_proxy": "127.0.0.1",
 }
@@ -45,26 +51,29 @@ def google_store():
     """Start a store, which `gs://` means for the time of a block; yield the URL of a bucket."""
     from gcp_storage_emulator import server as emulator
 
-    # The emulator overwrites what is there even if it was asked not to, as for locks.
-    for _, handlers in emulator.HANDLERS:
-        for method, handler in handlers.items():
-            if handler is emulator.objects.insert:
-                handlers[method] = _insert_as_asked
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    before = dict(os.environ)
-    # The second setting: buckets of another kind are asked for over another protocol, by any name of a bucket.
-    os.environ.update(
-        STORAGE_EMULATOR_HOST=f"http://127.0.0.1:{port}", GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT="false", NO_GCE_CHECK="true"
-    )
-    bucket = f"discsum-{uuid4().hex[:8]}"
+    bucket, before = f"discsum-{uuid4().hex[:8]}", dict(os.environ)
+    server = emulator.create_server("127.0.0.1", 0, in_memory=True, default_bucket=bucket)
     try:
-        with emulator.create_server("127.0.0.1", port, in_memory=True, default_bucket=bucket):
+        with server, _exclusive_inserts(emulator):
+            os.environ.update(GOOGLE, STORAGE_EMULATOR_HOST=f"http://127.0.0.1:{server._api._httpd.server_port}")
             yield f"gs://{bucket}"
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextmanager
+def _exclusive_inserts(emulator):
+    """Have the emulator overwrite no object where it is asked not to, as for locks."""
+    replaced = []
+    for _, handlers in emulator.HANDLERS:
+        for method, handler in handlers.items():
+            if handler is emulator.objects.insert:
+                replaced.append((handlers, method, handler))
+                handlers[method] = _insert_as_asked
+    yield
+    for handlers, method, handler in replaced:
+        handlers[method] = handler
 
 
 def _insert_as_asked(request, response, storage):
@@ -74,7 +83,8 @@ def _insert_as_asked(request, response, storage):
 
     if request.query.get("ifGenerationMatch") == ["0"]:
         with suppress(NotFound):
-            storage.get_file_obj(request.params["bucket_name"], request.data["meta"]["name"])
+            name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
+            storage.get_file_obj(request.params["bucket_name"], name)
             response.status = HTTPStatus.PRECONDITION_FAILED
             response.json({"error": {"code": 412, "message": "At least one of the pre-conditions did not hold"}})
             return

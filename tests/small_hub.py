@@ -2,39 +2,50 @@
 
 import hashlib
 import json
+import os
 import re
 import threading
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
 
 import fsspec
+from huggingface_hub import constants
+from huggingface_hub.utils import close_session
 
 REPOSITORY = "owner/news"
 _API, _FILES = f"/api/datasets/{REPOSITORY}", f"/datasets/{REPOSITORY}/resolve/main/"
 
 
 @contextmanager
-def small_hub(files):
-    """Serve files, bytes by name, as `hf://datasets/owner/news/NAME` for the time of a block."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, files))
+def small_hub(files, ranges=None):
+    """Serve files, bytes by name, as `hf://datasets/owner/news/NAME` for the time of a block.
+
+    `ranges` takes the part of each file that is asked for, as pairs of a name and a header.
+    """
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, files, [] if ranges is None else ranges))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    before = fsspec.config.conf.get("hf", {})
-    fsspec.config.conf["hf"] = {"endpoint": f"http://127.0.0.1:{server.server_port}", "token": False}
-    try:
+    settings = {"hf": {"endpoint": f"http://127.0.0.1:{server.server_port}", "token": False}}
+    # Whatever the machine has; proxies are read when a session begins.
+    close_session()
+    with (
+        patch.dict(fsspec.config.conf, settings),
+        patch.dict(os.environ, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1"),
+        patch.object(constants, "HF_HUB_OFFLINE", False),
+    ):
         yield f"hf://datasets/{REPOSITORY}"
-    finally:
-        fsspec.config.conf["hf"] = before
-        server.shutdown()
-        server.server_close()
+    close_session()
+    server.shutdown()
+    server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, files, *args):
-        self.files = files
+    def __init__(self, files, ranges, *args):
+        self.files, self.ranges = files, ranges
         super().__init__(*args)
 
     def log_message(self, *_):
@@ -71,6 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         if content is None:
             self._missing("EntryNotFound")
             return
+        self.ranges.append((name, self.headers.get("Range")))
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "bytes=0-"))
         first, last = int(asked[1]), min(int(asked[2] or len(content)), len(content) - 1)
         range_of = {"Content-Range": f"bytes {first}-{last}/{len(content)}"} if "Range" in self.headers else {}

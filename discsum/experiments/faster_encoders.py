@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -140,11 +140,14 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         source = summarizer.positions or sum(map(len, summarizer.family.texts([document]))) + 2
         batch = encode(summarizer.family, [document], [target], source, summarizer.target_positions or len(target) + 2)
         inputs = batch.to(model.device)
-        count = int((inputs.inputs["labels"] != IGNORED).sum())
+        # Models would take losses of their own from labels.
+        given = inputs.inputs | inputs.extra | {"use_cache": False}
+        labels = given.pop("labels")
+        count = int((labels != IGNORED).sum())
 
-        def losses(inputs: dict[str, Tensor] = inputs.inputs | inputs.extra) -> dict[str, Tensor]:
-            counted = inputs["labels"] != IGNORED
-            logits, labels = model(**inputs).logits.float()[counted], inputs["labels"][counted]
+        def losses(labels: Tensor = labels, given: dict[str, Any] = given) -> dict[str, Tensor]:
+            counted = labels != IGNORED
+            logits, labels = model(**given).logits.float()[counted], labels[counted]
             entropy = torch.nn.functional.cross_entropy(logits, labels)
             return {"cross_entropy": entropy, "accuracy": (logits.argmax(dim=1) == labels).float().mean()}
 

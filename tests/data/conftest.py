@@ -59,7 +59,7 @@ def bucket():
 @pytest.fixture(scope="package")
 def google_bucket():
     """The URL of a bucket on this machine, as Google's."""
-    # Importing gcsfs would fix its settings.
+    # Not `importorskip`: gcsfs reads its settings when it is imported.
     if not all(map(find_spec, ("gcp_storage_emulator", "gcsfs"))):
         pytest.skip('needs a store: pip install gcp-storage-emulator "discsum[gs]"')
     with google_store() as bucket:

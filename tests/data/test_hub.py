@@ -26,21 +26,29 @@ def tables(tmp_path_factory):
 
 
 @pytest.fixture
-def hub(tables):
+def hub(tables, ranges):
     files = {f"data/{file.name}": file.read_bytes() for file in tables.iterdir()}
-    with small_hub(files | {"README.md": b"news"}) as url:
+    with small_hub(files | {"README.md": b"news"}, ranges) as url:
         yield url
 
 
-def test_files_and_folders_of_a_dataset(hub, tables):
+@pytest.fixture
+def ranges():
+    """What is asked for: pairs of a file and a range of bytes."""
+    return []
+
+
+def test_files_and_folders_of_a_dataset(hub, tables, ranges):
     file, missing = RemotePath(f"{hub}/data/train.jsonl"), RemotePath(f"{hub}/data/none.jsonl")
     assert file.is_file() and file.parent.is_dir() and not missing.exists()
     content = (tables / "train.jsonl").read_bytes()
     assert read_bytes(file) == content
     assert read_each([file, missing]) == [content, None]
+    ranges.clear()
     with file.open() as opened:
         first = opened.readline()
         assert opened.seek(len(first)) and first + opened.read() == content
+    assert ranges and all(name == "data/train.jsonl" and asked.startswith("bytes=") for name, asked in ranges)
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.parquet", "*.parquet"])

@@ -52,8 +52,15 @@ class Mixture:
         """Return what a loss needs of labels `(rows, steps)` of the extended vocabulary that are not `IGNORED`.
 
         Only words of the text have another probability than `(1 - gate) softmax(logits)`: no tensor over the extended
-        vocabulary is made, and just one over the vocabulary is kept for the gradient.
+        vocabulary is made, and just one over the vocabulary is kept for the gradient; others are `(rows, tokens,
+        tokens)` and `(labels, tokens)`. A label that is neither in the vocabulary nor in its text has the lowest
+        probability.
         """
+        # In half precision the products of small probabilities have no gradient.
+        with torch.autocast(self.logits.device.type, enabled=False):
+            return self._scores_of(labels)
+
+    def _scores_of(self, labels: Tensor) -> LabelScores:
         counted = labels != IGNORED
         row, size = counted.nonzero()[:, 0], self.logits.shape[-1]
         # (labels, vocabulary), before the gate.
@@ -72,8 +79,10 @@ class Mixture:
             found = own.gather(1, ids.clamp(max=size - 1)) + kept
             return found.masked_fill(ids >= size, lowest)
 
-        words, label = (torch.logaddexp(alone(ids), _log(p)) for ids, p in ((source, copied), (wanted, label_copied)))
-        gains = ((words - alone(source)) / same.sum(dim=-1)[row]).masked_fill(source >= size, 0.0)
+        uncopied = alone(source)
+        words = torch.logaddexp(uncopied, _log(copied))
+        label = torch.logaddexp(alone(wanted), _log(label_copied))
+        gains = ((words - uncopied) / same.sum(dim=-1)[row]).masked_fill(source >= size, 0.0)
         mean = own.mean(dim=1) + kept.squeeze(1) + gains.sum(dim=1) / size
         others = words.masked_fill(is_label, lowest).amax(dim=1, keepdim=True)
         highest = torch.maximum(own.amax(dim=1, keepdim=True) + kept, others)

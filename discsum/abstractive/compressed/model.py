@@ -36,7 +36,7 @@ class CopyPegasusConfig(PegasusConfig):  # type: ignore[no-untyped-call]
 
 @dataclass
 class CopyOutput(Seq2SeqLMOutput):
-    """Output of a PEGASUS that copies: that of `transformers`, and the distributions of the next words."""
+    """Output of a PEGASUS that copies: that of `transformers`, or without `logits` the mixture that they are of."""
 
     mixture: Mixture | None = None
 
@@ -68,7 +68,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         dense: bool = True,
         **options: Any,
     ) -> CopyOutput:
-        """Return log probabilities `(rows, steps, extended)` as `logits`, and the mixture that they are of.
+        """Return log probabilities `(rows, steps, extended)` as `logits`.
 
         Args:
             input_ids: `(rows, tokens)` of the text.
@@ -77,7 +77,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
             encoder_outputs: Result of the encoder, instead of running it.
             source_ids: `(rows, tokens)` of the text in the extended vocabulary; by default `input_ids`.
             labels: `(rows, steps)` of the extended vocabulary.
-            dense: Whether `logits` are wanted, which training does not need; without, the mixture is all.
+            dense: Whether `logits` are wanted; training needs the `mixture` alone.
             options: Those of PEGASUS.
 
         Raises:
@@ -110,7 +110,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         if labels is not None:
             loss = -mixture.scores_of(labels).label.mean()
         named = {name: value for name, value in output.items() if name != "last_hidden_state"}
-        return CopyOutput(loss=loss, logits=logits, mixture=mixture, **named)
+        return CopyOutput(loss=loss, logits=logits, mixture=None if dense else mixture, **named)
 
     def generate(self, inputs: Tensor | None = None, **options: Any) -> Any:
         """Generate as `transformers` does; `source_ids` are by default the inputs, which have no unknown words then."""

@@ -156,6 +156,19 @@ def test_the_base_of_stock_positions_is_ten_thousand():
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
 
 
+def test_losses_with_and_without_logits(inputs, source):
+    model, labels = make_copying(), torch.randint(3, 60, (2, 6))
+    labels[0, 1], labels[1, 3:], labels[1, 0] = 60, -100, 61
+    given = {**inputs.forward, "source_ids": source}
+    output = model(**given, labels=labels)
+    expected = torch.nn.functional.nll_loss(output.logits.flatten(0, 1), labels.flatten())
+    torch.testing.assert_close(output.loss, expected)
+    assert output.mixture is None
+    bare = model(**given, dense=False)
+    assert bare.logits is None
+    torch.testing.assert_close(-bare.mixture.scores_of(labels).label.mean(), expected)
+
+
 def test_observers_see_the_last_step(inputs):
     model = make_copying()
     seen = []
