@@ -73,7 +73,8 @@ class CompressedFamily(Family[CompressedRecipe]):
     @property
     def tagged(self) -> bool:
         """Whether the sentences of summaries have tags."""
-        return CLOSE in self.tokenizer.get_vocab()
+        # `get_vocab` would make a dictionary of all words for each target.
+        return self.tokenizer.backend_tokenizer.token_to_id(CLOSE) is not None
 
     def target(self, reference: str) -> str:
         """Return a reference, with tags around its sentences if the model writes them."""
