@@ -259,10 +259,11 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     if not models:
         raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
     searched = OF_GENERATION[2:]
-    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", *searched, "style")
-    _check_unused(context, used, f"--table {table}")
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "style")
+    _check_unused(context, (*used, *searched, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
-    rows, generation = (given["first"], given["last"]), Generation(*(given[name] for name in searched))
+    rows = given["first"], given["last"]
+    generation = Generation(*(given[name] for name in searched), bool(given["block_trigrams"]))
     show_models(table, models, source, *rows, given["parser"], generation, given["style"])
 
 

@@ -131,7 +131,8 @@ def measure_chunks(
         words = float(np.mean([len(text.split()) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))
     differences = all_differences(models, compared)
-    return ChunkTable(len(pairs), rows, signature().with_(reference="highlight"), differences)
+    settings = signature().with_(reference="highlight") + generation.signature
+    return ChunkTable(len(pairs), rows, settings, differences)
 
 
 @torch.inference_mode()

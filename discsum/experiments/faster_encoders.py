@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +93,7 @@ def measure_encoders(
         if not pair.references or not pair.references[0].split():
             raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
+    generation = replace(generation, truncate=True)
     rows: list[EncoderRow] = []
     compared: list[Figures] = []
     for name in models:
@@ -103,7 +104,7 @@ def measure_encoders(
         learned = _learned(summarizer, documents, targets)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):
-            (summary,) = summarizer.summarize([document], **(generation.options | {"truncate": True}))
+            (summary,) = summarizer.summarize([document], **generation.options)
             written.append(summary.text)
             # Without the start token.
             tokens += len(summary.ids) - 1
@@ -118,7 +119,7 @@ def measure_encoders(
         perplexity = compared[-1].perplexity
         assert perplexity is not None
         rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
-    return EncoderTable(len(pairs), rows, signature(), all_differences(models, compared))
+    return EncoderTable(len(pairs), rows, signature() + generation.signature, all_differences(models, compared))
 
 
 class _Learned(NamedTuple):

@@ -64,4 +64,7 @@ def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_p
     stock, compressed = json.loads(result.out)["rows"]
     assert stock["perplexity"] != compressed["perplexity"]
     assert list(compressed["rouge"]["rouge1"]) == ["r", "p", "f"]
+    assert "|beams:4|max-tokens:6|truncate:yes|version:" in json.loads(result.out)["signature"]
+    blocked = discsum("evaluate", bart_folder, table, *given, "--block-trigrams", "--length-penalty", 0.9)
+    assert "|length-penalty:0.9|block-trigrams:yes|" in json.loads(blocked.out)["signature"]
     assert discsum("evaluate", table, *given).code == 2
