@@ -263,7 +263,7 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     _check_unused(context, (*used, *searched, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
-    generation = Generation(*(given[name] for name in searched), bool(given["block_trigrams"]))
+    generation = Generation(**{name: given[name] for name in searched}, block_trigrams=bool(given["block_trigrams"]))
     show_models(table, models, source, *rows, given["parser"], generation, given["style"])
 
 
