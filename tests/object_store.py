@@ -5,24 +5,20 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from uuid import uuid4
 
+# Past any proxy that the machine has.
+LOOPBACK = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 # Settings that botocore reads: of this store alone, whatever the machine has.
 SETTINGS = {
+    **LOOPBACK,
     "AWS_ACCESS_KEY_ID": "tests",
     "AWS_SECRET_ACCESS_KEY": "tests",
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    "NO_PROXY": "127.0.0.1",
-    "no_proxy": "127.0.0.1",
 }
 # The first: otherwise gcsfs asks for the bucket's type over gRPC, which the emulator does not speak.
-GOOGLE = {
-    "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
-    "NO_GCE_CHECK": "true",
-    "NO_PROXY": "127.0.0.1",
-    "no_proxy": "127.0.0.1",
-}
+GOOGLE = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false", "NO_GCE_CHECK": "true", **LOOPBACK}
 
 
 @contextmanager
@@ -71,9 +67,11 @@ def _exclusive_inserts(emulator):
             if handler is emulator.objects.insert:
                 replaced.append((handlers, method, handler))
                 handlers[method] = _insert_as_asked
-    yield
-    for handlers, method, handler in replaced:
-        handlers[method] = handler
+    try:
+        yield
+    finally:
+        for handlers, method, handler in replaced:
+            handlers[method] = handler
 
 
 def _insert_as_asked(request, response, storage):

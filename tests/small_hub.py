@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import fsspec
 from huggingface_hub import constants
 from huggingface_hub.utils import close_session
+from object_store import LOOPBACK
 
 REPOSITORY = "owner/news"
 _API, _FILES = f"/api/datasets/{REPOSITORY}", f"/datasets/{REPOSITORY}/resolve/main/"
@@ -30,15 +31,17 @@ def small_hub(files, ranges=None):
     settings = {"hf": {"endpoint": f"http://127.0.0.1:{server.server_port}", "token": False}}
     # Whatever the machine has; proxies are read when a session begins.
     close_session()
-    with (
-        patch.dict(fsspec.config.conf, settings),
-        patch.dict(os.environ, NO_PROXY="127.0.0.1", no_proxy="127.0.0.1"),
-        patch.object(constants, "HF_HUB_OFFLINE", False),
-    ):
-        yield f"hf://datasets/{REPOSITORY}"
-    close_session()
-    server.shutdown()
-    server.server_close()
+    try:
+        with (
+            patch.dict(fsspec.config.conf, settings),
+            patch.dict(os.environ, LOOPBACK),
+            patch.object(constants, "HF_HUB_OFFLINE", False),
+        ):
+            yield f"hf://datasets/{REPOSITORY}"
+    finally:
+        close_session()
+        server.shutdown()
+        server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

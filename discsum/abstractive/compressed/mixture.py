@@ -15,7 +15,13 @@ from discsum.abstractive.family import IGNORED
 
 
 class LabelScores(NamedTuple):
-    """Of each label: its log probability, the mean of those of the vocabulary, and whether its own is the highest."""
+    """What a loss needs of each label, `(labels,)` each, in nats.
+
+    Attributes:
+        label: Its log probability.
+        mean: Mean of the log probabilities of the vocabulary, without words that only the texts have.
+        highest: Whether no other word has a higher probability.
+    """
 
     label: Tensor
     mean: Tensor
@@ -41,7 +47,7 @@ class Mixture:
     source_ids: Tensor
 
     def log_probabilities(self) -> Tensor:
-        """Return `(rows, steps, extended)`."""
+        """Return log probabilities `(rows, steps, extended)`, in nats."""
         probabilities = torch.softmax(self.logits.float(), dim=-1) * (1 - self.gate)
         beyond = max(0, int(self.source_ids.max()) + 1 - self.logits.shape[-1])
         probabilities = nn.functional.pad(probabilities, (0, beyond))
