@@ -122,6 +122,7 @@ def abstract(
             summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
             for summary in summaries:
                 _note_whole(summary)
+                _note_empty(summary)
             return summaries
 
         return work
@@ -138,4 +139,13 @@ def _note_whole(summary: AbstractiveSummary) -> None:
         say(
             f"discsum: {summary.document.id}: all {sentences} sentences are read: with --r {r} that is faster below "
             f"{whole_below(r)} sentences"
+        )
+
+
+def _note_empty(summary: AbstractiveSummary) -> None:
+    """Report on standard error if the model's best summary of a text has no word."""
+    if summary.document.text.strip() and not summary.text:
+        say(
+            f"discsum: {summary.document.id}: expected a summary, {summary.model} wrote none: the hypothesis that it "
+            "ranks first has no word; set --min-tokens, or smaller penalties"
         )

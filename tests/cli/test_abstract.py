@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import tiny
+from safetensors.torch import load_file, save_file
 
 from discsum.abstractive.sparse.costs import whole_below
 
@@ -44,6 +45,17 @@ def test_several_documents_one_of_them_too_long(abstract, tmp_path):
     result = abstract(table, "--json", "--truncate")
     assert result.code == 0
     assert [json.loads(line)["cut"] for line in result.out.splitlines()] == [False, True, False]
+
+
+def test_a_model_that_writes_nothing(discsum, bart_folder, parser_folder, article, tmp_path):
+    folder = shutil.copytree(bart_folder, tmp_path / "silent")
+    weights = load_file(folder / "model.safetensors")
+    _, end, _ = tiny.special_indices()
+    weights["final_logits_bias"][0, end] = 1e4
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    result = discsum("abstract", article, "--model", folder, "--parser", parser_folder)
+    assert (result.code, result.out) == (0, "\n")
+    assert f"discsum: article: expected a summary, {folder} wrote none" in result.err
 
 
 def test_the_tree_may_have_a_say(abstract, article):
