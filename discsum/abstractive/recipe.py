@@ -68,3 +68,12 @@ class AbstractiveRecipe(RunRecipe):
             return super().from_dict(data)
         made: Any = family_class(data.get("family", DEFAULT)).recipe_type.from_dict(data)
         return made  # type: ignore[no-any-return]
+
+    def beyond(self, positions: int, name: str) -> list[str]:
+        """Return what is wrong with limits that a new model of `positions` tokens, the field `name`, cannot read."""
+        limits = {"source_tokens": self.source_tokens, "target_tokens": self.target_tokens}
+        return [
+            f"{limit}: expected at most {name} {positions}, got {tokens}"
+            for limit, tokens in limits.items()
+            if self.model is None and tokens > positions
+        ]

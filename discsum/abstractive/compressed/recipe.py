@@ -60,16 +60,9 @@ class CompressedRecipe(AbstractiveRecipe):
         found = super().problems()
         if self.task != "summarize":
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
-        if self.model is None:
-            most = self.network.positions
-            found += [
-                f"{name}: expected at most network.positions {most}, got {getattr(self, name)}"
-                for name in ("source_tokens", "target_tokens")
-                if getattr(self, name) > most
-            ]
-            if self.encoder is not None and self.network.width % self.encoder.groups:
-                found.append(
-                    f"encoder.groups: expected a divisor of network.width {self.network.width}, "
-                    f"got {self.encoder.groups}"
-                )
+        found += self.beyond(self.network.positions, "network.positions")
+        if self.model is None and self.encoder is not None and self.network.width % self.encoder.groups:
+            found.append(
+                f"encoder.groups: expected a divisor of network.width {self.network.width}, got {self.encoder.groups}"
+            )
         return found

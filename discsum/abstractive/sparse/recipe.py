@@ -42,11 +42,4 @@ class SparseRecipe(AbstractiveRecipe):
             )
         if self.task != "summarize" and self.beta is not None:
             found.append(f"beta: expected none for the task {self.task}, whose texts have no tree")
-        if self.model is None:
-            most = self.scratch.positions
-            found += [
-                f"{name}: expected at most scratch.positions {most}, got {getattr(self, name)}"
-                for name in ("source_tokens", "target_tokens")
-                if getattr(self, name) > most
-            ]
-        return found
+        return found + self.beyond(self.scratch.positions, "scratch.positions")
