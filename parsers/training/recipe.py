@@ -63,7 +63,7 @@ class ParserRecipe(TrainingRecipe):
     smoothing: Annotated[Share, about("Label smoothing of the label loss.")] = 0.05
     bf16: Annotated[
         bool,
-        about("Whether the encoder trains in bfloat16 (weights stay float32), on CPUs too; half as fast without AMX."),
+        about("Whether the encoder trains in bfloat16 (weights: float32); slow on CPUs without AVX512-BF16 or AMX."),
     ] = True
     seeds: Annotated[
         tuple[Natural, ...],
