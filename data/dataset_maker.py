@@ -19,6 +19,7 @@ from discsum.data.shards import Record, schema, unwritable, write_shard
 from discsum.data.storage import Location
 from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
+from discsum.errors import WeightsError
 from discsum.oracles import oracle_labels
 from discsum.scoring import ParsedDocument
 
@@ -92,7 +93,16 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         """The unit encoder, loaded once a process; none if units are not encoded."""
         from discsum.parsers.unit_encoders import UnitEncoder
 
-        return None if self.recipe.encoder == "none" else UnitEncoder.load(self.recipe.encoder, self.parser)
+        name, wanted = self.recipe.encoder, self.made_by.get("encoder", "")
+        if name == "none":
+            return None
+        encoder = UnitEncoder.load(name, self.parser, revision=self.made_by.get("revision", ""))
+        if encoder.fingerprint != wanted:
+            raise WeightsError(
+                f"{name}: expected the encoder that the run began with ({wanted[:8]}), found another "
+                f"({encoder.fingerprint[:8]}); give all machines the same"
+            )
+        return encoder
 
     def _record(self, pair: Pair, item: ParsedDocument) -> Record:
         document, oracle = item.document, self.recipe.oracle

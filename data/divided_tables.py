@@ -91,7 +91,11 @@ class DividedTables(Generic[Entry]):
         try:
             with parquet_file(file.path) as table:
                 if self.check is not None:
-                    self.check(table.schema_arrow.names)
+                    try:
+                        self.check(table.schema_arrow.names)
+                    except InputError as error:
+                        # A failure names its table itself.
+                        raise error if self.lenient else InputError(f"{file.path}: {error}") from error
                 return table.metadata
         except (InputError, OSError) as error:
             if not self.lenient or isinstance(file.path, RemotePath):

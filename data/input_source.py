@@ -16,10 +16,9 @@ from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location
-from discsum.data.table_files import BLOCKS, sampled
+from discsum.data.table_files import versions_of
 from discsum.data.tables import Failure, find_column, kind_of
 from discsum.errors import InputError
-from discsum.files import sha256
 
 
 @dataclass(frozen=True)
@@ -101,15 +100,12 @@ class InputSource:
         Raises:
             InputError: Standard input, which nobody can read again; or no such file or folder.
         """
-        whole, blocks, files = hashlib.sha256(), max(2, BLOCKS // max(1, len(self._files))), self._files
-        by_driver = self._undivided([file for _, file in files]) is not None
-        read_whole = by_driver or (hashed and len(files) == 1)
-        for place, file in files:
-            version = file.version
-            if isinstance(file.path, Path):
-                version = sha256(file.path) if read_whole else sampled(file, blocks)
-            whole.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
-        return {"files": len(files), "digest": whole.hexdigest()} | self._arguments
+        digest, files = hashlib.sha256(), [file for _, file in self._files]
+        by_driver = self._undivided(files) is not None
+        versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1))
+        for (place, file), version in zip(self._files, versions, strict=True):
+            digest.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
+        return {"files": len(files), "digest": digest.hexdigest()} | self._arguments
 
     @property
     def _arguments(self) -> dict[str, Any]:

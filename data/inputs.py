@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
-from discsum.data.made_folder import shard_files
+from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
-from discsum.data.storage import Location, Stored, is_pattern, location, parts_of, stored, visible
+from discsum.data.storage import Location, Stored, is_pattern, location, stored
 from discsum.data.tables import (
     CONVERT,
     NAME_IT,
@@ -23,6 +23,7 @@ from discsum.data.tables import (
     Failure,
     count_rows,
     find_column,
+    is_larger,
     read_rows,
 )
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
@@ -173,7 +174,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
     """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
 
     Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest
-    has them.
+    has them; of a pattern, those that it matches.
 
     Args:
         name: File, folder or pattern.
@@ -195,10 +196,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [stored(path)]
-    seen = {file.path: file for file in visible(path) if file.path.name.lower().endswith(tuple(kinds))}
-    made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
-    groups = {file: [file] for file in seen if file.parent not in made} | made
-    found = [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
+    found = documents_in(path, kinds)
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
@@ -257,7 +255,7 @@ def item_of(
         return Failure(source, str(error))
     if not isinstance(row[column], str):
         return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
-    if len(row[column]) > options.largest:
+    if is_larger(row[column], options.largest):
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None
     try:

@@ -98,6 +98,9 @@ def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
     if create_bytes(lock, content):
         return True
     found = held(lock)
+    if found is not None and found.owner == owner:
+        # The store's answer was lost, and the file created twice.
+        return True
     if found is None or not found.expired:
         return False
     warnings.warn(

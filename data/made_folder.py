@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest
 from discsum.data.shard_names import is_part, is_shard
-from discsum.data.storage import Location, sizes_in
+from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
 from discsum.errors import InputError
 
 
@@ -30,6 +30,24 @@ def shard_files(folder: Location) -> list[Location] | None:
     if missing:
         raise InputError(f"{folder / missing[0]}: expected a file that {MANIFEST} lists, found no such file")
     return [folder / name for name in files]
+
+
+def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
+    """Return the visible files in and below a folder, or of a pattern, that end in one of `endings`, in order.
+
+    Of a folder that discsum made they are its shards, as its manifest has them; of a pattern, those of them that it
+    matches.
+
+    Raises:
+        InputError: As of `shard_files`.
+    """
+    named = tuple(endings)
+    seen = {file.path: file for file in visible(path) if file.path.name.lower().endswith(named)}
+    made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
+    if is_pattern(path) and not path.exists():
+        made = {place: [file for file in shards if file in seen] for place, shards in made.items()}
+    groups = {file: [file] for file in seen if file.parent not in made} | made
+    return [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
 
 
 def _names(folder: Location) -> Collection[str]:

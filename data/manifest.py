@@ -245,8 +245,12 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
 def _check_unclaimed(folder: Location) -> None:
     """Raise `InputError` for a folder that was not begun and has a file that a run would replace."""
     names = sizes_in(folder)
+    # Shards of discsum have records until the folder is finished.
+    alone = [name for name in names if is_shard(name) and record_name(name) not in names]
     if FAILURES in names and not any(map(is_shard, names)):
-        raise InputError(f"{folder / FAILURES}: expected no such file in a new folder, found one; {ELSEWHERE}")
+        alone = [FAILURES]
+    if alone:
+        raise InputError(f"{folder / min(alone)}: expected no such file in a new folder, found one; {ELSEWHERE}")
 
 
 @contextmanager

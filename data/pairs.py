@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from discsum.data.inputs import PARSED, TEXT_COLUMNS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import Failure, count_rows, find_column, read_rows
+from discsum.data.tables import RAISE, Failure, count_rows, find_column, is_larger, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -75,8 +75,8 @@ class PairSource:
         """Return the identity of the documents: name, checksum or fingerprint, and columns.
 
         Args:
-            hashed: Whether one local table is read to have its SHA-256; otherwise, and of several tables or tables
-                elsewhere, the identity is that of `identity_of`, which does not read them.
+            hashed: Whether one local table is read to have its SHA-256; otherwise, and of tables elsewhere or several
+                that workers read, the identity is that of `identity_of`, which reads none of them whole.
 
         Raises:
             InputError: Neither a table nor a dataset; for a folder of splits the message lists them.
@@ -90,7 +90,7 @@ class PairSource:
         path = files[0].path
         if hashed and path == Path(self.name):
             return {"name": path.name, "sha256": sha256(path)} | columns
-        return identity_of(self.name, files) | columns
+        return identity_of(self.name, files, whole=undivided(files) is not None) | columns
 
     def files(self) -> list[Stored]:
         """Return the tables, by name.
@@ -135,6 +135,8 @@ class PairSource:
             return row
         try:
             text, references = (row[column] for column in self.columns(row))
+            if isinstance(text, str) and is_larger(text, self.max_document_bytes):
+                raise InputError(f"expected a text of at most {self.max_document_bytes:,} bytes, got more; {RAISE}")
             id = str(row["id"]) if row.get("id") not in (None, "") else id
             # Rows of `discsum parse --jsonl` that also have summaries keep their trees.
             parsed = self.text_column is None and row.keys() >= PARSED
@@ -159,6 +161,10 @@ class PairSource:
             find_column(row, choices, f"use {option}")
             for choices, option in zip((texts, summaries), self.options, strict=True)
         ]
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Raise `InputError` if the columns of a table have no text or no summary."""
+        self.columns(dict.fromkeys(names))
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
         """Yield the rows with file and line, and with the name of a document without one.
@@ -225,8 +231,10 @@ class Pairs:
         files = [] if self.source.is_dataset else self.source.files()
         if not files or undivided(files) is not None:
             return None
-        largest = self.source.max_document_bytes
-        return DividedTables(files, self.source.pair_of, largest, first=self.first, last=self.last)
+        source, largest = self.source, self.source.max_document_bytes
+        return DividedTables(
+            files, source.pair_of, largest, first=self.first, last=self.last, check=source.check_columns
+        )
 
 
 def _text(value: Any) -> str:

@@ -9,14 +9,14 @@ from itertools import accumulate
 from typing import Any
 
 from discsum.data.storage import Location, Stored
-from discsum.data.tables import parquet_batches, parquet_file
+from discsum.data.tables import Failure, parquet_batches, parquet_file, rows_in
 from discsum.errors import InputError
 
 # The open file of a thread: a worker reads the slices of a file one after another.
 _own = threading.local()
 
 
-def rows_of(file: Stored, path: Location, first: int, last: int) -> Iterator[dict[str, Any]]:
+def rows_of(file: Stored, path: Location, first: int, last: int) -> Iterator[dict[str, Any] | Failure]:
     """Yield the rows `first` (from 0) to `last` (exclusive) of a file that is found at `path` here.
 
     The file stays open in this thread until another one is asked for: rows that follow are not looked for again.
@@ -58,7 +58,7 @@ class _Reader:
         self._batch: Any = None
         self._at = 0
 
-    def rows(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+    def rows(self, first: int, last: int) -> Iterator[dict[str, Any] | Failure]:
         """Yield the rows `first` to `last`, exclusive.
 
         Raises:
@@ -73,7 +73,7 @@ class _Reader:
         while self._batch is not None:
             begin, after = max(0, first - self._at), self._at + len(self._batch)
             if begin < len(self._batch):
-                rows = self._batch.slice(begin, last - self._at - begin).to_pylist()
+                rows = rows_in(self._batch.slice(begin, last - self._at - begin))
                 left -= len(rows)
                 yield from rows
             if after >= last:

@@ -8,7 +8,7 @@ from typing import Any
 
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
 from discsum.data.pairs import Pair, Pairs
-from discsum.data.preprocess_recipe import PreprocessRecipe, makers
+from discsum.data.preprocess_recipe import OWN, PreprocessRecipe, makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location
@@ -36,7 +36,7 @@ def preprocess_job(
     if isinstance(pairs, Iterator):
         raise InputError("pairs: expected a list, or what PairSource.pairs returns, got an iterator; make a list of it")
     made_by = makers(recipe)
-    elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder))
+    elsewhere = replace(recipe, parser=absolute(recipe.parser), encoder=absolute(recipe.encoder, OWN))
 
     def maker(place: Location, digest: str, device: str) -> DatasetMaker:
         return DatasetMaker(place, digest, made_by, device, elsewhere)

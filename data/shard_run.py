@@ -6,7 +6,7 @@ interrupted: one worker writes each shard as a whole, and then its record; the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -22,6 +22,7 @@ from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
 from discsum.data.tables import Failure
 from discsum.errors import InputError
+from discsum.persistence import CONFIG
 
 # One worker in this process.
 DEFAULTS = RunOptions()
@@ -54,7 +55,12 @@ class ShardJob(Generic[Entry]):
     check: Callable[[Manifest, Location], None]
 
     def __post_init__(self) -> None:
-        """Raise `InputError` if the folder is a URL that stores would take for a pattern."""
+        """Escape what UTF-8 cannot hold in the recipe, such as names of files.
+
+        Raises:
+            InputError: The folder is a URL that stores would take for a pattern.
+        """
+        object.__setattr__(self, "recipe", _escaped(self.recipe))
         if isinstance(self.folder, RemotePath) and is_pattern(self.folder):
             raise InputError(f"{self.folder}: expected a URL of one folder for output, got a pattern; leave out *?[")
 
@@ -228,6 +234,15 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
     return manifest
 
 
+def _escaped(value: Any) -> Any:
+    """Return a value of JSON with halves of characters, as bytes of a name that is not UTF-8, as escapes."""
+    if isinstance(value, dict):
+        return {name: _escaped(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_escaped(part) for part in value)
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
 def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
     """Return the record of a shard that this run or its other parts made."""
     try:
@@ -238,7 +253,8 @@ def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
         raise InputError(f"{error}; start again") from error
 
 
-def absolute(name_or_path: str) -> str:
-    """Return the absolute path of a model's folder, for workers elsewhere; the name of a model stays."""
+def absolute(name_or_path: str, names: Collection[str] = ()) -> str:
+    """Return the absolute path of a model's folder, for workers elsewhere; a name stays, as all of `names` do."""
     path = Path(name_or_path)
-    return str(path.absolute()) if path.is_dir() else name_or_path
+    is_folder = name_or_path not in names and (path / CONFIG).is_file()
+    return str(path.absolute()) if is_folder else name_or_path

@@ -94,7 +94,9 @@ class RowSlice:
         try:
             for content in rows_of(self.file, path, self.first, self.last):
                 number += 1
-                yield Row(f"{name}:{number}", str(number), content)
+                source = f"{name}:{number}"
+                row = replace(content, source=source) if isinstance(content, Failure) else content
+                yield Row(source, str(number), row)
         except InputError as error:
             raise InputError(f"{error}; rows {number + 1} to {self.last} cannot be read") from error
 

@@ -268,6 +268,8 @@ def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
 
 
 def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
+    if info["size"] is None:
+        raise InputError(f"{path}: expected a file whose size its server tells, got none; download it first")
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")
     # Times are numbers in some answers of a store and dates in others.
     seconds = version.timestamp() if isinstance(version, datetime) else version

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.made_folder import shard_files
-from discsum.data.storage import Location, Stored, is_pattern, location, stored, visible
+from discsum.data.made_folder import documents_in
+from discsum.data.storage import Location, Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
+from discsum.files import sha256
 
 # Blocks, of so many bytes, by which a local file is told from others where nobody reads all of it.
 BLOCKS, BLOCK = 64, 1 << 16
@@ -29,10 +30,7 @@ def table_files(name: str) -> list[Stored]:
             return [stored(path)]
         if not path.is_dir():
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
-        if (made := shard_files(path)) is not None:
-            # Not the failures that are listed beside them.
-            return [stored(file) for file in made]
-    found = [file for file in visible(path) if is_table(file.path)]
+    found = documents_in(path, TABLES)
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
     return found
@@ -43,14 +41,13 @@ def is_table(path: Location) -> bool:
     return path.name.lower().endswith(TABLES) and not path.name.startswith(".")
 
 
-def identity_of(name: str, files: Sequence[Stored]) -> dict[str, Any]:
-    """Return what tells tables from others without reading them: their bytes and versions.
+def identity_of(name: str, files: Sequence[Stored], *, whole: bool = False) -> dict[str, Any]:
+    """Return what tells tables from others: their bytes and versions.
 
-    The version of a file is what its store says, as an ETag; of a local one, the SHA-256 of blocks of it. Of several
-    files it has their number and one digest.
+    The version of a file is what its store says, as an ETag; of a local one, the SHA-256 of blocks of it, or with
+    `whole` of all of it. Of several files it has their number and one digest.
     """
-    blocks = max(2, BLOCKS // len(files))
-    versions = [sampled(file, blocks) if isinstance(file.path, Path) else file.version for file in files]
+    versions = versions_of(files, whole=whole)
     path = location(name)
     own = path.name if isinstance(path, Path) else str(path)
     if len(files) == 1:
@@ -64,7 +61,16 @@ def identity_of(name: str, files: Sequence[Stored]) -> dict[str, Any]:
     }
 
 
-def sampled(file: Stored, blocks: int) -> str:
+def versions_of(files: Sequence[Stored], *, whole: bool) -> list[str]:
+    """Return a version of each file: what its store says; of a local one the SHA-256 of blocks, or of all of it."""
+    blocks = max(2, BLOCKS // max(1, len(files)))
+    return [
+        file.version if not isinstance(file.path, Path) else sha256(file.path) if whole else _sampled(file, blocks)
+        for file in files
+    ]
+
+
+def _sampled(file: Stored, blocks: int) -> str:
     """Return the SHA-256 of so many blocks of a file, evenly from the first to the last; of a small one, of all."""
     digest = hashlib.sha256()
     with file.path.open("rb") as content:

@@ -18,7 +18,6 @@ from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.storage import Location
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
-from discsum.files import read_at_most
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 # Tables of records whose fields are separated by a character; fields are quoted as in CSV.
@@ -75,7 +74,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
         InputError: No such encoding, or bytes that it does not allow; the message has the offset of the first.
     """
     mark = _MARKS.get(encoding.lower().replace("_", "-"))
-    if mark and content and not content.startswith(mark):
+    if mark and content and not offset and not content.startswith(mark):
         # Without it Python takes the machine's own order of bytes, and almost any bytes are letters of some script.
         raise InputError(
             f"{source}: expected {encoding} with its byte order mark, got none; {remedy}, or {encoding}-le or "
@@ -108,6 +107,14 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
     raise InputError(f"expected a column {' or '.join(choices)}, got the columns {found}; {remedy}")
 
 
+def is_larger(text: str, largest: int) -> bool:
+    """Return whether a text has more bytes in UTF-8."""
+    # A character has one to four.
+    return len(text) > largest or (
+        len(text) * 4 > largest and len(text.encode("utf-8", errors="surrogatepass")) > largest
+    )
+
+
 def read_rows(
     path: Location, encoding: str, remedy: str = CONVERT, largest: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
@@ -128,9 +135,10 @@ def read_rows(
     check_encoding(encoding)
     kind = kind_of(path)
     if kind == ".parquet":
-        rows = (row for batch in parquet_batches(parquet_file(path), str(path)) for row in batch.to_pylist())
+        rows = (row for batch in parquet_batches(parquet_file(path), str(path)) for row in rows_in(batch))
         for number, row in enumerate(rows, start=1):
-            yield f"{path}:{number}", row
+            source = f"{path}:{number}"
+            yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
         yield from _separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
@@ -258,11 +266,25 @@ def _separated_rows(
                 begins = reader.line_num + 1
         except UnicodeError as error:
             # That error counts from the last chunk; decode the file to report the offset in it.
-            decode(read_at_most(path, largest, f"; {RAISE}"), encoding, str(path), remedy=remedy)
+            _decode_whole(path, encoding, remedy)
             raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
         except csv.Error as error:
             place = f"{path}:{reader.line_num}"
             raise InputError(f"{place}: expected a record with fields quoted as in CSV, got: {error}") from error
+
+
+def _decode_whole(path: Location, encoding: str, remedy: str) -> None:
+    """Raise `InputError` with the offset of the first byte of a file that its encoding does not allow."""
+    decoder, offset = codecs.getincrementaldecoder(encoding)(), 0
+    with path.open("rb") as file:
+        while chunk := file.read(PAGES):
+            begun, _ = decoder.getstate()
+            try:
+                decoder.decode(chunk)
+            except UnicodeError:
+                decode(begun + chunk, encoding, str(path), offset - len(begun), remedy)
+                raise
+            offset += len(chunk)
 
 
 def _short_lines(file: IO[str], source: str, largest: int) -> Iterator[str]:
@@ -329,6 +351,27 @@ def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
         if batch is None:
             return
         yield batch
+
+
+def rows_in(batch: Any) -> list[dict[str, Any] | Failure]:
+    """Return the rows of a `pyarrow.RecordBatch`; one with a value that Python cannot hold is a `Failure`.
+
+    Such values are bytes in a column of text that are not UTF-8, and times after the year 9999.
+    """
+    try:
+        return batch.to_pylist()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):
+        return [_row_in(batch.slice(number, 1)) for number in range(len(batch))]
+
+
+def _row_in(batch: Any) -> dict[str, Any] | Failure:
+    row = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            (row[name],) = column.to_pylist()
+        except (ValueError, OverflowError) as error:
+            return Failure(name, f"expected a value of {column.type} in column {name} that can be read: {_line(error)}")
+    return row
 
 
 def _line(error: Exception) -> str:

@@ -37,7 +37,8 @@ def replacing(path: Path) -> Iterator[Path]:
         OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{token_hex(4)}.{HOST}-{os.getpid()}{WRITING}")
+    # Names of files have 255 bytes at most, those of machines 64.
+    partial = path.with_name(f".{path.name[:32]}.{token_hex(4)}.{HOST}-{os.getpid()}{WRITING}")
     try:
         try:
             yield partial

@@ -5,11 +5,12 @@ import signal
 import threading
 import time
 import uuid
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from discsum.errors import DiscsumError, FormatError
+from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
 class Loading:
@@ -138,3 +139,9 @@ def running(process):
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def warn_of(task, step):
+    """Warn of a text."""
+    warnings.warn(f"text {task} looks odd", InputWarning, stacklevel=2)
+    return task

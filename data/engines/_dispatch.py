@@ -83,7 +83,9 @@ class Dispatcher(Generic[Worker]):
                             self._fill(*self._held)
                         case Steps(count):
                             self._report(self._held[worker][0], count)
-                        case Done(result, count):
+                        case Done(result, count, warned):
+                            for text in warned:
+                                warnings.warn(text, InputWarning, stacklevel=2)
                             self._report(self._held[worker].popleft(), count)
                             self._fill(worker)
                             yield result

@@ -20,10 +20,11 @@ class Steps:
 
 @dataclass(frozen=True)
 class Done:
-    """Its present task is done: the result, and all steps of the task."""
+    """Its present task is done: the result, all steps of the task, and what was warned of texts and files."""
 
     result: Any
     count: int
+    warned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ import os
 import pickle  # nosec B403 # between a process and its own workers
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 
 from discsum.data.engines._messages import Done, Failed, Steps
 from discsum.data.engines.base import Result, Step, Task
-from discsum.errors import DiscsumError
+from discsum.errors import DiscsumError, InputWarning
 
 
 def attempt(work: Callable[[Task, Step], Result], task: Task, tell: Callable[[Steps], None]) -> Done | Failed:
-    """Do a task, telling its steps, and return what became of it."""
+    """Do a task, telling its steps, and return what became of it, warnings about texts and files included."""
     count = 0
 
     def step(steps: int) -> None:
@@ -22,11 +23,17 @@ def attempt(work: Callable[[Task, Step], Result], task: Task, tell: Callable[[St
         count += steps
         tell(Steps(count))
 
-    try:
-        result = work(task, step)
-    except Exception as error:
-        return failed(error)
-    return Done(result, count)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", InputWarning)
+        try:
+            result = work(task, step)
+        except Exception as error:
+            return failed(error)
+    # Those of texts and files are for the user, who does not see what a worker prints.
+    for one in caught:
+        if not issubclass(one.category, InputWarning):
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+    return Done(result, count, tuple(str(one.message) for one in caught if issubclass(one.category, InputWarning)))
 
 
 def failed(error: Exception) -> Failed:

@@ -85,7 +85,7 @@ def summary_job(
         WeightsError: No such model or parser.
     """
     made_by = _makers(options)
-    model, parser = (None if name is None else absolute(name) for name in (options.model, options.parser))
+    model, parser = (None if name is None else absolute(name, BASELINES) for name in (options.model, options.parser))
     elsewhere = replace(options, model=model, parser=parser)
     files = tuple(str(Path(file).absolute()) for file in head_files)
 

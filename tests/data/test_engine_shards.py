@@ -1,21 +1,23 @@
 """Shards made by every engine: the same bytes, also when a worker is killed."""
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from engine_work import KilledOnce
+from engine_work import KilledOnce, warn_of
+from safetensors.torch import load_file, save_file
 from small_news import write_table
 
 from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.engines import engine_of
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
-from discsum.data.preprocess_recipe import PreprocessRecipe, own_makers
+from discsum.data.preprocess_recipe import PreprocessRecipe, makers, own_makers
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
-from discsum.data.shard_run import make_all
-from discsum.errors import InputError, InputWarning
+from discsum.data.shard_run import absolute, make_all
+from discsum.errors import InputError, InputWarning, WeightsError
 
 
 @dataclass(frozen=True)
@@ -97,3 +99,34 @@ def test_a_worker_with_another_program_or_device_refuses(whole, tmp_path):
         maker = DatasetMaker(tmp_path, "", made_by, "nonsense", recipe)
         maker(ShardTask("shard-00000.parquet", []), lambda steps: None)
     assert not list(tmp_path.iterdir())
+
+
+def test_folders_named_like_what_is_no_folder_are_left_alone(whole, tmp_path, monkeypatch):
+    source, recipe, _ = whole
+    monkeypatch.chdir(tmp_path)
+    for name in ("none", "contextual", "lead", "discsum-gum"):
+        (tmp_path / name).mkdir()
+        assert absolute(name) == name
+    (tmp_path / "none" / "config.json").write_text("{}")
+    noted = []
+    named = replace(recipe, encoder="none")
+    job = preprocess_job(source.pairs(0, 2), source.identity(), tmp_path / "set", named)
+    make_all(job, RunOptions(engine=Noting(noted)))
+    assert noted[0].recipe.encoder == "none"
+
+
+def test_a_worker_with_another_encoder_refuses(whole, encoder_folder, tmp_path):
+    _, recipe, _ = whole
+    folder = shutil.copytree(encoder_folder, tmp_path / "encoder")
+    encoded = replace(recipe, encoder=str(folder), units=("sentence",))
+    maker = DatasetMaker(tmp_path, "", makers(encoded), "cpu", encoded)
+    assert maker.encoder is not None
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value + 1e-3 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(WeightsError, match=r"encoder: expected the encoder that the run began with"):
+        _ = replace(maker, device="cpu").encoder
+
+
+def test_warnings_about_texts_reach_the_user(engine):
+    with pytest.warns(InputWarning, match=r"^text 1 looks odd$"):
+        assert list(engine.results_of(warn_of, [1])) == [1]

@@ -130,3 +130,9 @@ def test_a_run_of_everything_and_a_part_may_wait_for_each_other(place, monkeypat
     held, done = run_together(place, monkeypatch, "leased")
     assert held == [".lock", "1-of-2"]
     assert done == ["", "1-of-2"]
+
+
+def test_a_lock_whose_creation_was_repeated_is_its_runs(lock, place):
+    write_bytes(lock, Lease("here-1", time.time() + 60).to_bytes())
+    assert leases._taken(lock, place, "here-1")
+    assert not leases._taken(lock, place, "here-2")

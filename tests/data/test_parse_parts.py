@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from engine_work import KilledOnce
 from small_news import pairs, write_table
 
 from discsum.data.input_source import InputSource
-from discsum.data.inputs import read_inputs
+from discsum.data.inputs import files_of, read_inputs
 from discsum.data.made_folder import has_parts
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
@@ -28,6 +29,7 @@ from discsum.data.shard_run import finish, make_all, make_part
 from discsum.data.tables import Failure, read_rows
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.files import replacing
 from discsum.formats.json import dumps
 from discsum.parsers.parser import Parser
 
@@ -277,3 +279,42 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
         make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "dataset", recipe))
     assert not list(tmp_path.glob("*/manifest.json"))
+
+
+def test_a_pattern_names_some_parts(whole, tmp_path):
+    names = [file.path.name for file in files_of(f"{whole}/part-0000[02]*")]
+    assert names == ["part-00000.jsonl.gz", "part-00002.jsonl.gz"]
+    # Failures are no documents, whoever reads.
+    assert [file.path.name for file in PairSource(f"{whole}/*").files()] == [
+        f"part-0000{number}.jsonl.gz" for number in range(4)
+    ]
+
+
+def test_parts_of_other_programs_are_kept(job_of, tmp_path):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    own = folder / "part-00000.jsonl.gz"
+    own.write_bytes(b"somebody's")
+    with pytest.raises(InputError, match=r"part-00000.jsonl.gz: expected no such file in a new folder, found one"):
+        make_all(job_of(folder), RunOptions())
+    assert own.read_bytes() == b"somebody's"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
+def test_names_that_are_not_utf_8(parser_folder, tmp_path):
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl"))
+    shutil.copyfile(write_table(tmp_path / "news.jsonl", 0, 2), path)
+    source = PairSource(str(path))
+    job = preprocess_job(
+        source.pairs(0, 2), source.identity(), tmp_path / "set", PreprocessRecipe(str(parser_folder), encoder="none")
+    )
+    made = make_all(job, RunOptions())
+    assert made.recipe["documents"]["name"] == "caf\\udce9.jsonl"
+    assert Manifest.read(tmp_path / "set").recipe == make_all(job, RunOptions()).recipe
+
+
+def test_long_names_can_be_written(tmp_path):
+    path = tmp_path / ("\u96e8" * 83 + ".txt")
+    with replacing(path) as partial:
+        partial.write_text("Rain.")
+    assert path.read_text() == "Rain."

@@ -12,8 +12,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
 from discsum.data.tables import Failure, decode, read_rows
+from discsum.data.tasks import shards_of
 from discsum.errors import InputError, InputWarning
 
 
@@ -291,3 +293,36 @@ def test_a_table_without_documents_warns(tmp_path, name):
 def test_an_empty_name_is_no_folder():
     (failure,) = read_inputs([""])
     assert failure.reason == "expected the name of a file or folder, got an empty one"
+
+
+def test_a_large_csv_file_of_another_encoding_is_named(tmp_path):
+    path = tmp_path / "news.csv"
+    begin = b"id,text\n" + "1,caf\u00e9\n".encode() * 300_000
+    path.write_bytes(begin + b"2,caf\xe9\n")
+    *_, failure = limited(path, 1000)
+    assert f"expected utf-8, got byte 0xe9 at offset {len(begin) + 5};" in failure.reason
+
+
+def test_values_of_parquet_that_python_cannot_hold_fail_alone(tmp_path):
+    texts = pyarrow.array([b"good", b"caf\xe9", b"fine", b"late"]).cast(pyarrow.binary())
+    texts = pyarrow.Array.from_buffers(pyarrow.string(), 4, texts.buffers())
+    times = pyarrow.array([0, 0, 0, 10**13], pyarrow.timestamp("s"))
+    pyarrow.parquet.write_table(pyarrow.table({"text": texts, "time": times}), tmp_path / "rows.parquet")
+    found = list(read_inputs([str(tmp_path / "rows.parquet")]))
+    assert [item.text for item in found if isinstance(item, Item)] == ["good", "fine"]
+    first, second = (str(one) for one in found if isinstance(one, Failure))
+    assert first.startswith(f"{tmp_path / 'rows.parquet'}:2: expected a value of string in column text")
+    assert second.startswith(f"{tmp_path / 'rows.parquet'}:4: expected a value of timestamp[ms] in column time")
+    source = InputSource([str(tmp_path / "rows.parquet")])
+    (sliced,) = shards_of(source.items(), 100, tables=source.tables())
+    assert list(sliced) == found
+
+
+def test_texts_are_measured_in_bytes(tmp_path):
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"text": "\u00e9" * 8}) + "\n")
+    table = pyarrow.table({"text": ["\u00e9" * 8]})
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    (failure,) = limited(tmp_path / "rows.parquet", 15)
+    assert "expected a text of at most 15 bytes" in failure.reason
+    (item,) = limited(tmp_path / "rows.parquet", 16)
+    assert isinstance(item, Item)

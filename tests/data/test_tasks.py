@@ -320,3 +320,25 @@ def test_a_table_that_changed_is_not_read_by_workers(tmp_path):
     write(path, ROWS[:5])
     with pytest.raises(InputError, match=r"expected the table of [\d,]+ bytes that the run began with"):
         list(shard)
+
+
+def test_every_byte_of_tables_that_the_driver_reads_counts(tmp_path):
+    write(tmp_path / "in" / "t.csv", ROWS * 4000)
+    path, source = tmp_path / "in" / "t.csv", PairSource(str(tmp_path / "in"))
+    before, content = source.identity(), path.read_bytes()
+    place = len(content) // 128 + (1 << 16)
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    assert source.identity() != before
+
+
+def test_every_parquet_table_of_pairs_has_the_columns(tmp_path):
+    write(tmp_path / "in" / "a.parquet")
+    pq.write_table(pa.table({"body": ["Rain."], "summary": ["Rain."]}), tmp_path / "in" / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet: expected a column article or text, got the columns body, summ"):
+        list(divided(PairSource(str(tmp_path / "in")), 4))
+
+
+def test_texts_of_pairs_have_a_limit_in_all_tables(tmp_path):
+    for name in ("t.jsonl", "t.parquet"):
+        source = PairSource(str(write(tmp_path / name)), max_document_bytes=60)
+        assert all(isinstance(pair, Failure) or len(pair.text.encode()) <= 60 for pair in source.pairs())
