@@ -86,7 +86,7 @@ def abstract(
 ) -> None:
     """Write abstractive summaries with a sequence-to-sequence model.
 
-    The model reads selected sentences at each step.
+    With a selector the model reads some sentences at each step; others read as they were trained to.
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """

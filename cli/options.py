@@ -212,7 +212,11 @@ MinTokens = Annotated[int | None, typer.Option(min=1, help="Minimum number of to
 MaxTokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.")]
 LengthPenalty = Annotated[
     float | None,
-    typer.Option(min=0, help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty."),
+    typer.Option(
+        min=0,
+        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty; with "
+        "--coverage-penalty none.",
+    ),
 ]
 CoveragePenalty = Annotated[
     float | None,

@@ -89,6 +89,8 @@ def detach(model: Any, conversion: Conversion) -> None:
         if isinstance(function, KeepingCall):
             layer._gradient_checkpointing_func = function.checkpoint
     delattr(model, conversion.name)
+    # A model that was loaded has the settings in its configuration, as they were saved.
+    vars(model.config).pop(conversion.key, None)
     if not conversions(model):
         del model.forward, model.generate, model.save_pretrained
 

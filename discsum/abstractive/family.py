@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -89,6 +91,11 @@ class Family(ABC, Generic[Recipe]):
         # LED has other names than BART.
         names = (f"max_{side}_position_embeddings", "max_position_embeddings")
         return next((int(getattr(config, name)) for name in names if hasattr(config, name)), None)
+
+    @property
+    def vocabulary(self) -> str:
+        """SHA-256 of the tokenizer's vocabulary."""
+        return hashlib.sha256(json.dumps(sorted(self.tokenizer.get_vocab().items())).encode()).hexdigest()
 
     def texts(self, documents: Sequence[Document]) -> list[str]:
         """Return what the tokenizer gets of each document."""

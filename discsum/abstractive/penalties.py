@@ -24,7 +24,7 @@ class Penalties:
     """Settings of the search; see `HypothesisScore` and `TrigramBlocker`.
 
     Attributes:
-        length: Exponent of the length penalty; none for the model's own.
+        length: Exponent of the length penalty; none for the model's own, or beside `coverage` for none at all.
         coverage: Weight of the coverage penalty; none without it.
         block_trigrams: Whether no trigram is written twice.
     """

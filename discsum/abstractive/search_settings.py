@@ -20,20 +20,24 @@ TOKENS = (
 )
 LISTS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
 KINDS: dict[str, Any] = {
-    **dict.fromkeys(("max_length", "max_new_tokens"), Count),
+    # The start token is one.
+    "max_length": Annotated[int, Meta(ge=2)],
+    "max_new_tokens": Count,
     **dict.fromkeys(("min_length", "min_new_tokens"), Natural),
     **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "top_k"), Natural),
     **dict.fromkeys(("temperature", "repetition_penalty", "encoder_repetition_penalty", "max_time"), Positive),
-    **dict.fromkeys(("top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff"), Share),
+    **dict.fromkeys(("top_p", "min_p", "top_h", "epsilon_cutoff", "eta_cutoff"), Share),
+    "typical_p": Annotated[float, Meta(gt=0, le=1)],
     **dict.fromkeys(("do_sample", "use_cache", "renormalize_logits", "remove_invalid_values"), bool),
     "num_beams": Annotated[int, Meta(ge=1, le=MOST_BEAMS)],
     "length_penalty": float,
     "diversity_penalty": NotNegative,
     "early_stopping": bool | Literal["never"],
-    "bad_words_ids": list[list[int]],
+    "bad_words_ids": Annotated[list[list[int]], Meta(min_length=1)],
     "suppress_tokens": list[int],
     "begin_suppress_tokens": list[int],
-    "exponential_decay_length_penalty": list[float],
+    # Where the penalty begins, and its factor.
+    "exponential_decay_length_penalty": Annotated[list[float], Meta(min_length=2, max_length=2)],
     **dict.fromkeys(("num_return_sequences", "num_beam_groups"), Annotated[int, Meta(ge=1, le=1)]),
 }
 # Without effect on what is written here: of outputs that nobody asks for, of assistants, and of caches.
@@ -63,6 +67,8 @@ def check_search(model: Any, name: str) -> None:
                 _check_token(key, value, tokens)
         for key in KINDS.keys() & given.keys():
             check_value(KINDS[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
+        if not all(given.get("bad_words_ids", ())):
+            raise InputError("bad_words_ids: expected lists of at least one token, got an empty one")
         for key in LISTS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)

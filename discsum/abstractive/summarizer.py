@@ -29,7 +29,9 @@ class AbstractiveSummary:
         ids: Tokens of the summary, with its start and end tokens.
         details: What the family says of it. Sparse models: `selector`; `r`, the sentences that it selects at each step,
             none for all; the document's `sentences` within the model's positions; and `read`, the sentences that each
-            step read, all of them where that is faster than selecting.
+            step read, all of them where that is faster than selecting. Coarse-to-fine models: `variant`; the
+            document's `chunks` with words; and how many of them were `encoded`. Compressed ones: `encoder`, its
+            variant.
     """
 
     document: Document
@@ -129,18 +131,20 @@ class AbstractiveSummarizer:
         with torch.inference_mode(), searched as options:
             generated = self.model.generate(**inputs, **extra, **options)
         written = self.family.decode(generated, documents, encoding)
-        pad = self.model.config.pad_token_id
-        # The start token may be the padding token.
-        ids = [
-            tuple(row[: max(place for place, token in enumerate(row) if place < 1 or token != pad) + 1])
-            for row in generated.tolist()
-        ]
+        ids = [self._without_padding(row) for row in generated.tolist()]
         read = encoding["attention_mask"].sum(dim=1).tolist()
         columns = zip(documents, written, lengths, read, ids, self.family.details(extra), strict=True)
         return [
             AbstractiveSummary(document, text.strip(), self.name, tokens, length > tokens, own, details)
             for document, text, length, tokens, own, details in columns
         ]
+
+    def _without_padding(self, row: list[int]) -> tuple[int, ...]:
+        """Return generated tokens up to the first end, or without padding; the start may be either."""
+        ends = self.model.generation_config.eos_token_id
+        ends, pad = ends if isinstance(ends, list) else [ends], self.model.config.pad_token_id
+        end = next((place for place, token in enumerate(row) if place and token in ends), len(row) - 1)
+        return tuple(row[: max(place for place in range(end + 1) if not place or row[place] != pad) + 1])
 
     def _check_lengths(self, generation: dict[str, Any]) -> None:
         most, least = generation.get("max_new_tokens"), generation.get("min_new_tokens")

@@ -107,13 +107,14 @@ def measure_chunks(
     rows: list[ChunkRow] = []
     compared: list[Figures] = []
     for name in models:
-        nats = tokens = None
+        nats, tokens, vocabulary = None, None, ""
         figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
         if is_sequence_to_sequence(name):
             if family_of(name) != FAMILY:
                 raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
             summarizer = AbstractiveSummarizer.from_pretrained(name)
             nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
+            vocabulary = summarizer.family.vocabulary
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
             figures["encoded"] = float(np.mean([one.encoded for one in maps]))
@@ -125,7 +126,7 @@ def measure_chunks(
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
-        compared.append(Figures(percent_of(scores), nats, tokens))
+        compared.append(Figures(percent_of(scores), nats, tokens, vocabulary))
         figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))

@@ -112,7 +112,8 @@ def measure_encoders(
         writing = tokens / (time.perf_counter() - started)
         lines = split_lines(written, parser())
         scores = {measure: rouge(lines, [pair.references for pair in pairs], measure=measure) for measure in MEASURES}
-        compared.append(Figures(percent_of(scores["f"]), learned.nats, learned.tokens))
+        vocabulary = summarizer.family.vocabulary
+        compared.append(Figures(percent_of(scores["f"]), learned.nats, learned.tokens, vocabulary))
         by_metric = {
             metric: {measure: 100.0 * one.mean[metric] for measure, one in scores.items()} for metric in METRICS
         }

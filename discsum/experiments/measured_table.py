@@ -32,11 +32,13 @@ class Figures:
         nats: `(documents,)` mean negative log-probability of a token of the reference; none for a system that gives
             words no probabilities.
         tokens: `(documents,)` tokens of the references.
+        vocabulary: Digest of the vocabulary of these tokens.
     """
 
     percent: Mapping[str, NDArray[np.float64]]
     nats: NDArray[np.float64] | None = None
     tokens: NDArray[np.int64] | None = None
+    vocabulary: str = ""
 
     @property
     def perplexity(self) -> float | None:
@@ -48,7 +50,7 @@ class Figures:
         found = {name: paired_bootstrap(own, other.percent[name]) for name, own in self.percent.items()}
         if self.nats is None or other.nats is None or self.tokens is None or other.tokens is None:
             return found
-        if not np.array_equal(self.tokens, other.tokens):
+        if self.vocabulary != other.vocabulary or not np.array_equal(self.tokens, other.tokens):
             return found
         return {NATS: paired_bootstrap(self.nats, other.nats, weights=self.tokens), **found}
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -137,8 +138,13 @@ def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str)
 def _texts(data: Path, rows: Rows) -> list[str]:
     """Return the texts of some rows of a table, with or without summaries."""
     texts = []
-    for item in read_inputs([str(data / rows.path)], trees=False):
+    for item in islice(read_inputs([str(data / rows.path)], trees=False), rows.first, rows.last):
         if not isinstance(item, Item):
             raise InputError(f"texts: {item}")
         texts.append(item.text)
-    return texts[rows.first : rows.last]
+    if not texts or (rows.last is not None and len(texts) < rows.last - rows.first):
+        raise InputError(
+            f"texts: expected rows {rows.first} to {'the end' if rows.last is None else rows.last} of "
+            f"{data / rows.path}, got {len(texts)}"
+        )
+    return texts

@@ -132,7 +132,9 @@ class TrainingLoop:
                 curves = {f"validation/{name}": value for name, value in entry.validation.items()}
                 curves |= {f"train/{name}": value for name, value in (entry.parts | {LOSS: entry.loss}).items()}
                 board.add(curves | {"train/rate": self.optimizer.param_groups[0]["lr"]}, after)
-        self._check_best()
+        if main:
+            # The others know what was best when the run was resumed.
+            self._check_best()
         return self.best
 
     def _check_best(self) -> None:

@@ -27,7 +27,9 @@ class TrainingRecipe(Checked):
     rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
     schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it has risen.")] = "cosine"
     warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
-    plateau: Annotated[Share, about("Factor of the rate for each validation that is no better than the best.")] = 1.0
+    plateau: Annotated[
+        Share, about("Factor of the rate for each validation from the first on that is no better than the best.")
+    ] = 1.0
     decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved.")] = 0.98
     clip: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0

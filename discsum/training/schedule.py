@@ -27,9 +27,13 @@ def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine"
 
 
 def plateau_factor(scores: Sequence[float], factor: float) -> float:
-    """Return `factor` to the power of the number of validation scores that are no higher than the best before them."""
-    missed = sum(score <= max(scores[:place]) for place, score in enumerate(scores) if place)
-    return factor**missed
+    """Return `factor` to the power of the number of validations since the first that was no better than the best.
+
+    That one counts, and so do all later ones, better or not (Ling and Rush 2017, section 5.4).
+    """
+    missed = (place for place, score in enumerate(scores) if place and score <= max(scores[:place]))
+    first = next(missed, len(scores))
+    return factor ** (len(scores) - first)
 
 
 @torch.no_grad()

@@ -18,7 +18,18 @@ from discsum.training.processes import accelerator
 from discsum.training.recipe import TrainingRecipe
 
 
-class TrainingExamples(Protocol):
+class Documents(Protocol):
+    """Documents to validate on, as a task compares them with those of training and of earlier runs."""
+
+    @property
+    def digest(self) -> str:
+        """Identity of the documents."""
+
+    def texts(self) -> list[str]:
+        """Return a digest of each document's text."""
+
+
+class TrainingExamples(Documents, Protocol):
     """Training examples, as the loop needs them.
 
     Attributes:
@@ -31,15 +42,8 @@ class TrainingExamples(Protocol):
     weights: NDArray[np.float64]
     blocks: NDArray[np.int64]
 
-    @property
-    def digest(self) -> str:
-        """Identity of the examples and weights."""
-
     def __len__(self) -> int:
         """Return the number of examples."""
-
-    def texts(self) -> list[str]:
-        """Return a digest of each example's text."""
 
     def ids(self, examples: Sequence[int]) -> list[str]:
         """Return the names of some examples, for messages."""
@@ -87,7 +91,7 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
     network: nn.Module
     unused_parameters = False
 
-    def __init__(self, recipe: Recipe, train: Examples, validation: TrainingExamples | None = None) -> None:
+    def __init__(self, recipe: Recipe, train: Examples, validation: Documents) -> None:
         """Check the examples and start the processes.
 
         Raises:
@@ -95,8 +99,8 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
             MissingExtraError: The library accelerate is not installed.
         """
         self.recipe, self.train = recipe, train
-        self.digest = train.digest if validation is None else f"{train.digest} {validation.digest}"
-        shared = set(train.texts()) & set(validation.texts()) if validation is not None else ()
+        self.digest = f"{train.digest} {validation.digest}"
+        shared = set(train.texts()) & set(validation.texts())
         if shared:
             raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
         self.accelerator = accelerator(recipe.bf16, unused_parameters=self.unused_parameters)

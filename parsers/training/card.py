@@ -67,7 +67,7 @@ def parser_card(
     for entry in log:
         parts = " | ".join(f"{value:.3f}" for value in entry.parts.values())
         table.append(f"| {entry.steps} | {format_figures(entry.validation)} | {parts} |")
-    kept = f"the running average after step {best.steps}"
+    kept = f"{_weights(recipe)} after step {best.steps}"
     return _card(name, recipe, treebank, kept, "\n".join(table), notes)
 
 
@@ -88,8 +88,12 @@ def mean_card(
     rows.append(("**mean of their weights**", list(scores.figures.values())))
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(values)} |" for label, values in rows]
-    kept = f"the mean of those of {len(runs)} runs that began alike, each a running average at its best validation"
+    kept = f"the mean of those of {len(runs)} runs that began alike, each {_weights(recipe)} at its best validation"
     return _card(name, recipe, treebank, kept, "\n".join(table), notes)
+
+
+def _weights(recipe: ParserRecipe) -> str:
+    return "the running average" if recipe.average else "the weights"
 
 
 def _cells(values: Sequence[float]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from warnings import warn
 
 import numpy as np
@@ -132,11 +133,31 @@ class GoldExamples:
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self._texts]
+        return [_sha256(text) for text in self._texts]
 
     def ids(self, examples: Sequence[int]) -> list[str]:
         """Return the documents' names."""
         return [self[index].id for index in examples]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Gold documents to validate on."""
+
+    documents: Sequence[Document]
+
+    @property
+    def digest(self) -> str:
+        """Digest of the documents with their trees."""
+        return _sha256(json.dumps([document.to_json() for document in self.documents]))[:16]
+
+    def texts(self) -> list[str]:
+        """Return a digest of each document's text."""
+        return [_sha256(document.text) for document in self.documents]
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
@@ -155,10 +176,15 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
 
 
 def digest(examples: Sequence[Example]) -> str:
-    """Return a digest of the examples' subwords, tags and nodes, in order."""
+    """Return a digest of all that is learned of the examples, in order."""
     found = hashlib.sha256()
     for example in examples:
-        found.update(example.subwords.ids.tobytes() + example.tags.tobytes() + example.targets.nodes.tobytes())
+        words, targets = example.subwords, example.targets
+        arrays = [getattr(words, one.name) for one in fields(words)] + [example.tags, targets.nodes, targets.labels]
+        if targets.expected is not None:
+            arrays += [targets.expected.left, targets.expected.right]
+        for array in arrays:
+            found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:16]
 
 

@@ -108,6 +108,5 @@ def shuffled_cycle(examples: int, first: int, count: int, seed: int) -> list[int
     chosen = []
     for position in range(first, first + count if examples else first):
         number, index = divmod(position, examples)
-        # The zero keeps these seeds apart from those of the gold documents.
         chosen.append(int(np.random.default_rng([seed, 0, number]).permutation(examples)[index]))
     return chosen

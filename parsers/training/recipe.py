@@ -56,7 +56,8 @@ class ParserRecipe(TrainingRecipe):
     longest: Annotated[Count, about("Characters of a text that are used, at most.")] = 5000
     silver: Annotated[Count, about("Pseudo-labelled texts per step, if there are teachers.")] = 2
     flatten: Annotated[
-        Share, about("Probability that a document's line breaks are changed, and that its case is removed.")
+        Share,
+        about("Probability that a document's line breaks are changed, and that the features of its case are removed."),
     ] = 0.2
     tag_weight: Annotated[NotNegative, about("Weight of the boundary loss relative to the split loss.")] = 1.0
     label_weight: Annotated[NotNegative, about("Weight of the label loss relative to the split loss.")] = 1.0

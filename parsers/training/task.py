@@ -18,13 +18,14 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.evaluation import evaluate_parser, format_figures
-from discsum.parsers.training.examples import Example, GoldExamples, digest, label_set
+from discsum.parsers.training.examples import Example, GoldExamples, HeldOut, digest, label_set
 from discsum.parsers.training.losses import LossSums, ParserBatch, ParserObjective, make_batch
 from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.start import initialise_from
 from discsum.parsers.training.teachers import Teachers
+from discsum.registry import suggestion
 from discsum.relation_classes import RelationClasses
 from discsum.training.processes import local_main_first
 from discsum.training.task import LogEntry, Step, TrainingTask
@@ -89,10 +90,16 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
                 f"{recipe.network.window}; say network.window={longest}"
             )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
-        super().__init__(recipe, GoldExamples(train, self.tokenizer, labels))
+        super().__init__(recipe, GoldExamples(train, self.tokenizer, labels), HeldOut(dev))
         self.dev, self.name, self.notes = dev, name, notes
         self.treebank = treebank or Treebank("gum", [*train], [*dev])
-        classes = RelationClasses.of({relation for _, relation in labels}, recipe.classes)
+        relations = {relation for _, relation in labels}
+        named = relations | {relation for _, relation in label_set(dev)}
+        for relation in recipe.classes:
+            if relation not in named:
+                near = suggestion(relation, sorted(named))
+                raise InputError(f"classes: expected relations of the treebank, got {relation!r}{near}")
+        classes = RelationClasses.of(relations, recipe.classes)
         parser = ParserNetwork(pretrained.encoder, pretrained.special, labels, recipe.network, classes)
         self.parser = parser.to(self.accelerator.device)
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.

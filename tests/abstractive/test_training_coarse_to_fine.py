@@ -174,7 +174,11 @@ def test_another_choice_of_chunks_than_in_training(begun):
     ]
     for wrong, message in (
         ({"variant": "standard"}, "variant: expected c2f, as the model was trained, got 'standard'"),
-        ({"samples": 0}, "samples: expected at least 1 chunk, got 0"),
+        ({"variant": ["c2f"]}, "variant: expected one of standard, hier, c2f, got"),
+        ({"samples": 0}, "samples: expected a whole number of at least 1, got 0"),
+        ({"samples": "two"}, "samples: expected a whole number of at least 1, got 'two'"),
+        ({"samples": 1.5}, "samples: expected a whole number of at least 1, got 1.5"),
+        ({"variant": "hier", "samples": 2}, "samples: expected none for the variant hier, got 2"),
         ({"selector": "mean_key"}, "expected options of a coarse-to-fine model, variant and samples, got selector"),
     ):
         with pytest.raises(InputError, match=message):

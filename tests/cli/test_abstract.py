@@ -112,7 +112,12 @@ SEARCH = "generation_config.json"
         (SEARCH, {"temperature": 0, "do_sample": True}, "temperature: expected a number above 0, got 0"),
         (SEARCH, {"repetition_penalty": -1}, "repetition_penalty: expected a number above 0, got -1"),
         (SEARCH, {"bad_words_ids": [[10**6]]}, "bad_words_ids: expected a whole number from 0"),
-        (SEARCH, {"bad_words_ids": "x"}, "bad_words_ids: expected a list"),
+        (SEARCH, {"bad_words_ids": "x"}, "bad_words_ids: expected a non-empty list"),
+        (SEARCH, {"bad_words_ids": []}, "bad_words_ids: expected"),
+        (SEARCH, {"bad_words_ids": [[]]}, "bad_words_ids: expected lists of at least one token"),
+        (SEARCH, {"exponential_decay_length_penalty": [1.0]}, "exponential_decay_length_penalty: expected"),
+        (SEARCH, {"typical_p": 0, "do_sample": True}, "typical_p: expected a number"),
+        (SEARCH, {"max_length": 1}, "max_length: expected a whole number"),
         (
             SEARCH,
             {"num_beams": 5, "num_return_sequences": 5},

@@ -87,7 +87,10 @@ def test_models_of_different_tokens_are_not_compared_by_them():
     scores = {"rouge1": np.array([1.0, 2.0])}
     one, two = (Figures(scores, np.array([3.0, 4.0]), np.array(tokens)) for tokens in ([5, 6], [5, 7]))
     assert one.compared(two).keys() == {"rouge1"}
-    assert one.compared(replace(two, tokens=one.tokens)).keys() == {"nats", "rouge1"}
+    same = replace(two, tokens=one.tokens)
+    assert one.compared(same).keys() == {"nats", "rouge1"}
+    # As many words of another vocabulary, in which more of them may be unknown.
+    assert one.compared(replace(same, vocabulary="other")).keys() == {"rouge1"}
     # The one with the lower perplexity is ahead, though it is behind in most documents.
     better = Figures(scores, np.array([3.3, 1.0]), np.array([2, 90]))
     worse = Figures(scores, np.array([3.0, 1.2]), np.array([2, 90]))

@@ -1,5 +1,6 @@
 """Learning from trained parsers."""
 
+import json
 import shutil
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import tiny
 from safetensors.torch import load_file
 
 from discsum.errors import InputError
+from discsum.experiments.training_runs import _texts
 from discsum.parsers.parser import Parser
 from discsum.parsers.training import pseudo_labels as module
 from discsum.parsers.training.examples import digest
@@ -18,6 +20,7 @@ from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.task import ParserTask
 from discsum.parsers.training.teachers import Teachers
 from discsum.parsers.treebank import read_gum
+from discsum.recipes.sources import Rows
 from discsum.training.loop import TrainingLoop
 
 # The baker is in the first only.
@@ -231,6 +234,18 @@ def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, tree
     shutil.rmtree(tmp_path / "mean" / "seed-2")
     with pytest.raises(InputError, match="expected runs that learned from the same examples, found others"):
         train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN[:1])
+
+
+def test_texts_of_a_recipe_are_those_of_its_rows(tmp_path):
+    rows = [json.dumps({"text": f"Text {number}."}) for number in range(3)]
+    (tmp_path / "texts.jsonl").write_text("\n".join([*rows, "no row"]))
+    assert _texts(tmp_path, Rows("texts.jsonl", 1, 3)) == ["Text 1.", "Text 2."]
+    with pytest.raises(InputError, match=r"texts: .*texts.jsonl:4: expected a JSON object"):
+        _texts(tmp_path, Rows("texts.jsonl", 1, 4))
+    (tmp_path / "texts.jsonl").write_text("\n".join(rows))
+    for wrong, end in ((Rows("texts.jsonl", 1, 9), "9"), (Rows("texts.jsonl", 3), "the end")):
+        with pytest.raises(InputError, match=rf"texts: expected rows {wrong.first} to {end} of .*texts.jsonl, got \d"):
+            _texts(tmp_path, wrong)
 
 
 def test_recipes_with_teachers():

@@ -53,3 +53,29 @@ assert not threads_of_the_group(), threads_of_the_group()
 @pytest.mark.skipif(not TASKS.is_dir(), reason="threads are listed by Linux")
 def test_no_thread_outlives_the_group():
     run_together(2, "-c", TWO)
+
+
+RESUMED = """
+import sys
+from pathlib import Path
+
+sys.path[:0] = sys.argv[2:]
+from test_loop import KilledError, LineTask, killed_at, recipe, silent
+from discsum.training.loop import TrainingLoop
+from discsum.training.processes import leave_group
+
+try:
+    TrainingLoop(LineTask(recipe()), Path(sys.argv[1])).run(killed_at(8))
+except KilledError:
+    loop = TrainingLoop(LineTask(recipe()), Path(sys.argv[1]))
+    assert [entry.steps for entry in loop.log] == [3, 6]
+    assert loop.run(silent).steps == 12
+    leave_group()
+else:
+    raise SystemExit("not killed")
+"""
+
+
+def test_several_processes_resume_a_run_that_gets_better(tmp_path):
+    folders = Path(__file__).parent, Path(__file__).parents[1]
+    run_together(2, "-c", RESUMED, tmp_path / "run", *folders)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from torch import Tensor, nn
 
-from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES
+from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES, VARIANTS
 from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, text_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.memory import Record
@@ -21,6 +21,7 @@ from discsum.abstractive.folder import load_model, load_tokenizer
 from discsum.abstractive.vocabulary import make_word_tokenizer, read_vectors
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.recipes.fields import Count, check_value, one_of
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding
@@ -68,6 +69,10 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
                 f"{name_or_path}: expected options of a coarse-to-fine model, variant and samples, got "
                 f"{', '.join(sorted(options))}"
             )
+        if variant is not None:
+            check_value(Annotated[str, one_of(VARIANTS, "")], variant, "variant")
+        if samples is not None:
+            check_value(Count, samples, "samples")
         tokenizer = load_tokenizer(name_or_path)
         model = load_model(name_or_path, device)
         if not isinstance(model, CoarseToFineForConditionalGeneration):
@@ -76,8 +81,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         changed = {name: value for name, value in given.items() if value not in (None, getattr(model.config, name))}
         if "variant" in changed and {variant, model.config.variant} != {HIER, C2F}:
             raise InputError(f"variant: expected {model.config.variant}, as the model was trained, got {variant!r}")
-        if samples is not None and samples < 1:
-            raise InputError(f"samples: expected at least 1 chunk, got {samples}")
+        if "samples" in changed and (variant or model.config.variant) != C2F:
+            raise InputError(f"samples: expected none for the variant {variant or model.config.variant}, got {samples}")
         for name, value in changed.items():
             setattr(model.config, name, value)
         return cls(model, tokenizer, name_or_path)
@@ -216,25 +221,32 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             C2F: f"chooses {network.samples} of the chunks ({network.chunks}) at each step and reads no others",
         }
         read = kinds.get(network.variant, "reads all words as one sequence")
+        frozen = network.coarse == BOW if recipe.frozen_embeddings is None else recipe.frozen_embeddings
+        kept = "the encoder's embeddings stay as they begin" if frozen else "all embeddings are learned"
         return FamilyCard(
             "coarse-to-fine-attention",
             f"An LSTM encoder and decoder whose attention {read} (Ling and Rush 2017). Use it with\n"
             "`discsum abstract --model FOLDER`. Where the paper is silent: the decoder begins with the state behind\n"
-            "the last word of the last chunk; the convolution has a ReLU and no padding; with `bow` the encoder's\n"
-            "embeddings stay as they begin; a step's baseline begins at 0; the probability of several sampled chunks\n"
-            "is the product of theirs, and at test time those of the highest attention are read, weighted by it.",
+            f"the last word of the last chunk; the convolution has a ReLU and no padding; {kept};\n"
+            "a step's baseline begins at 0; the probability of several sampled chunks is the product of theirs, and\n"
+            "at test time those of the highest attention are read, weighted by it; the loss is the mean over a\n"
+            "batch's tokens. Unlike the paper's, the policy's gradient reaches the coarse encoder and the coarse\n"
+            "attention alone.",
             "random weights and a vocabulary of the training texts",
             "Cross-entropy" + (" and, for the choice of chunks, REINFORCE" if network.variant == C2F else ""),
         )
 
 
 def _check_network(network: Network, config: CoarseToFineConfig, name: str) -> None:
-    """Raise `InputError` for settings that are neither the defaults nor those that a model was trained with."""
-    default = Network().settings
+    """Raise `InputError` for settings that are neither the defaults nor those that a model was trained with.
+
+    Chunks have no default here: what is read of the texts, as their trees, depends on them.
+    """
+    default = {name: value for name, value in Network().settings.items() if name != "chunks"}
     wrong = [
         f"network.{field}: expected {getattr(config, field)}, as {name} was trained, got {value}"
         for field, value in network.settings.items()
-        if value not in (getattr(config, field), default[field])
+        if value not in (getattr(config, field), default.get(field, getattr(config, field)))
     ]
     if wrong:
         raise InputError("; ".join(wrong))

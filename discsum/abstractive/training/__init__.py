@@ -1,1 +1,1 @@
-"""Training of sparse decoders."""
+"""Training of abstractive summarizers of every family."""

@@ -123,6 +123,9 @@ def test_saved_and_loaded(variant, inputs, tmp_path):
     loaded = from_pretrained(tmp_path / "model")
     assert loaded.compressed.config == model.compressed.config
     assert loaded(**inputs.forward).logits.equal(expected)
+    # A loaded one can be turned back, and then it is saved as what it is.
+    decompress(loaded).save_pretrained(tmp_path / "back")
+    assert "compressed_encoder" not in (tmp_path / "back" / "config.json").read_text()
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert other(**inputs.forward).logits.equal(expected)
         decompress(other)

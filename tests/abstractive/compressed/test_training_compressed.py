@@ -7,9 +7,11 @@ import torch
 from small_training import recipe_fields, silent, training_loop
 from typer.testing import CliRunner
 
+from discsum.abstractive.compressed.copying import unknown_id
 from discsum.abstractive.compressed.family import CompressedFamily
 from discsum.abstractive.penalties import sentence_ends
 from discsum.abstractive.recipe import AbstractiveRecipe
+from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
 from discsum.abstractive.vocabulary import TAGS
@@ -85,8 +87,26 @@ def test_a_document_alone_and_beside_others(begun):
     summarizer = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
     documents = [begun.task.validation[index].document for index in range(3)]
     options = {"num_beams": 3, "max_new_tokens": 8}
-    together = [one.text for one in summarizer.summarize(documents, **options)]
-    assert [summarizer.summarize([one], **options)[0].text for one in documents] == together
+    together = [(one.text, one.ids) for one in summarizer.summarize(documents, **options)]
+    alone = [summarizer.summarize([one], **options)[0] for one in documents]
+    assert [(one.text, one.ids) for one in alone] == together
+
+
+def test_the_unknown_word_is_not_written(begun):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"))
+    unknown = unknown_id(summarizer.tokenizer)
+    summarizer.model.model.shared.weight.data[unknown] *= 100
+    documents = [begun.task.validation[index].document for index in range(3)]
+    for summary in summarizer.summarize(documents, num_beams=2, max_new_tokens=12):
+        assert unknown not in summary.ids
+
+
+def test_a_copying_model_that_is_sparse_is_not_run_dense(begun, tmp_path):
+    family = CompressedFamily.load(str(begun.folder / "best"))
+    sparsify(family.model, selector="mean_key", r=1)
+    family.save(tmp_path / "sparse")
+    with pytest.raises(InputError, match="expected a copying model with its own cross-attention, got one that was"):
+        AbstractiveSummarizer.from_pretrained(str(tmp_path / "sparse"))
 
 
 def test_the_folder_says_what_the_model_is(begun, tmp_path):
