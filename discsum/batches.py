@@ -18,7 +18,10 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
     Raises:
         InputError: A size below 1.
+        TypeError: One text, which is no list of texts.
     """
+    if isinstance(items, str):
+        raise TypeError("texts: expected several texts, got one str")
     if not isinstance(size, int) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
     remaining = iter(items)

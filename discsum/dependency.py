@@ -113,6 +113,24 @@ def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[n
     return np.where(inside, heads, -1)
 
 
+def group_heads(heads: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each group `(groups,)` the one that it depends on: that of its first unit with a head outside of it.
+
+    Args:
+        heads: `(units,)` head of each unit; of a root itself, or -1.
+        groups: `(units,)` group of each unit, numbered from 0. A group with a root, or without another head, depends on
+            itself.
+    """
+    units = np.arange(len(heads))
+    above = groups[np.where(heads >= 0, heads, units)]
+    found = np.arange(int(groups.max(initial=-1)) + 1)
+    for unit in np.flatnonzero(above != groups)[::-1]:
+        found[groups[unit]] = above[unit]
+    roots = groups[(heads < 0) | (heads == units)]
+    found[roots] = roots
+    return found
+
+
 def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
     """Return for every EDU `(edus,)` the first EDU of its clause: itself, unless `same-unit` nodes continue a clause.
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
 from textwrap import shorten
 from typing import Any
 
@@ -98,8 +99,12 @@ class Summary:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The units' texts without line breaks; ROUGE-Lsum expects one unit a line."""
-        return tuple(_BREAK.sub(" ", unit.text).strip() for unit in self.selected)
+        """One sentence each, as ROUGE-Lsum expects, without line breaks; EDUs of a sentence are joined by a space."""
+        sentences = self.document.edu_to_sentence if self.unit == "edu" else np.arange(len(self.scores))
+        return tuple(
+            " ".join(_BREAK.sub(" ", unit.text).strip() for unit in units)
+            for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index]))
+        )
 
     @cached_property
     def text(self) -> str:

@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ from discsum.dependency import (
     attach_to_sentences,
     depths,
     edu_heads,
+    group_heads,
     in_sentence_heads,
     node_heads,
+    same_unit_groups,
     sentence_heads,
 )
 from discsum.errors import InputError
@@ -198,3 +201,28 @@ def test_heads_equal_those_of_rst2dep(gum):
         expected = np.array([int(row[6]) - 1 for row in rows])
         root = np.flatnonzero(expected < 0)[0]
         assert np.array_equal(edu_heads(read_tree(path).tree), np.where(expected < 0, root, expected)), path.stem
+
+
+@settings(deadline=None, max_examples=200)
+@given(edus=st.integers(2, 12), seed=st.integers(0, 10_000))
+def test_clauses_of_any_nuclearity_form_a_tree(edus, seed):
+    random = np.random.default_rng(seed)
+    nodes = [
+        replace(node, relation=str(random.choice(["same-unit", "joint-list"])))
+        for node in random_tree(edus, seed).nodes
+    ]
+    tree = RSTTree(edus, nodes)
+    _, groups = np.unique(same_unit_groups(tree), return_inverse=True)
+    heads, found = edu_heads(tree), group_heads(edu_heads(tree), groups)
+    assert [slow_depth(found.tolist(), group) for group in range(len(found))]
+    assert (found == np.arange(len(found))).sum() == 1
+    for group, head in enumerate(found.tolist()):
+        outside = {int(groups[heads[unit]]) for unit in np.flatnonzero(groups == group)} - {group}
+        assert head in outside or (head == group and groups[heads == np.arange(edus)].item() == group)
+
+
+def test_a_clause_whose_first_part_is_a_satellite_depends_on_what_its_nucleus_does():
+    # 0 is the root; 2, the nucleus, depends on it, and 1 belongs to the same clause.
+    assert group_heads(np.array([0, 2, 0]), np.array([0, 1, 1])).tolist() == [0, 0]
+    # Of a sentence alone, whose root has no head.
+    assert group_heads(np.array([-1, 2, -1]), np.array([0, 1, 1])).tolist() == [0, 1]

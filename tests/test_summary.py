@@ -81,6 +81,14 @@ def test_sentences_are_joined_by_a_space_and_lines_hold_one_each(document):
     assert summary.text == " ".join(summary.lines)
 
 
+def test_edus_of_a_sentence_are_on_one_line():
+    document = document_of(
+        [["Mill closes,"], ["the miller left", "when the\nriver froze,", "they say."], ["Snow fell."]]
+    )
+    summary = Summary.from_indices(document, "edu", "test", [0] * 5, [0, 1, 3, 4])
+    assert summary.lines == ("Mill closes,", "the miller left they say.", "Snow fell.")
+
+
 def test_json(document):
     summary = Summary.from_indices(document, "sentence", "lead", [0.25, 0.5], [1])
     assert json.loads(json.dumps(summary.to_json())) == {

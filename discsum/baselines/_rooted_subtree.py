@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.dependency import edu_heads, sentence_heads
+from discsum.dependency import edu_heads, group_heads, sentence_heads
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.scoring import Scores, UnitScorer
@@ -58,8 +58,8 @@ class RootedSubtree(UnitScorer):
             )
         candidates = policy.candidates(document)
         costs, capacity = policy.budget.costs(document, policy.unit, candidates)
-        first, nodes = np.unique(candidates.groups, return_inverse=True)
-        heads = nodes[self.heads(document, policy.unit)[first]]
+        _, nodes = np.unique(candidates.groups, return_inverse=True)
+        heads = group_heads(self.heads(document, policy.unit), nodes)
         labels = candidates.labels
         paid = costs + np.where(labels >= 0, costs[labels], 0)
         prices = np.bincount(nodes, np.where(candidates.companions, paid, 0)).astype(np.int64)

@@ -1,7 +1,8 @@
 """The document encoder: transformer layers whose attention comes from a head, and a scorer of units.
 
 Xiao, Huber, Carenini 2020, section 3, after the Synthesizer of Tay et al. 2020: two layers, layer norm
-after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d), then an MLP and a sigmoid.
+after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d), then an MLP and a sigmoid. The paper
+does not mention the scale, and the released code has none (`SynthesizerConfig.scaled`).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class SynthesizerConfig(Checked):
     dense_inner: Annotated[Count, about("Inner size of the dense head.")] = 512
     mixture: Annotated[tuple[str, ...], about("Names of the heads in a `mixed` head.")] = ()
     head_options: Annotated[dict[str, Any], about("Options of other heads, by name.")] = field(default_factory=dict)
+    scaled: Annotated[bool, about("Whether unit vectors are multiplied by sqrt(d) before positions are added.")] = True
 
     def for_head(self) -> HeadConfig:
         """Return the sizes and options of the attention heads."""
@@ -145,7 +147,7 @@ class Synthesizer(nn.Module):
 
         `first` is the position of the first unit in its document.
         """
-        states = inputs.vectors * math.sqrt(self.config.width)
+        states = inputs.vectors * math.sqrt(self.config.width) if self.config.scaled else inputs.vectors
         if self.features is not None:
             states = states + self.features(inputs.features)
         states = self.dropout(states + sinusoids(first, states.shape[1], self.config.width, states.device))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from discsum.dependency import group_heads
 from discsum.errors import InputError
 from discsum.registry import Registry
 
@@ -55,7 +56,7 @@ def oracle_labels(
     for text, index in zip(units, group.tolist(), strict=True):
         merged[index] = f"{merged[index]} {text}".lstrip()
     if edu_only and heads is not None:
-        above = np.append(group, -1)[heads[first]]
+        above = group_heads(np.asarray(heads), group)
         heads = np.where(above == np.arange(len(first)), -1, above)
     chosen = oracle.value(merged, texts, limit, *((heads,) if edu_only else ()))
     return np.isin(group, chosen).astype(np.int8)

@@ -36,8 +36,12 @@ def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
         }
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    known = set()
     for line in content.decode().splitlines():
         entry = json.loads(line)
+        if (entry["model"], entry["id"]) in known:
+            raise ValueError(f"{path}: expected one document of an id for each model, got two of {entry['id']}")
+        known.add((entry["model"], entry["id"]))
         values[re.sub(r"/draw-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
     return {name: np.array([np.mean(draws) for draws in scores.values()]) for name, scores in values.items()}
 

@@ -282,3 +282,12 @@ def test_files_of_heads_that_are_none(tmp_path, name, code, message):
         (tmp_path / name).write_text(code)
     with pytest.raises(InputError, match=message):
         register_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("head", ["learned_random", "fixed_random"])
+def test_random_attention_is_no_mean(head):
+    torch.manual_seed(0)
+    attention = HEADS[head](HeadConfig(16, heads=2, max_units=70)).forward(
+        torch.zeros(1, 70, 16), {}, torch.ones(1, 70, dtype=torch.bool)
+    )
+    assert (attention * 70).max() > 5 and (attention * 70).min() < 0.2

@@ -15,12 +15,13 @@ def inputs(seed, units):
     return torch.randn(units, 16), torch.from_numpy(matrix)
 
 
-def test_a_layer_is_the_formula():
+@pytest.mark.parametrize("scaled", [True, False])
+def test_a_layer_is_the_formula(scaled):
     """`X_out = A . G(X)`, added and normalised, then the feed-forward layer likewise."""
-    network = Synthesizer(SynthesizerConfig(width=16, inner=32, scorer=8, layers=1)).eval()
+    network = Synthesizer(SynthesizerConfig(width=16, inner=32, scorer=8, layers=1, scaled=scaled)).eval()
     vectors, prior = inputs(1, 9)
     layer = network.layers[0]
-    states = vectors * math.sqrt(16) + sinusoids(0, 9, 16, vectors.device)
+    states = vectors * (math.sqrt(16) if scaled else 1.0) + sinusoids(0, 9, 16, vectors.device)
     states = layer.attention_norm(states + layer.output(prior @ layer.value(states)))
     states = layer.feed_forward_norm(states + layer.feed_forward(states))
     mask = torch.ones(1, 9, dtype=torch.bool)

@@ -20,7 +20,8 @@ class LearnedRandomHead(Head):
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)
-        matrix = nn.init.xavier_uniform_(torch.empty(config.heads, config.max_units, config.max_units))
+        # As the released code; with smaller numbers attention would begin, and stay where it is fixed, as a mean.
+        matrix = torch.randn(config.heads, config.max_units, config.max_units)
         if self.learned:
             self.logits = nn.Parameter(matrix)
         else:
