@@ -6,7 +6,7 @@ interrupted: one worker writes each shard as a whole, and then its record; the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -253,7 +253,7 @@ def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
         raise InputError(f"{error}; start again") from error
 
 
-def absolute(name_or_path: str, names: Collection[str] = ()) -> str:
+def absolute(name_or_path: str, names: Container[str] = ()) -> str:
     """Return the absolute path of a model's folder, for workers elsewhere; a name stays, as all of `names` do."""
     path = Path(name_or_path)
     is_folder = name_or_path not in names and (path / CONFIG).is_file()

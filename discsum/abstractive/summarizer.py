@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from discsum.abstractive.families import family_class, family_of
+from discsum.abstractive.families import DEFAULT, family_class, family_of
 from discsum.abstractive.family import Family
 from discsum.abstractive.penalties import Penalties
 from discsum.document import Document
@@ -69,7 +69,15 @@ class AbstractiveSummarizer:
             WeightsError: No such model, or one without safetensors weights.
             InputError: Another family, or a model or options that the family cannot use.
         """
-        found = family_class(family or family_of(name_or_path))
+        from discsum.abstractive.sparse.folder import read_config
+
+        family = family or family_of(name_or_path)
+        if family != DEFAULT and read_config(name_or_path) is not None:
+            raise InputError(
+                f"{name_or_path}: expected a model of the family {family} with its own cross-attention, got one that "
+                "was made sparse; load it with discsum.abstractive.sparse.from_pretrained, or densify and save it again"
+            )
+        found = family_class(family)
         return cls(found.load(name_or_path, device=device, **options))
 
     def save_pretrained(self, folder: str | Path) -> None:

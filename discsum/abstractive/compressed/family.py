@@ -17,7 +17,6 @@ from discsum.abstractive.compressed.objective import smoothed_loss
 from discsum.abstractive.compressed.recipe import CompressedRecipe
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
-from discsum.abstractive.sparse import folder as sparse_folder
 from discsum.abstractive.vocabulary import CLOSE, OPEN, make_word_tokenizer
 from discsum.document import Document
 from discsum.errors import InputError
@@ -53,11 +52,6 @@ class CompressedFamily(Family[CompressedRecipe]):
             raise InputError(
                 f"{name_or_path}: expected no options of a selector for a model of the family compressed, which reads "
                 f"as it was trained to, got {', '.join(given)}"
-            )
-        if sparse_folder.read_config(name_or_path) is not None:
-            raise InputError(
-                f"{name_or_path}: expected a copying model with its own cross-attention, got one that was made sparse; "
-                "load it with discsum.abstractive.sparse.from_pretrained, or densify it and save it again"
             )
         model = load_model(name_or_path, device)
         if not isinstance(model, CopyPegasusForConditionalGeneration):

@@ -105,7 +105,7 @@ def test_a_copying_model_that_is_sparse_is_not_run_dense(begun, tmp_path):
     family = CompressedFamily.load(str(begun.folder / "best"))
     sparsify(family.model, selector="mean_key", r=1)
     family.save(tmp_path / "sparse")
-    with pytest.raises(InputError, match="expected a copying model with its own cross-attention, got one that was"):
+    with pytest.raises(InputError, match="expected a model of the family compressed with its own cross-attention, got"):
         AbstractiveSummarizer.from_pretrained(str(tmp_path / "sparse"))
 
 
