@@ -38,7 +38,6 @@ from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SENTENCES, SHIPPED_PARSER
 from discsum.data.inputs import Item
-from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
@@ -95,9 +94,10 @@ def abstract(
 
     check_choice("--sentences", sentences, SENTENCES)
     if model is None:
-        raise InputError(
-            "--model: expected a folder of a model, or hf:NAME of one on the hub, as "
-            f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped"
+        raise typer.BadParameter(
+            "expected a folder of a model, or hf:NAME of one on the hub, as "
+            f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped",
+            param_hint="--model",
         )
     check_name(selector)
     options = selector_options(option or [], (*NO_OPTIONS, "beta"))

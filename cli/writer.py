@@ -81,6 +81,10 @@ class Writer:
             self._stream = self._stack.enter_context(device)
         elif output is not None and output != "-":
             path = Path(output)
+            if not one_file and path.suffix == suffix and not path.is_dir() and not output.endswith("/"):
+                raise typer.BadParameter(
+                    f"several documents need a folder: {path.with_suffix('')}, or {path}/", param_hint=option
+                )
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
                 self._lines = JsonLines(path, resume=resume, options=options) if lines else None

@@ -197,6 +197,8 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
         return [stored(path)]
     found = documents_in(path, kinds)
+    if not found and not isinstance(path, Path) and not is_pattern(path) and not path.is_dir():
+        raise InputError(f"{path}: no such file or folder, or its store or server does not answer")
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found

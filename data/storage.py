@@ -236,9 +236,12 @@ def _url_of(path: str, url: str, name: str) -> str:
 
 
 def is_pattern(path: Location) -> bool:
-    """Return whether a path has a part with `*`, `?` or `[`."""
-    parts = path.parts if isinstance(path, Path) else [path.url]
-    return any(re.search(r"[*?[]", part) for part in parts)
+    """Return whether a path has a part with `*`, `?` or `[`; a `?` begins what is asked of a web server."""
+    if isinstance(path, Path):
+        return any(re.search(r"[*?[]", part) for part in path.parts)
+    if path.scheme in ("http", "https"):
+        return re.search(r"[*[]", path.url.partition("?")[0]) is not None
+    return re.search(r"[*?[]", path.url) is not None
 
 
 def is_several(path: Location) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.data.made_folder import documents_in
-from discsum.data.storage import Location, Stored, is_pattern, location, stored
+from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import sha256
@@ -34,11 +34,6 @@ def table_files(name: str) -> list[Stored]:
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
     return found
-
-
-def is_table(path: Location) -> bool:
-    """Return whether a file is a table by its name; files whose names begin with a dot are not."""
-    return path.name.lower().endswith(TABLES) and not path.name.startswith(".")
 
 
 def identity_of(name: str, files: Sequence[Stored], *, whole: bool = False) -> dict[str, Any]:

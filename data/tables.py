@@ -255,15 +255,15 @@ def _opened(path: Location) -> Iterator[IO[bytes]]:
 
 def _separated_rows(
     path: Location, separator: str, encoding: str, remedy: str, largest: int
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     csv.field_size_limit(largest)
     with path.open("rb") as content, io.TextIOWrapper(content, encoding, newline="") as file:
-        reader, begins = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator), 2
+        reader, begins = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator, strict=True), 2
         try:
             for row in reader:
                 # A field may hold line breaks; name the first line of the record.
-                yield f"{path}:{begins}", row
-                begins = reader.line_num + 1
+                source, begins = f"{path}:{begins}", reader.line_num + 1
+                yield source, _failure_of(row, source) or row
         except UnicodeError as error:
             # That error counts from the last chunk; decode the file to report the offset in it.
             _decode_whole(path, encoding, remedy)
@@ -271,6 +271,17 @@ def _separated_rows(
         except csv.Error as error:
             place = f"{path}:{reader.line_num}"
             raise InputError(f"{place}: expected a record with fields quoted as in CSV, got: {error}") from error
+
+
+def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
+    """Return a failure for a record with more fields than the first line has names."""
+    if None not in row:
+        return None
+    names = len(row) - 1
+    found = names + len(row[None])
+    return Failure(
+        source, f"expected {names} fields, got {found}; put quotes around a field that has the separator in it"
+    )
 
 
 def _decode_whole(path: Location, encoding: str, remedy: str) -> None:

@@ -33,8 +33,9 @@ _TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
 _NAME = r"[A-Z][\w.'’-]*(?: (?:(?:of|de|van|von) )?[A-Z(][\w.'’)-]*){0,3}"
 _SPEAKER = re.compile(rf"(?:{_TIME}\s+)?(?:<{_NAME}>|{_NAME}(?:\s*[(\[]{_TIME}[)\]])?\s*:)(?=\s|$)")
 # Bounded, as everything here that could look far ahead: a text may have thousands of brackets that are never closed.
+# Each character fits one part only: with two, time doubles with each.
 _LINK = re.compile(
-    r"!?\[(?:[^\[\]]|!?\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
+    r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
 )
 # Names, addresses and titles: all words begin with capitals or digits.
 _NAMES = re.compile(r"(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|&|for)(?:\s+(?:[A-Z(\d][\w.,'’()&:/-]*|and|of|the|&|for))*")
@@ -60,7 +61,7 @@ _BYLINE = re.compile(
         (
             # By Jane Doe and John Roe, Staff Writers
             r"(?:(?:Words |Story |Written |Reported |Posted )?[Bb]y|BY)\b"
-            r"(?:[\s.,|&]+(?:[A-Z][\w.'’-]*|and|for|in|of|the))+[\s.]*",
+            r"(?:[\s.,|&]++(?:[A-Z][\w.'’-]*+|and|for|in|of|the))++[\s.]*",
             # PUBLISHED: 05:47 GMT, 3 March 2024
             r"(?:PUBLISHED|UPDATED|(?:First )?[Pp]ublished|Updated|Posted|Created|Last (?:updated|modified|edited))\b"
             r"[\s:.,]*(?:on )?[^a-z]*\d.*",

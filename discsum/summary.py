@@ -18,7 +18,8 @@ from discsum.errors import InputError
 from discsum.format_registry import FORMATS
 from discsum.writing import ends_sentence
 
-_BREAK = re.compile(r"\s*[\r\n]\s*")
+# Begins where a run of spaces does: time is linear in it.
+_BREAK = re.compile(r"(?<![^\S\r\n])[^\S\r\n]*[\r\n]\s*")
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 _LOOSE_END = " \t,;:–—-"
 
@@ -153,13 +154,17 @@ class Summary:
         return data | ({"warnings": list(self.warnings)} if self.warnings else {})
 
     def _runs(self) -> list[tuple[int, int]]:
-        """Return the spans of the longest runs of selected EDUs that follow each other, with `tidy` in one sentence."""
+        """Return the spans of the longest runs of selected EDUs that follow each other.
+
+        With `tidy` a run is in one sentence, or begins with the label of a speaker.
+        """
         edus = self.document.edus
         runs: list[tuple[int, int]] = []
         previous = -2
         for unit in self.selected:
             joined = unit.index == previous + 1
-            if joined and (not self.tidy or edus[previous].sentence == edus[unit.index].sentence):
+            label = joined and self.document.text[runs[-1][0] : runs[-1][1]].rstrip().endswith(":")
+            if joined and (not self.tidy or label or edus[previous].sentence == edus[unit.index].sentence):
                 runs[-1] = (runs[-1][0], unit.end)
             else:
                 runs.append((unit.start, unit.end))

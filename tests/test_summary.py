@@ -110,3 +110,15 @@ def test_what_does_not_fit_is_named(document):
         Summary.from_indices(document, "sentence", "lead", [1, 2, 3], [0])
     with pytest.raises(InputError, match="units in 0 to 1, got 0 to 7"):
         Summary.from_indices(document, "sentence", "lead", [1, 2], [0, 7])
+
+
+def test_the_label_of_a_speaker_stays_with_its_turn():
+    document = document_of([["Anna:", "so the wall broke."], ["Tom:", "we should go,", "he said"]])
+    summary = Summary.from_indices(document, "edu", "test", [0] * 5, [0, 1, 2, 3], tidy=True)
+    assert summary.text == "Anna: so the wall broke. Tom: we should go."
+
+
+def test_long_runs_of_spaces_take_no_time():
+    document = document_of([["It rained." + " " * 50_000 + "Again."]])
+    (line,) = Summary.from_indices(document, "sentence", "test", [0], [0]).lines
+    assert line.endswith("Again.")

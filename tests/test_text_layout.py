@@ -110,3 +110,9 @@ def test_no_line_takes_long(part):
     """Patterns that look ahead are bounded: with quadratic ones these lines would take minutes."""
     text = part * 20_000 + "x"
     assert len(Layout(text).kinds([(0, len(text))])) == 1
+
+
+def test_time_does_not_double_with_each_author_or_image():
+    authors = ", ".join(f"{letter}. Smith" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 4)
+    kinds = [line.kind for line in Layout(f"By {authors} (2020)\n\n[{'![a](b)' * 200}\n\nIt rained.").lines]
+    assert len(kinds) == 3

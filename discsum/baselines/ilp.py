@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections import Counter
@@ -92,10 +93,18 @@ def _standard_output_to_error() -> Iterator[None]:
     line is still in SciPy 1.17.
     """
     sys.stdout.flush()
+    _flush_c()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
+        _flush_c()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _flush_c() -> None:
+    """Write what C has not written yet of its output, which it holds back where that is no terminal."""
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from xml.sax.saxutils import quoteattr
 
@@ -29,7 +30,11 @@ def read_erst(found: Elements, cores: Places, wholes: Places, source: str) -> ER
         start, end = attributes.get("source", ""), attributes.get("target", "")
         relation = attributes.get("relname", "")
         if start in cores and end in cores and relation:
-            edges[attributes.get("id") or f"{start}-{end}"] = SecondaryEdge(cores[start], cores[end], relation)
+            id = attributes.get("id") or f"{start}-{end}"
+            # Signals name the first of an id.
+            while id in edges:
+                id += "'"
+            edges[id] = SecondaryEdge(cores[start], cores[end], relation)
         else:
             lost.append(line)
     numbers = {id: number for number, id in enumerate(edges)}
@@ -63,11 +68,14 @@ def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[
         f"\t\t\t<sig type={quoteattr(type)} subtypes={quoteattr(subtypes)}/>" for type, subtypes in erst.signal_types
     ]
     edges: dict[int, tuple[str, str]] = {}
+    between = Counter[tuple[int, int]]()
     for number, edge in enumerate(erst.edges):
         if edge.source in id_of and edge.target in id_of:
             start, end = id_of[edge.source], id_of[edge.target]
             link = f'source="{start}" target="{end}" relname={quoteattr(edge.relation)}'
-            edges[number] = (f"{start}-{end}", f'\t\t\t<secedge id="{start}-{end}" {link}/>')
+            between[start, end] += 1
+            id = f"{start}-{end}" if between[start, end] == 1 else f"{start}-{end}-{between[start, end]}"
+            edges[number] = (id, f'\t\t\t<secedge id="{id}" {link}/>')
     signals = []
     for signal in erst.signals:
         id = str(id_of.get(signal.place, "")) if signal.place else edges.get(signal.edge or 0, ("", ""))[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from discsum.document import Document
@@ -67,6 +68,8 @@ def loads(content: str | bytes, source: str = "", roots: str = "join") -> Docume
     tree = RSTTree.from_unordered(len(segments), nodes)
     document = Document.from_edu_texts([fold(element.text) for element in segments], tree, parser="rs3")
     erst = read_erst(found, cores, wholes, source)
+    if erst.signals:
+        erst = _renumbered(erst, [element for element in items if element.kind == "segment"], set(parts))
     return replace(document, erst=erst) if erst != ERST() else document
 
 
@@ -81,6 +84,11 @@ def _join(
         if not child.relation:
             message = f"{child}: expected a relname, got none; name the relation to its parent, {element}"
             raise FormatError(message, source=source, line=child.line)
+        if child.relation == "span" and (
+            element.kind == "segment" or (element.kind == "multinuc" and shared["span"] > 1)
+        ):
+            message = f"{child}: expected a relation to {element}, got 'span', which names the one nucleus of a span"
+            raise FormatError(f"{message}; name the relation", source=source, line=child.line)
         joined = nuclei if is_nucleus(element, child, shared, found.types) else satellites
         joined.append(parts[child.id])
     if not nuclei or (element.kind == "span" and len(nuclei) > 1):
@@ -94,6 +102,25 @@ def _join(
         warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=4)
     whole = assemble(nuclei, satellites, nodes)
     return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole
+
+
+def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) -> ERST:
+    """Return signals whose tokens count the words of the segments that are kept, given all of the file in order."""
+    numbers: dict[int, int] = {}
+    count = 0
+    for element in segments:
+        for _ in fold(element.text).split():
+            count += 1
+            if element.id in kept:
+                numbers[count] = len(numbers) + 1
+    if len(numbers) == count:
+        return erst
+    signals = []
+    for signal in erst.signals:
+        tokens = [int(token) for token in signal.tokens.split(",") if token.strip().isdigit()]
+        moved = ",".join(str(numbers[token]) for token in tokens if token in numbers)
+        signals.append(replace(signal, tokens=moved))
+    return replace(erst, signals=tuple(signals))
 
 
 def is_nucleus(parent: Element, child: Element, shared: Counter[str], types: dict[str, set[str]]) -> bool:

@@ -22,7 +22,7 @@ _BLOCKS = {
     *("nav", "ol", "p", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", *_HEADINGS),
 }
 # Not for readers, or not for readers of the text alone.
-_DROPPED = {
+DROPPED = {
     *("audio", "button", "canvas", "datalist", "embed", "head", "iframe", "math", "meter", "noembed", "noframes"),
     *("noscript", "object", "option", "progress", "script", "select", "style", "svg", "template", "textarea", "title"),
     *("video", "xmp"),
@@ -63,7 +63,7 @@ def blocks(root: _Element, is_dropped: Callable[[_Element], bool] = lambda _: Fa
         elif event == "end":
             writer.end(element.tag)
             writer.add(element.tail if element is not root else None)
-        elif element.tag in _DROPPED or is_dropped(element):
+        elif element.tag in DROPPED or is_dropped(element):
             walk.skip_subtree()
         elif element.tag == "pre":
             writer.code(str(element.xpath("string()")))

@@ -20,9 +20,16 @@ _DECLARED = re.compile(
     rb"<(?:\?xml\b[^>]{0,200}?\bencoding|meta\b[^>]{0,500}?\bcharset)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
 )
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-# As browsers do (WHATWG Encoding Standard, section 4.2): pages that declare these mean Windows-1252; and a declaration
-# that can be read as ASCII is not in UTF-16.
-_MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252", "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8"}
+# As browsers do (WHATWG Encoding Standard, section 4.2): pages that declare these mean what has more
+# letters, as Windows-1252; and a declaration that can be read as ASCII is not in UTF-16.
+_MEANT = {
+    **dict.fromkeys(("iso8859-1", "ascii"), "cp1252"),
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "iso8859-9": "cp1254",
+}
 _TAG = re.compile(r"<[!?/]?[A-Za-z]")
 # libxml2 ends a text at a null character.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discsum.errors import InputError
 from discsum.extras import needs
-from discsum.markup.blocks import blocks
+from discsum.markup.blocks import DROPPED, blocks
 from discsum.markup.html import REMEDY, parse
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ DEEPEST = 100
 # A document may begin with a rule, and have another: front matter begins with a key, after comments.
 _FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:\s*#.*\n|\s*\n)*+\s*[\w\"'. -]{1,100}:(?:\s|$)")
 # Elements whose content HTML reads as no markup: one that is opened in a line and never closed would swallow the rest.
-_RAW = re.compile(
-    r"<(iframe|math|noembed|noframes|noscript|object|plaintext|script|select|style|svg|template|textarea|title|video|xmp)\b",
-    re.IGNORECASE,
-)
+_RAW = re.compile(rf"<({'|'.join(sorted(DROPPED - {'embed', 'head'} | {'plaintext'}))})\b", re.IGNORECASE)
+_CLOSED = re.compile(r"</([a-z]+)\b", re.IGNORECASE)
+# Where the renderer keeps the last place of each closing tag in a block of HTML: number of the token, and offset in it.
+_LAST = "discsum: closing tags"
 
 
 def from_markdown(document: str) -> str:
@@ -62,6 +62,7 @@ def _reader(front_matter: bool) -> MarkdownIt:
     if front_matter:
         reader.use(front_matter_plugin)
     reader.add_render_rule("html_inline", _inline_html)
+    reader.add_render_rule("html_block", _block_html)
     return reader
 
 
@@ -77,6 +78,23 @@ def _inline_html(self: RendererHTML, tokens: Sequence[Token], index: int, *_: An
     following = (name.match(token.content) for token in tokens[index + 1 :] if token.type == "html_inline")
     pair = next((match[0] for match in following if match), "")
     return tag if pair.startswith("</") else escapeHtml(tag)
+
+
+def _block_html(self: RendererHTML, tokens: Sequence[Token], index: int, _: Any, env: dict[str, Any]) -> str:
+    """Return a block of HTML, in which tags that would swallow what follows are text."""
+    if _LAST not in env:
+        env[_LAST] = {
+            match[1].lower(): (number, match.start())
+            for number, token in enumerate(tokens)
+            if token.type == "html_block"
+            for match in _CLOSED.finditer(token.content)
+        }
+
+    def kept(match: re.Match[str]) -> str:
+        closed = env[_LAST].get(match[1].lower(), (-1, -1)) > (index, match.start())
+        return match[0] if closed else f"&lt;{match[1]}"
+
+    return _RAW.sub(kept, tokens[index].content)
 
 
 def _refers_to_note(element: _Element) -> bool:

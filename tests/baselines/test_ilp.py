@@ -1,5 +1,8 @@
 """The integer program against all rooted subtrees."""
 
+import os
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -99,3 +102,24 @@ def test_nothing_is_printed(capfd):
     document, _ = text_of(30, 2)
     extract(document, baseline("ilp"), Policy(Budget(words=30), "edu"))
     assert capfd.readouterr().out == ""
+
+
+PRINTING = """
+import ctypes
+from discsum.baselines.ilp import _standard_output_to_error
+
+libc = ctypes.CDLL(None)
+libc.printf(b"before\\n")
+with _standard_output_to_error():
+    libc.printf(b"HiGHS\\n")
+print("after")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="C's output elsewhere is another library's")
+def test_what_the_solver_prints_is_no_result():
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    run = subprocess.run(
+        [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=True, env=environment, timeout=120
+    )
+    assert (run.stdout, run.stderr) == ("before\nafter\n", "HiGHS\n")

@@ -83,7 +83,7 @@ def test_options_of_selectors(abstract, article):
 
 def test_models_that_are_none(discsum, abstract, article, tmp_path):
     result = discsum("abstract", article)
-    assert result.code == 1
+    assert result.code == 2
     assert (
         "--model: expected a folder of a model, or hf:NAME of one on the hub, as hf:facebook/bart-large-cnn"
         in result.err

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 import tiny
@@ -171,10 +172,15 @@ def test_wrong_usage(parse, article, options, message):
     assert result.out == ""
 
 
-def test_several_files_need_a_folder(parse, article):
+def test_several_files_need_a_folder(parse, article, tmp_path, monkeypatch):
     result = parse(article, article, "-f", "rs3")
     assert result.code == 2
     assert "several documents as rs3 need a folder: -o FOLDER" in result.err
+    monkeypatch.chdir(tmp_path)
+    result = parse(article, article, "--format", "rs3", "-o", "trees.rs3")
+    assert result.code == 2
+    assert "several documents need a folder: trees, or trees.rs3/" in " ".join(result.err.replace("│", " ").split())
+    assert not Path("trees.rs3").exists()
 
 
 def test_a_parser_that_is_not_there_is_reported_once(discsum, article):

@@ -326,3 +326,14 @@ def test_texts_are_measured_in_bytes(tmp_path):
     assert "expected a text of at most 15 bytes" in failure.reason
     (item,) = limited(tmp_path / "rows.parquet", 16)
     assert isinstance(item, Item)
+
+
+def test_records_that_are_not_those_of_the_table_are_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,article\n1,The river rose, and the wheel stopped.\n2,It rained.\n")
+    failure, item = read_inputs([str(path)])
+    assert f"{path}:2: expected 2 fields, got 3; put quotes around a field" in str(failure)
+    assert item.text == "It rained."
+    path.write_text('id,article\n1,"He said to them.\n2,Next document.\n3,Third.\n')
+    (failure,) = read_inputs([str(path)])
+    assert "expected a record with fields quoted as in CSV, got: unexpected end of data" in str(failure)

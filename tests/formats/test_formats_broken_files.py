@@ -48,6 +48,12 @@ BROKEN_RS3 = [
     (rs3(segment(1, 2, "purpose-goal"), group(2, "span")), 5, "group '2': expected one nucleus (a child with relname"),
     (rs3(segment(1, 3, "span"), segment(2, 3, "span"), group(3, "span")), 6, "expected one nucleus"),
     (rs3(segment(1), group(2, "multinuc", 1, "purpose-goal")), 5, "group '2': expected nuclei, got 0"),
+    (rs3(segment(1), segment(2, 1, "span")), 5, "segment '2': expected a relation to segment '1', got 'span'"),
+    (
+        rs3(segment(1, 3, "span"), segment(2, 3, "span"), group(3, "multinuc")),
+        4,
+        "segment '1': expected a relation to group '3', got 'span', which names the one nucleus of a span",
+    ),
     (rs3(segment(1), '<segment id="2" parent="1">words</segment>'), 5, "segment '2': expected a relname, got none"),
     (
         rs3(

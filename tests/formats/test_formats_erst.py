@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import pytest
 from benchmarks.tree_files import rs3_structure
@@ -100,3 +101,22 @@ def test_relations_without_type():
         ("NS", "purpose-goal"),
         ("NN", "joint-list"),
     ]
+
+
+def test_two_edges_between_the_same_places_are_two():
+    document = Document.from_rs4(CONTENT)
+    edges = (*document.erst.edges, SecondaryEdge((2, 2), (0, 1), "joint-list"))
+    signals = (*document.erst.signals, Signal(None, 1, "dm", "dm", "1"))
+    both = replace(document, erst=replace(document.erst, edges=edges, signals=signals))
+    assert Document.from_rs4(both.to_rs4()).erst == both.erst
+    again = CONTENT.replace("</secedges>", '<secedge id="3-4" source="3" target="4" relname="joint-list"/></secedges>')
+    assert Document.from_rs4(again).erst.edges == edges
+
+
+def test_tokens_of_signals_count_the_words_that_are_kept():
+    heading = '<segment id="9">A mill stops</segment>'
+    content = CONTENT.replace("<body>", f"<body>{heading}").replace('tokens="3"', 'tokens="2,6"')
+    assert heading in content
+    dropped = load(content, "rs4", roots="drop")
+    assert len(dropped.edus) == 3
+    assert [signal.tokens for signal in dropped.erst.signals] == ["3", ""]

@@ -174,6 +174,8 @@ def test_elements_in_each_other():
         (b'<?xml version="1.0" encoding="ISO-8859-15"?><html>', "iso8859-15"),
         (b"\xef\xbb\xbf<meta charset=latin1>", "utf-8"),
         ("\ufeff<html>".encode("utf-16-le"), "utf-16"),
+        (b'<meta charset="gb2312">', "gb18030"),
+        (b'<meta charset="shift_jis">', "cp932"),
         (b"<meta charset=utf-16>", "utf-8"),
         (b"<html><p>charset=latin1</p>", "utf-8"),
     ],

@@ -149,3 +149,19 @@ def test_what_a_text_is_written_in():
         to_text("", "htm")
     with pytest.raises(TypeError, match="text: expected str, got bytes"):
         to_text(b"", "html")
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ("Press <Button> to go on.", "Press <Button> to go on."),
+        ("Use the <canvas> element.", "Use the <canvas> element."),
+        ("Press <button>Start</button> now.", "Press now."),
+        ("First.\n\n<title> is required.\n\nNext.", "First.\n\n<title> is required.\n\nNext."),
+        ("First.\n\n<video src=a.mp4>\n\nNext.", "First.\n\n<video src=a.mp4>\n\nNext."),
+        ("First.\n\n<video>\n\nno film\n\n</video>\n\nNext.", "First.\n\nNext."),
+        ("<option> is an element.\n\nNext.", "<option> is an element.\n\nNext."),
+    ],
+)
+def test_tags_that_are_not_closed_swallow_nothing(document, text):
+    assert from_markdown(document) == text + "\n"
