@@ -245,9 +245,10 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
 def _check_unclaimed(folder: Location) -> None:
     """Raise `InputError` for a folder that was not begun and has a file that a run would replace."""
     names = sizes_in(folder)
-    # Shards of discsum have records until the folder is finished.
-    alone = [name for name in names if is_shard(name) and record_name(name) not in names]
-    if FAILURES in names and not any(map(is_shard, names)):
+    shards = [name for name in names if is_shard(name)]
+    # Shards of discsum have records until the folder is finished, and failures beside them after that.
+    alone = [] if FAILURES in names else [name for name in shards if record_name(name) not in names]
+    if FAILURES in names and not shards:
         alone = [FAILURES]
     if alone:
         raise InputError(f"{folder / min(alone)}: expected no such file in a new folder, found one; {ELSEWHERE}")

@@ -138,10 +138,12 @@ def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str)
 def _texts(data: Path, rows: Rows) -> list[str]:
     """Return the texts of some rows of a table, with or without summaries."""
     texts = []
-    for item in islice(read_inputs([str(data / rows.path)], trees=False), rows.first, rows.last):
+    for number, item in enumerate(islice(read_inputs([str(data / rows.path)], trees=False), rows.last)):
+        # Also before the first row: of a table that cannot be read there is one failure.
         if not isinstance(item, Item):
             raise InputError(f"texts: {item}")
-        texts.append(item.text)
+        if number >= rows.first:
+            texts.append(item.text)
     if not texts or (rows.last is not None and len(texts) < rows.last - rows.first):
         raise InputError(
             f"texts: expected rows {rows.first} to {'the end' if rows.last is None else rows.last} of "

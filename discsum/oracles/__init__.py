@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from discsum.dependency import group_heads
 from discsum.errors import InputError
 from discsum.registry import Registry
 
@@ -42,6 +41,8 @@ def oracle_labels(
         InputError: An unknown name (the message lists the choices), no reference, or missing heads.
     """
     import numpy as np
+
+    from discsum.dependency import group_heads
 
     oracle = ORACLES.entry(name)
     texts = [references] if isinstance(references, str) else list(references)

@@ -46,7 +46,7 @@ def test_texts_at_urls(discsum, place, parser_folder):
 def test_what_cannot_be_read_at_a_url(discsum, place):
     write_bytes(place / "tree.rs3", b"<rst/>")
     for name, message in (
-        ("none.jsonl", "expected files that end in "),
+        ("none.jsonl", "no such file or folder, or its store or server does not answer"),
         ("tree.rs3", "expected a text or a table at a URL, got a tree file; copy it to a disk"),
     ):
         result = discsum("extract", f"{place}/{name}", "--model", "random")
