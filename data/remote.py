@@ -53,7 +53,9 @@ class RemotePath:
 
     @property
     def _last(self) -> PurePosixPath:
-        return PurePosixPath(self.url.rpartition("/")[2])
+        # Behind a question mark is what is asked of a web server.
+        path = self.url.partition("?")[0] if self.scheme in ("http", "https") else self.url
+        return PurePosixPath(path.rpartition("/")[2])
 
     @property
     def name(self) -> str:

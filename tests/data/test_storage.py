@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from discsum.data import storage
 from discsum.data.inputs import read_inputs
 from discsum.data.remote import RemotePath, reached
-from discsum.data.storage import location
+from discsum.data.storage import is_pattern, location
+from discsum.data.tables import kind_of
 from discsum.errors import InputError, MissingExtraError, message_of
 
 
@@ -278,3 +279,11 @@ def test_a_store_that_is_gone_while_a_file_is_read(cut):
 def test_mistakes_of_programs_are_no_answers_of_a_store(kind):
     with pytest.raises(kind), reached(RemotePath("memory://a")):
         raise kind("a mistake")
+
+
+def test_what_is_asked_of_a_web_server_is_no_pattern_and_no_name():
+    path = location("https://host/news/rows.jsonl?day=1/2&all")
+    assert not is_pattern(path)
+    assert (path.name, path.suffix, kind_of(path)) == ("rows.jsonl", ".jsonl", ".jsonl")
+    assert is_pattern(location("https://host/news/*.jsonl"))
+    assert is_pattern(location("s3://bucket/news/rows-?.jsonl"))
