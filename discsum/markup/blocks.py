@@ -82,7 +82,7 @@ class _Writer:
         self._lists: list[_List] = []
         # The mark of the item or heading that is open, until its first words come.
         self._mark = ""
-        # Cells of the table's row that is open; tables in cells are read as the cell's text.
+        # Cells of the table's row that is open, with breaks; tables in cells are read as the cell's text.
         self._row: list[str] | None = None
         self._rows = 0
         self._in_table = False
@@ -118,7 +118,8 @@ class _Writer:
         if tag == "q":
             self._words.append("”")
         elif tag in ("td", "th") and self._rows == 1 and self._row is not None:
-            self._row.append(self._taken(" "))
+            self._row.append("".join(self._words))
+            self._words.clear()
         elif tag in _BLOCKS:
             if tag in _HEADINGS:
                 self._words = [" " if words == _BREAK else words for words in self._words]
@@ -134,9 +135,9 @@ class _Writer:
                 self._in_table = False
 
     def flush(self) -> None:
-        """End the block that is open; in a row, where all is one line, only its line."""
+        """End the block that is open; in a cell, whose blocks are written with its row, mark its end."""
         if self._rows:
-            self._words.append(_BREAK)
+            self._words.append(2 * _BREAK)
         elif text := self._taken("\n"):
             self._block(self._mark + text)
             self._mark = ""
@@ -159,24 +160,32 @@ class _Writer:
 
     def _taken(self, separator: str) -> str:
         """Return the words so far, in lines where breaks are meant, and begin anew."""
-        lines = (" ".join(line.split()) for line in "".join(self._words).split(_BREAK))
+        text = _lines("".join(self._words), separator)
         self._words.clear()
-        return separator.join(line for line in lines if line)
+        return text
 
     def _end_row(self) -> None:
         if self._rows or self._row is None:
             return
         cells, self._row = self._row, None
-        if len(cells) == 1 and cells[0]:
+        if len(cells) == 1:
             # One cell is no row: pages are laid out with such tables.
-            self._block(cells[0])
-        elif any(cells):
-            row = f"| {' | '.join(cells)} |"
+            for block in cells[0].split(2 * _BREAK):
+                if text := _lines(block, "\n"):
+                    self._block(text)
+        elif any(found := [_lines(cell, " ") for cell in cells]):
+            row = f"| {' | '.join(found)} |"
             if self._in_table:
                 self.blocks[-1] += f"\n{row}"
             else:
                 self._block(row)
             self._in_table = True
+
+
+def _lines(text: str, separator: str) -> str:
+    """Return a text with single spaces, in lines where breaks are meant."""
+    lines = (" ".join(line.split()) for line in text.split(_BREAK))
+    return separator.join(line for line in lines if line)
 
 
 def _first_number(ordered: _Element) -> int:

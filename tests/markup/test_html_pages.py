@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from discsum.errors import InputError
 from discsum.layout import Layout
+from discsum.markup.blocks import blocks
 from discsum.markup.html import declared_encoding, from_html, parse
 
 FERRY = Path(__file__).with_name("ferry.html").read_text(encoding="utf-8")
@@ -219,3 +220,11 @@ def test_any_text_is_read_or_refused(content):
         else:
             assert text.strip()
             Layout(text)
+
+
+def test_a_page_that_is_laid_out_with_one_cell_keeps_its_paragraphs():
+    cell = "<p>The ferry broke down.</p><p>It was<br>old.</p><ul><li>Nobody came.</li></ul>"
+    page = parse(f"<html><body><table><tr><td>{cell}</td></tr></table></body></html>")
+    assert blocks(page) == ["The ferry broke down.", "It was\nold.", "Nobody came."]
+    page = parse(f"<html><body><table><tr><td>{cell}</td><td>07:10</td></tr></table></body></html>")
+    assert blocks(page) == ["| The ferry broke down. It was old. Nobody came. | 07:10 |"]
