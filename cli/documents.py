@@ -12,8 +12,8 @@ import typer
 from discsum.batches import batches, failing_alone
 from discsum.cli.progress import Counter, say
 from discsum.cli.writer import Writer
+from discsum.data.failures import Failure
 from discsum.data.inputs import Item
-from discsum.data.tables import Failure
 from discsum.errors import DiscsumError, message_of
 from discsum.registry import suggestion
 

@@ -11,10 +11,11 @@ from typing import Any, Protocol, TypeVar
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import Writer
+from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.storage import is_several, location
-from discsum.data.tables import TABLES, Failure
+from discsum.data.tables import TABLES
 from discsum.files import to_line
 from discsum.format_registry import suffixes
 

@@ -10,11 +10,11 @@ import typer
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.completion import choice, parsers, selectors
 from discsum.constants import AUTO, DECLARED, INPUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
+from discsum.data.encodings import check_encoding
 from discsum.data.engines import ENGINES
 from discsum.data.parts import Part
 from discsum.data.shard_names import FORMATS
 from discsum.data.shard_sizes import shard_of
-from discsum.data.tables import check_encoding
 from discsum.errors import InputError
 from discsum.format_registry import readable
 from discsum.registry import suggestion

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.candidates import Candidates
+from discsum.data.failures import Failure
 from discsum.data.pairs import Pair
 from discsum.data.preprocess_recipe import UNLABELLED, PreprocessRecipe, own_makers
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import SHARD
 from discsum.data.shards import Record, schema, unwritable, write_shard
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.dependency import edu_heads, in_sentence_heads
 from discsum.errors import WeightsError
 from discsum.oracles import oracle_labels

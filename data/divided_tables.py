@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from discsum.data.encodings import CONVERT
+from discsum.data.failures import Failure
+from discsum.data.parquet_files import parquet_file
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored
-from discsum.data.tables import CONVERT, Failure, bounded, is_blank, kind_of, parquet_file
+from discsum.data.tables import bounded, is_blank, kind_of
 from discsum.errors import InputError, message_of
 
 # Their endings.

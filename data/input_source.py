@@ -12,12 +12,13 @@ from typing import Any
 
 from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
+from discsum.data.failures import Failure
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location
 from discsum.data.table_files import versions_of
-from discsum.data.tables import Failure, find_column, kind_of
+from discsum.data.tables import find_column, kind_of
 from discsum.errors import InputError
 
 

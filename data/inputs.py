@@ -11,21 +11,12 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
+from discsum.data.encodings import CONVERT, NAME_IT
+from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import Location, Stored, is_pattern, location, stored
-from discsum.data.tables import (
-    CONVERT,
-    NAME_IT,
-    RAISE,
-    SAME_COLUMNS,
-    TABLES,
-    Failure,
-    count_rows,
-    find_column,
-    is_larger,
-    read_rows,
-)
+from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most
 from discsum.format_registry import suffixes

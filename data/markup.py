@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discsum.constants import AUTO, DECLARED, TEXT
-from discsum.data.tables import decode
+from discsum.data.encodings import decode
 
 # What a file is written in by its ending; text with all others.
 ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}

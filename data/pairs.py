@@ -10,11 +10,12 @@ from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DividedTables, undivided
+from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
-from discsum.data.tables import RAISE, Failure, count_rows, find_column, is_larger, read_rows
+from discsum.data.tables import count_rows, find_column, read_rows
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
+from discsum.data.failures import Failure
+from discsum.data.parquet_files import parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location, Stored
-from discsum.data.tables import Failure, parquet_batches, parquet_file, rows_in
 from discsum.errors import InputError
 
 # The open file of a thread: a worker reads the slices of a file one after another.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
@@ -17,7 +18,6 @@ from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
 from discsum.data.shard_sizes import DOCUMENTS, UNITS
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
 from discsum.extras import needs
 from discsum.recipes.fields import Checked, Count, about, one_of

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from discsum.data.dataset_maker import SHARD_FILE, DatasetMaker
+from discsum.data.failures import Failure
 from discsum.data.pairs import Pair, Pairs
 from discsum.data.preprocess_recipe import OWN, PreprocessRecipe, makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
+from discsum.data.failures import Failure
 from discsum.data.manifest import fault_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.shard_names import number_of, record_name
 from discsum.data.storage import Location, read_each, sizes_in, write_bytes
-from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.files import to_line
 from discsum.json_objects import checked_fields, parse_object

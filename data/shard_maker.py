@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 
 from discsum.batches import batches, failing_alone
 from discsum.data.engines.base import Step
+from discsum.data.failures import Failure
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.devices import check_device
 from discsum.errors import DiscsumError, InputError
 from discsum.recipes.fields import differences

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from discsum.data.engines.local import LocalEngine
+from discsum.data.failures import Failure
 from discsum.data.locks import alone
 from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, digest_of
 from discsum.data.parts import WHOLE, Part
@@ -20,7 +21,6 @@ from discsum.data.remote import RemotePath
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
-from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.persistence import CONFIG
 

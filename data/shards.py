@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.data.columns import EDU, NODE, SPAN
+from discsum.data.failures import Failure
 from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs

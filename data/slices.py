@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from discsum.data.encodings import CONVERT
+from discsum.data.failures import Failure
 from discsum.data.parquet_rows import rows_of
 from discsum.data.storage import Location, Stored
-from discsum.data.tables import CONVERT, Failure, decoded, json_row
+from discsum.data.tables import decoded, json_row
 from discsum.errors import InputError
 
 # Encoding of tables that are divided, and of all tables of texts with summaries.

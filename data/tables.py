@@ -10,11 +10,14 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from discsum.constants import MAX_DOCUMENT_BYTES
+from discsum.data.encodings import CONVERT, check_encoding, decode
+from discsum.data.failures import RAISE, Failure
+from discsum.data.parquet_files import PAGES, parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
@@ -24,74 +27,6 @@ TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Tables whose rows all have the same columns.
 SAME_COLUMNS = (*SEPARATED, ".parquet")
-# Rows of a Parquet file that are in memory, and bytes of each of its columns that are read at once.
-BATCH, PAGES = 256, 1 << 20
-# Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
-NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A document that could not be read, and why."""
-
-    source: str
-    reason: str
-
-    def __str__(self) -> str:
-        """Return source and reason, naming the source once."""
-        return self.reason if self.reason.startswith(f"{self.source}:") else f"{self.source}: {self.reason}"
-
-
-# Remedy for a document that is too large.
-RAISE = "divide it, or raise max_document_bytes (--max-document-bytes)"
-
-
-# Encodings of either order of bytes: what their files begin with.
-_MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
-    name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
-}
-
-
-def check_encoding(name: str) -> None:
-    """Raise `InputError` unless this is the name of an encoding of texts."""
-    try:
-        "text".encode(name)
-    except (LookupError, UnicodeError) as error:
-        raise InputError(f"expected the name of a text encoding, got {name!r}") from error
-
-
-def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
-    """Return the decoded text of a file, unchanged but for a byte order mark, which is removed.
-
-    Args:
-        content: Bytes of the file, or a part of them.
-        encoding: Name of the encoding.
-        source: File name for errors.
-        offset: Position of the bytes in the file.
-        remedy: What errors tell the user to do.
-
-    Raises:
-        InputError: No such encoding, or bytes that it does not allow; the message has the offset of the first.
-    """
-    mark = _MARKS.get(encoding.lower().replace("_", "-"))
-    if mark and content and not offset and not content.startswith(mark):
-        # Without it Python takes the machine's own order of bytes, and almost any bytes are letters of some script.
-        raise InputError(
-            f"{source}: expected {encoding} with its byte order mark, got none; {remedy}, or {encoding}-le or "
-            f"{encoding}-be as the encoding of a file without one"
-        )
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{source}: expected {encoding}, got byte 0x{content[error.start]:02x} at offset {offset + error.start}; "
-            f"{remedy}"
-        ) from error
-    except (LookupError, UnicodeError) as error:
-        # Some encodings, as idna, name no byte.
-        check_encoding(encoding)
-        raise InputError(f"{source}: expected {encoding}, got bytes that are not: {error}; {remedy}") from error
-    return text if offset else text.removeprefix("\ufeff")
 
 
 def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> str:
@@ -105,14 +40,6 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
             return name
     found = ", ".join(str(name) for name in row if name is not None) or "none"
     raise InputError(f"expected a column {' or '.join(choices)}, got the columns {found}; {remedy}")
-
-
-def is_larger(text: str, largest: int) -> bool:
-    """Return whether a text has more bytes in UTF-8."""
-    # A character has one to four.
-    return len(text) > largest or (
-        len(text) * 4 > largest and len(text.encode("utf-8", errors="surrogatepass")) > largest
-    )
 
 
 def read_rows(
@@ -318,73 +245,3 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
     except (ValueError, RecursionError) as error:
         return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
     return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
-
-
-def parquet_file(path: Location) -> Any:
-    """Return a `pyarrow.parquet.ParquetFile`, of which only the end is read yet.
-
-    Raises:
-        InputError: Not a Parquet file.
-        MissingExtraError: The library is not installed.
-    """
-    with needs("pyarrow"):
-        from pyarrow import ArrowInvalid
-        from pyarrow.parquet import ParquetFile
-    try:
-        return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
-    except (ArrowInvalid, OSError) as error:
-        # A damaged end is an error of either kind; those of the system have a number.
-        if getattr(error, "errno", None):
-            raise
-        raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
-
-
-def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
-    """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, from the row group of a number on.
-
-    Raises:
-        InputError: A damaged file.
-    """
-    from pyarrow import ArrowInvalid
-
-    # Each group on its own: batches begin at the same rows wherever a reader begins, and damage stays in its group.
-    batches = (
-        batch
-        for number in range(group, table.metadata.num_row_groups)
-        for batch in table.iter_batches(BATCH, row_groups=[number], use_threads=False)
-    )
-    while True:
-        try:
-            batch = next(batches, None)
-        except (ArrowInvalid, OSError) as error:
-            # Damaged pages are an error of either kind.
-            raise InputError(f"{name}: expected a Parquet file whose rows can be read: {_line(error)}") from error
-        if batch is None:
-            return
-        yield batch
-
-
-def rows_in(batch: Any) -> list[dict[str, Any] | Failure]:
-    """Return the rows of a `pyarrow.RecordBatch`; one with a value that Python cannot hold is a `Failure`.
-
-    Such values are bytes in a column of text that are not UTF-8, and times after the year 9999.
-    """
-    try:
-        return batch.to_pylist()  # type: ignore[no-any-return]
-    except (ValueError, OverflowError):
-        return [_row_in(batch.slice(number, 1)) for number in range(len(batch))]
-
-
-def _row_in(batch: Any) -> dict[str, Any] | Failure:
-    row = {}
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        try:
-            (row[name],) = column.to_pylist()
-        except (ValueError, OverflowError) as error:
-            return Failure(name, f"expected a value of {column.type} in column {name} that can be read: {_line(error)}")
-    return row
-
-
-def _line(error: Exception) -> str:
-    """Return an error's message in one line."""
-    return " ".join(str(error).split())

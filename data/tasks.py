@@ -10,9 +10,9 @@ from warnings import catch_warnings, simplefilter, warn
 
 from discsum.batches import batches
 from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
+from discsum.data.failures import Failure
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import Slice, joined
-from discsum.data.tables import Failure
 from discsum.errors import InputError, InputWarning
 
 Entry = TypeVar("Entry")

@@ -175,6 +175,11 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sha256_of_text(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8, in hexadecimal digits; lone surrogates are encoded as they are."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def to_line(data: Any, *, pretty: bool = False) -> str:
     """Return JSON in one line, or indented; lone surrogates, which UTF-8 cannot encode, stay escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=1 if pretty else None)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from discsum.data.failures import Failure
 from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
-from discsum.data.tables import Failure
 from discsum.errors import InputError
 from discsum.experiments.blocks import DatasetBlocks, TextBlocks
 from discsum.experiments.systems import System, SystemSummary

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.files import sha256_of_text
 from discsum.parsers.labels import Label
 from discsum.parsers.segmenter import EDU_START, INSIDE, SENTENCE_START
 from discsum.parsers.structure import Expected
@@ -133,7 +134,7 @@ class GoldExamples:
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [_sha256(text) for text in self._texts]
+        return [sha256_of_text(text) for text in self._texts]
 
     def ids(self, examples: Sequence[int]) -> list[str]:
         """Return the documents' names."""
@@ -149,15 +150,11 @@ class HeldOut:
     @property
     def digest(self) -> str:
         """Digest of the documents with their trees."""
-        return _sha256(json.dumps([document.to_json() for document in self.documents]))[:16]
+        return sha256_of_text(json.dumps([document.to_json() for document in self.documents]))[:16]
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [_sha256(document.text) for document in self.documents]
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return [sha256_of_text(document.text) for document in self.documents]
 
 
 def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:

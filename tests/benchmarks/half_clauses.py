@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from discsum.candidates import Candidates
+from discsum.data.failures import Failure
 from discsum.data.pairs import PairSource
-from discsum.data.tables import Failure
 from discsum.document import Document
 from discsum.selection import Policy
 from discsum.summarizer.options import SummaryOptions

@@ -15,8 +15,8 @@ from itertools import product
 from pathlib import Path
 
 from discsum.constants import SHIPPED_PARSER
+from discsum.data.failures import Failure
 from discsum.data.pairs import PairSource
-from discsum.data.tables import Failure
 from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import with_vectors

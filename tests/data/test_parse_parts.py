@@ -13,6 +13,7 @@ import tiny
 from engine_work import KilledOnce
 from small_news import pairs, write_table
 
+from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import files_of, read_inputs
 from discsum.data.made_folder import has_parts
@@ -26,7 +27,7 @@ from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import finish, make_all, make_part
-from discsum.data.tables import Failure, read_rows
+from discsum.data.tables import read_rows
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
 from discsum.files import replacing

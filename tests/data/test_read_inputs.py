@@ -12,9 +12,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from discsum.data.encodings import decode
+from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
-from discsum.data.tables import Failure, decode, read_rows
+from discsum.data.tables import read_rows
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError, InputWarning
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 import tiny
 
+from discsum.data.failures import Failure
 from discsum.data.inputs import Item, read_inputs
-from discsum.data.tables import Failure
 
 TEXT = "The café by the quay is open, although it rains.\n"
 PAGE = f"<html><head>{{}}</head><body><article><p>{TEXT}</p></article></body></html>"

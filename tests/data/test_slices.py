@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from discsum.batches import batches
 from discsum.data import parquet_rows
 from discsum.data.divided_tables import DividedTables, SlicedDocuments
+from discsum.data.failures import Failure
 from discsum.data.remote import RemotePath
 from discsum.data.slices import RowSlice, joined
 from discsum.data.storage import stored, write_bytes
-from discsum.data.tables import Failure, read_rows
+from discsum.data.tables import read_rows
 from discsum.errors import InputError
 
 LARGEST = 60

@@ -14,10 +14,10 @@ from small_news import pairs as small_pairs
 
 from discsum.batches import batches
 from discsum.data.divided_tables import SlicedDocuments
+from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
 from discsum.data.shard_sizes import shard_of
-from discsum.data.tables import Failure
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError, InputWarning
 

@@ -242,11 +242,11 @@ def _check_network(network: Network, config: CoarseToFineConfig, name: str) -> N
 
     Chunks have no default here: what is read of the texts, as their trees, depends on them.
     """
-    default = {name: value for name, value in Network().settings.items() if name != "chunks"}
+    default = Network().settings | {"chunks": config.chunks}
     wrong = [
         f"network.{field}: expected {getattr(config, field)}, as {name} was trained, got {value}"
         for field, value in network.settings.items()
-        if value not in (getattr(config, field), default.get(field, getattr(config, field)))
+        if value not in (getattr(config, field), default[field])
     ]
     if wrong:
         raise InputError("; ".join(wrong))

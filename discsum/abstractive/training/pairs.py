@@ -23,6 +23,7 @@ from discsum.data.rows import open_rows
 from discsum.data.storage import Location
 from discsum.document import Document
 from discsum.errors import InputError
+from discsum.files import sha256_of_text
 from discsum.persistence import fingerprint
 from discsum.recipes.sources import Source
 
@@ -70,7 +71,7 @@ class PairExamples:
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows.values("text")]
+        return [sha256_of_text(text) for text in self.rows.values("text")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from discsum.document import Document
 from discsum.encoder.inputs import UnitInputs, batched, padded, unit_inputs
 from discsum.encoder.synthesizer import InputBatch, SynthesizerConfig
 from discsum.errors import InputError
+from discsum.files import sha256_of_text
 from discsum.oracles.rouge12_f import unit_gains
 from discsum.selection import unit_texts
 
@@ -137,7 +138,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
     def texts(self) -> list[str]:
         """Return a digest of each document's text."""
-        return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in self.rows.values("text")]
+        return [sha256_of_text(text) for text in self.rows.values("text")]
 
 
 class UnitCollection(Collection[UnitExample]):

@@ -1,0 +1,85 @@
+"""Parquet files as batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from discsum.data.failures import Failure
+from discsum.data.storage import Location
+from discsum.errors import InputError
+from discsum.extras import needs
+
+# Rows of a Parquet file that are in memory, and bytes of each of its columns that are read at once.
+BATCH, PAGES = 256, 1 << 20
+
+
+def parquet_file(path: Location) -> Any:
+    """Return a `pyarrow.parquet.ParquetFile`, of which only the end is read yet.
+
+    Raises:
+        InputError: Not a Parquet file.
+        MissingExtraError: The library is not installed.
+    """
+    with needs("pyarrow"):
+        from pyarrow import ArrowInvalid
+        from pyarrow.parquet import ParquetFile
+    try:
+        return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
+    except (ArrowInvalid, OSError) as error:
+        # A damaged end is an error of either kind; those of the system have a number.
+        if getattr(error, "errno", None):
+            raise
+        raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
+
+
+def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
+    """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, from the row group of a number on.
+
+    Raises:
+        InputError: A damaged file.
+    """
+    from pyarrow import ArrowInvalid
+
+    # Each group on its own: batches begin at the same rows wherever a reader begins, and damage stays in its group.
+    batches = (
+        batch
+        for number in range(group, table.metadata.num_row_groups)
+        for batch in table.iter_batches(BATCH, row_groups=[number], use_threads=False)
+    )
+    while True:
+        try:
+            batch = next(batches, None)
+        except (ArrowInvalid, OSError) as error:
+            # Damaged pages are an error of either kind.
+            raise InputError(f"{name}: expected a Parquet file whose rows can be read: {_line(error)}") from error
+        if batch is None:
+            return
+        yield batch
+
+
+def rows_in(batch: Any) -> list[dict[str, Any] | Failure]:
+    """Return the rows of a `pyarrow.RecordBatch`; one with a value that Python cannot hold is a `Failure`.
+
+    Such values are bytes in a column of text that are not UTF-8, and times after the year 9999.
+    """
+    try:
+        return batch.to_pylist()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):
+        return [_row_in(batch.slice(number, 1)) for number in range(len(batch))]
+
+
+def _row_in(batch: Any) -> dict[str, Any] | Failure:
+    row = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            (row[name],) = column.to_pylist()
+        except (ValueError, OverflowError) as error:
+            return Failure(name, f"expected a value of {column.type} in column {name} that can be read: {_line(error)}")
+    return row
+
+
+def _line(error: Exception) -> str:
+    """Return an error's message in one line."""
+    return " ".join(str(error).split())
