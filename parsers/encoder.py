@@ -104,7 +104,10 @@ class WindowEncoder(nn.Module):
         return found
 
     def first_tokens(self, units: Sequence[Subwords]) -> Tensor:
-        """Return `(units, width)`: the state of the token before each unit, each encoded in isolation."""
+        """Return `(units, width)`: the state of the token before each unit, each encoded in isolation.
+
+        Of a unit that is longer than a window only its beginning is read.
+        """
         size = self.window - 2
         windows = [Window(index, 0, min(len(unit), size), 0, 0) for index, unit in enumerate(units)]
         states = torch.zeros(len(units), self.width, device=self.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from discsum.constants import DISCOURSE, ISOLATED, UNITS, VECTORS
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import encoding
@@ -22,6 +23,9 @@ from discsum.parsers.pretrained import longest_window, pretrained_encoder
 from discsum.parsers.reading import STATES, Reading, kept, read
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.scoring import ParsedDocument
+
+# Subwords per window of a Hugging Face encoder, at most and by default.
+LONGEST = 512
 
 
 class UnitEncoder:
@@ -71,7 +75,8 @@ class UnitEncoder:
             layers: Number of last layers to train.
             revision: Commit of an encoder on the hub, by default the newest.
             dropout: Whether a Hugging Face encoder keeps its dropout in training.
-            window: Subwords per window of an encoder with trained layers, by default those of the parser.
+            window: Subwords per window of an encoder with trained layers, by default those of the parser; of a Hugging
+                Face encoder, by default up to `LONGEST`.
 
         Raises:
             InputError: No such encoder, or one with fewer layers or positions.
@@ -80,9 +85,8 @@ class UnitEncoder:
             encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)
         else:
             pretrained = pretrained_encoder(name, revision, dropout=dropout)
-            config: Any = pretrained.encoder.config
-            window = min(512, int(getattr(config, "max_position_embeddings", 512)))
-            windows = WindowEncoder(pretrained.encoder, pretrained.special, window=window).to(parser.network.device)
+            own = min(LONGEST, longest_window(pretrained.encoder) or LONGEST)
+            windows = WindowEncoder(pretrained.encoder, pretrained.special, window=own).to(parser.network.device)
             encoder = cls(windows, pretrained.tokenizer, revision=pretrained.revision)
         encoder.windows.eval().requires_grad_(False)
         # The parser's EDU states are part of discourse vectors and are frozen too.
@@ -160,7 +164,10 @@ class UnitEncoder:
                 [document.text[span.start : span.end] for span in row]
                 for document, row in zip(documents, rows, strict=True)
             ]
-            states = self.windows.first_tokens([self._split(text) for own in texts for text in own])
+            words = [[self._split(text) for text in own] for own in texts]
+            for document, own in zip(documents, words, strict=True):
+                self._warn_of_cuts(document, [len(some) for some in own])
+            states = self.windows.first_tokens([some for own in words for some in own])
             ends = np.cumsum([len(row) for row in rows])
             return [states[end - len(row) : end] for row, end in zip(rows, ends, strict=True)]
         assert self.parser is not None, "only isolated units are encoded without a parser"
@@ -197,6 +204,12 @@ class UnitEncoder:
             sums = states.new_zeros(len(document.sentences), states.shape[1]).index_add(0, owner, states)
             states = sums / torch.bincount(owner, minlength=len(sums)).clamp_min(1)[:, None]
         return torch.cat([pooled, states], dim=-1)
+
+    def _warn_of_cuts(self, document: Document, sizes: Sequence[int]) -> None:
+        most = self.windows.window - 2
+        if cut := sum(size > most for size in sizes):
+            message = f"{cut} of {len(sizes)} units have more than {most} subwords, of which the first are read"
+            warnings.warn(f"{document.id or 'text'}: {message}", InputWarning, stacklevel=2)
 
     def _split(self, text: str) -> Subwords:
         return split_subwords(text, self.tokenizer)

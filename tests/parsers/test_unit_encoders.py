@@ -6,8 +6,9 @@ import tiny
 import torch
 
 from discsum.constants import UNITS
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.parsing import with_vectors
+from discsum.parsers.pretrained import longest_window
 from discsum.parsers.unit_encoders import UnitEncoder
 
 TEXTS = [tiny.ARTICLE, "The river rose. " + "Rain " * 100, "Mill"]
@@ -113,3 +114,19 @@ def test_a_copy_shares_all_weights_but_those_of_its_trained_layers(parser):
 def test_more_layers_than_there_are(parser):
     with pytest.raises(InputError, match=r"encoder_layers: expected at most the encoder's \d+, got 99"):
         UnitEncoder.load("contextual", parser, layers=99)
+
+
+def test_windows_of_hugging_face_encoders(parser, encoder_folder):
+    by_default, narrow = (UnitEncoder.load(str(encoder_folder), parser, window=window) for window in (None, 10))
+    longest = longest_window(by_default.windows.encoder)
+    assert (by_default.windows.window, narrow.windows.window) == (min(512, longest), 10)
+    with pytest.raises(InputError, match=f"encoder_window: expected at most {longest} subwords, got {longest + 1}"):
+        UnitEncoder.load(str(encoder_folder), parser, window=longest + 1)
+
+
+def test_units_longer_than_a_window_are_named(parser, encoder_folder):
+    document = parser.encode(["Rain fell.\n" + "Rain " * 30], sentences="newline", ids=["wet"])[0].document
+    encoder = UnitEncoder.load(str(encoder_folder), parser, window=10)
+    message = "wet: 1 of 2 units have more than 8 subwords, of which the first are read"
+    with pytest.warns(InputWarning, match=message):
+        encoder.vectors([document], "sentence")

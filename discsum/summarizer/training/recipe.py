@@ -34,7 +34,11 @@ class SummarizerRecipe(RunRecipe):
         Natural, about("Number of the encoder's last layers to train; units are then encoded in each step.")
     ] = 0
     encoder_window: Annotated[
-        Count | None, about("Subwords per window of an encoder with trained layers; by default the parser's.")
+        Count | None,
+        about(
+            "Subwords per window of an encoder with trained layers, by default the parser's; of a Hugging "
+            "Face encoder, by default up to 512."
+        ),
     ] = None
     encoder_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
     read_units: Annotated[
