@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -159,6 +160,8 @@ def evaluate(
     """
     check_choice("--format", style, STYLES)
     *models, data = models_and_data or [""]
+    if twice := [name for name, times in Counter(models).items() if times > 1]:
+        raise typer.BadParameter(f"expected each model once, got {', '.join(twice)} twice")
     if parameters:
         from discsum.cli.paper_tables import show_parameters
 

@@ -51,7 +51,7 @@ class TextBlocks:
     """Texts with references, parsed once for all models, with labels of the oracle `rouge12-f`."""
 
     def __init__(self, pairs: Sequence[Pair], parser: Callable[[], Parser], policy: Policy) -> None:
-        """Take texts; labels have the unit of the policy, and at most its number of units.
+        """Take texts; labels have the unit of the policy, and at most its number of units if it limits units.
 
         Trained models encode the texts themselves if their parser is another one.
         """
@@ -62,7 +62,7 @@ class TextBlocks:
         """Settings that scores depend on: parser and oracle."""
         parser = self.parser()
         named = f"{parser.name}@{parser.fingerprint[:8]}"
-        return Signature.of(parser=named, oracle="rouge12-f", oracle_units="as-summaries")
+        return Signature.of(parser=named, oracle="rouge12-f", oracle_units=self.policy.budget.units or "own")
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -28,7 +28,7 @@ Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 @dataclass(frozen=True)
 class Selection:
-    """A model's summary of a document; `overlap` is the share of its units that the oracle selects too, if any."""
+    """A model's summary of a document; `overlap` is the share of its units the oracle selects too, if it has any."""
 
     id: str
     summary: SystemSummary
@@ -57,8 +57,8 @@ class ModelScores:
         """Return the model's figures.
 
         ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words per
-        summary; the mean position of a selected unit, from 0 for the first to 1 for the last, and the share of
-        selected units that the oracle selects too, none without selected units; parameters; documents per second.
+        summary; the mean position of a selected unit, from 0 for the first to 1 for the last; the share of a summary's
+        units that the oracle selects too, as a mean over summaries that have units; parameters; documents per second.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
@@ -158,9 +158,7 @@ def compare_models(
             summaries = system.summaries(block)
             seconds[place] += time.perf_counter() - started
             for item, summary, labels in zip(block.documents, summaries, block.labels, strict=True):
-                overlap = None
-                if summary.selected is not None:
-                    overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected else 0.0
+                overlap = float(np.mean(labels[list(summary.selected)])) if summary.selected else None
                 selections[place].append(Selection(item.document.id, summary, len(labels), overlap))
         done += len(whole.documents)
         report(done)

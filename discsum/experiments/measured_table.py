@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.experiments.report import aligned, paired_table
+from discsum.experiments.report import aligned, few_documents, paired_table
 from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
@@ -112,4 +112,5 @@ class MeasuredTable(ABC):
         names = [NATS, *METRICS] if any(NATS in one.figures for one in first) else METRICS
         paired = [one.printed(names) for one in first]
         tables = [aligned(self.cells(), style), *([paired_table(paired, style, names, DIGITS)] if paired else [])]
-        return f"{self.documents} documents\n" + "\n\n".join(tables) + f"\nsignature: {self.signature}"
+        doubts = few_documents(self.documents) if paired else []
+        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, f"signature: {self.signature}"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from discsum.experiments.comparison import ModelScores
 from discsum.files import replacing, to_line
 from discsum.metrics.rouge import METRICS
+from discsum.metrics.significance import FEW
 from discsum.signature import Signature
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ def comparison_report(
     `rows` has the `ModelScores.row` of each model and `settings` its signature, of which each one is printed once, with
     the models that it is of unless it is that of all; with `signatures` each figure's own signature follows.
     """
-    owners: dict[str, list[str]] = {}
-    for row, own in zip(rows, settings, strict=True):
-        owners.setdefault(str(own), []).append(row["model"])
     if style == "json":
         head = {"data": data, "documents": documents, "signature": str(settings[0])}
         entries = [{**row, "signature": str(own)} for row, own in zip(rows, settings, strict=True)]
@@ -61,10 +59,9 @@ def comparison_report(
     ]
     if paired:
         lines += ["", paired_table(paired, style)]
-    lines.append("")
-    for printed, models in owners.items():
-        of = f" of {', '.join(models)}" if len(owners) > 1 else ""
-        lines.append(f"signature{of}: {printed}" if style == "table" else f"Signature{of}: `{printed}`")
+    lines += ["", *_signatures([(row["model"], own) for row, own in zip(rows, settings, strict=True)], style)]
+    if paired:
+        lines += few_documents(documents)
     if signatures:
         lines += [
             f"{row['model']} {heading}: {one['signature']}"
@@ -73,6 +70,25 @@ def comparison_report(
             for one in (row[metric], *row[metric]["against"])
         ]
     return "\n".join(lines)
+
+
+def _signatures(named: Sequence[tuple[str, Signature]], style: str) -> list[str]:
+    """Return a line for each signature, with the models that it is of unless it is that of all."""
+    owners: dict[str, list[str]] = {}
+    for name, own in named:
+        owners.setdefault(str(own), []).append(name)
+    lines = []
+    for printed, models in owners.items():
+        of = f" of {', '.join(dict.fromkeys(models))}" if len(owners) > 1 else ""
+        lines.append(f"signature{of}: {printed}" if style == "table" else f"Signature{of}: `{printed}`")
+    return lines
+
+
+def few_documents(documents: int) -> list[str]:
+    """Return a line of doubt about p-values over few documents; none for enough of them."""
+    if documents >= FEW:
+        return []
+    return [f"p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
 
 
 def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
@@ -122,18 +138,19 @@ def table_report(
 ) -> str:
     """Return the rows of a table as `table`, `markdown` or `json`; `results` and arguments are those of `run_table`."""
     first = results[0].draws[0]
-    documents, signature = len(first.selections), first.rouge.signature
+    documents = len(first.selections)
     if style == "json":
         rows = [result.to_dict() for result in results]
         head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings), "draws": draws}
-        return json.dumps({**head, "signature": str(signature), "rows": rows}, indent=1, ensure_ascii=False)
+        return json.dumps({**head, "rows": rows}, indent=1, ensure_ascii=False)
     spread = f"; mean and standard deviation over {draws} training sets" if draws > 1 else ""
     return "\n".join(
         [
             f"table {table} on {data / 'test'}: {documents} documents; {' '.join(settings)}",
             aligned(_table_cells(results), style),
             f"{DAGGERS}{spread}",
-            f"signature: {signature}",
+            *few_documents(documents),
+            *_signatures([(one.name, draw.rouge.signature) for one in results for draw in one.draws], style),
         ]
     )
 

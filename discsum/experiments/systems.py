@@ -75,17 +75,17 @@ def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
     return System(name, policy.signature, summaries, None if count is None else count.whole)
 
 
-def oracle_system(policy: Policy) -> System:
-    """Return the oracle, which selects the labelled units."""
+def oracle_system(unit: str) -> System:
+    """Return the oracle, which selects the labelled units; what limits these is in the documents' signature."""
 
     def summaries(block: Block) -> list[SystemSummary]:
         found = []
         for item, labels in zip(block.documents, block.labels, strict=True):
             chosen = np.flatnonzero(labels).tolist()
-            found.append(SystemSummary.of(Summary.from_indices(item.document, policy.unit, ORACLE, labels, chosen)))
+            found.append(SystemSummary.of(Summary.from_indices(item.document, unit, ORACLE, labels, chosen)))
         return found
 
-    return System(ORACLE, policy.signature, summaries)
+    return System(ORACLE, Signature.of(unit=unit), summaries)
 
 
 def abstractive_system(
@@ -121,7 +121,7 @@ def load_system(
         WeightsError: No such model, or an extractive one of the other unit.
     """
     if name == ORACLE:
-        return oracle_system(policy)
+        return oracle_system(policy.unit)
     if is_sequence_to_sequence(name):
         from discsum.abstractive.summarizer import AbstractiveSummarizer
 

@@ -57,6 +57,11 @@ class RowResult:
     parameters: ParameterCount | None
     daggers: dict[str, str]
 
+    @property
+    def name(self) -> str:
+        """Its label, with the setting if it has one."""
+        return f"{self.label} ({self.setting})" if self.setting else self.label
+
     def documents(self, metric: str) -> NDArray[np.float64]:
         """Return the mean score `(documents,)` of each document over the draws."""
         values: NDArray[np.float64] = np.mean([draw.rouge.metric(metric) for draw in self.draws], axis=0)
@@ -80,7 +85,10 @@ class RowResult:
             for metric in METRICS
         }
         parameters = None if self.parameters is None else asdict(self.parameters)
-        return {"label": self.label, "setting": self.setting, **figures, "parameters": parameters}
+        # Draws differ in their training documents alone.
+        signature = str(self.draws[0].rouge.signature)
+        named = {"label": self.label, "setting": self.setting, "signature": signature}
+        return {**named, **figures, "parameters": parameters}
 
 
 def run_table(
@@ -123,7 +131,7 @@ def run_table(
             folders.append(train_summarizer(content, folder, report))
     policy = usual_policy(unit)
     models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
-    systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(policy)]
+    systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]
     found = compare_models(blocks, systems, unit)
     table = next(number for number, its in UNIT_OF.items() if its == unit)

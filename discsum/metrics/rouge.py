@@ -39,16 +39,17 @@ class RougeScores:
         return self.values[:, METRICS.index(name)]
 
 
-def signature(measure: str = "f") -> Signature:
-    """Return the signature of ROUGE scores: everything that changes them.
+def signature(*measures: str) -> Signature:
+    """Return the signature of ROUGE scores by some measures, or by F1: everything that changes them.
 
     Raises:
         InputError: An unknown measure; the message lists the choices.
     """
-    if measure not in MEASURES:
-        raise InputError(f"expected a measure out of {', '.join(MEASURES)}, got {measure!r}")
+    if unknown := sorted({*measures} - {*MEASURES}):
+        raise InputError(f"expected a measure out of {', '.join(MEASURES)}, got {unknown[0]!r}")
     used = scorer()[0].replace(" ", "-")
-    return Signature.of(metrics=METRICS, measure=measure, stem="porter", split="newline", refs="max", scorer=used)
+    fixed = {"stem": "porter", "split": "newline", "refs": "max"}
+    return Signature.of(metrics=METRICS, measure=measures or ("f",), **fixed, scorer=used)
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:

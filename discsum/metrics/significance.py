@@ -11,6 +11,8 @@ from discsum.errors import InputError
 from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
+# Documents below which p-values of a bootstrap are too small.
+FEW = 20
 # Drawn indices in memory at once: 32 MB.
 _BLOCK = 4_000_000
 
@@ -73,7 +75,9 @@ def paired_bootstrap(
 
         p = (1 + |{b : |d_b - d| >= |d|}|) / (B + 1)
 
-    so p is never below `1 / (B + 1)`, and is 1 for equal systems.
+    so p is never below `1 / (B + 1)`, and is 1 for equal systems, and for one document, whose draws are all the same.
+    With fewer than `FEW` documents p is too small: systems that are equally good differ at p < .05 more often than in
+    5% of samples (8% with 10 documents, 30% with 3).
 
     Args:
         system: `(documents,)` scores.
@@ -101,6 +105,8 @@ def paired_bootstrap(
     # Means that differ from the bound by rounding reach it.
     margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
     extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
+    if len(differences) == 1:
+        extreme = samples
     record = Signature.of(paired_bs=samples, rs=seed, ci=confidence, sides=2, docs=len(differences))
     if heavy is not None:
         record = record.with_(weighted=True)

@@ -80,7 +80,7 @@ def main() -> None:
         scorers = [baseline(name) for name in ("lead", "marcu", "tree-knapsack")]
         scorers += [model for model in trained if model.unit == unit]
         systems: list[System] = [extractive_system(scorer.name, scorer, policy) for scorer in scorers]
-        systems.append(oracle_system(policy))
+        systems.append(oracle_system(policy.unit))
         found = {
             condition: compare_models(TextBlocks(pairs, lambda: parser, policy), systems, unit)
             for condition, pairs in given.items()

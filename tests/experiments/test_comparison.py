@@ -1,5 +1,7 @@
 """Summarizers against references."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_news import pairs
@@ -15,7 +17,8 @@ POLICY = Policy(Budget(units=1))
 
 @pytest.fixture
 def results(parser):
-    systems = [*(extractive_system(name, baseline(name), POLICY) for name in ("lead", "random")), oracle_system(POLICY)]
+    models = [extractive_system(name, baseline(name), POLICY) for name in ("lead", "random")]
+    systems = [*models, oracle_system(POLICY.unit)]
     return compare_models(TextBlocks(list(pairs(0, 12)), lambda: parser, POLICY), systems, "sentence")
 
 
@@ -45,3 +48,23 @@ def test_what_was_selected(results):
             list(one.summary.selected),
             one.summary.words,
         )
+
+
+def test_the_oracle_is_signed_by_its_own_limit(parser):
+    rows = list(pairs(0, 4))
+    for budget, limit in ((Budget(units=2), "2"), (Budget(words=10), "own")):
+        policy = Policy(budget)
+        systems = [extractive_system("lead", baseline("lead"), policy), oracle_system("sentence")]
+        lead, oracle = (
+            dict(one.rouge.signature.fields)
+            for one in compare_models(TextBlocks(rows, lambda: parser, policy), systems, "sentence")
+        )
+        assert (oracle["oracle-units"], "units" in oracle, "words" in oracle) == (limit, False, False)
+        assert (lead["oracle-units"], "units" in lead) == (limit, budget.units is not None)
+
+
+def test_empty_summaries_have_no_share_in_the_oracle(results):
+    one = replace(results[0].selections[0], overlap=None)
+    shares = [own.overlap for own in results[0].selections[1:]]
+    found = replace(results[0], selections=[one, *results[0].selections[1:]]).row([])
+    assert found["overlap"] == pytest.approx(np.mean(shares))

@@ -111,3 +111,8 @@ def test_models_of_different_tokens_are_not_compared_by_them():
 def test_what_does_not_fit_is_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_one_document_shows_nothing():
+    assert paired_bootstrap([0.4], [0.1]).p_value == 1
+    assert paired_bootstrap([0.4], [0.1], weights=[3]).p_value == 1
