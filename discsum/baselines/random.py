@@ -10,6 +10,7 @@ import numpy as np
 
 from discsum.baselines import BASELINES
 from discsum.document import Document
+from discsum.errors import InputError
 from discsum.scoring import Scores, UnitScorer
 from discsum.selection import unit_texts
 
@@ -21,6 +22,11 @@ class Random(UnitScorer):
 
     seed: int = 0
     name: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        """Check the seed."""
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise InputError(f"seed: expected a whole number of at least 0, got {self.seed!r}")
 
     def score(self, document: Document, unit: str) -> Scores:
         """Return scores `(units,)` drawn evenly from [0, 1)."""

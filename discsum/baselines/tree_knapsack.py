@@ -62,7 +62,7 @@ def best_rooted_subtree(
     """
     order, sizes = _pre_order(heads)
     count, left = len(order), min(capacity, int(costs.sum())) - int(costs[order[0]])
-    if left <= 0:
+    if left < 0:
         return [int(order[0])]
     # Row i is read last by the first unit whose subtree ends before i (or by i - 1): then it can go.
     needed_until = np.arange(count + 1) - 1

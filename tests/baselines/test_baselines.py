@@ -1,14 +1,18 @@
 import itertools
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
+from sklearn.preprocessing import normalize
 from small_trees import document_of, every_tree, random_tree
 
 import discsum
 from discsum.baselines import BASELINES, baseline
+from discsum.baselines.textrank import page_rank
 from discsum.baselines.tree_knapsack import best_rooted_subtree, term_weights
 from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
@@ -198,3 +202,25 @@ def test_the_knapsack_brings_the_labels_of_turns_within_its_budget(options):
     summary = discsum.summarize(chat, model="tree-knapsack", **options)
     assert summary.lines[0] == "Anna:"
     assert len(summary.text.split()) <= options.get("words", 100)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_page_rank_is_that_of_networkx(seed):
+    generator = np.random.default_rng(seed)
+    sizes = int(generator.integers(1, 40)), 30
+    vectors = normalize(sparse.random(*sizes, density=generator.uniform(0.01, 0.3), random_state=seed, format="csr"))
+    graph = networkx.from_scipy_sparse_array(sparse.triu(vectors @ vectors.T, k=1, format="csr"))
+    expected = networkx.pagerank(graph, alpha=0.85, max_iter=1000)
+    np.testing.assert_allclose(page_rank(vectors), [expected[index] for index in range(sizes[0])], atol=1e-12)
+
+
+def test_units_that_cost_nothing_fit_a_budget_that_is_spent():
+    heads, weights = np.array([0, 0, 1]), np.array([6.0, 5.0, -1.0])
+    assert best_rooted_subtree(heads, weights, np.array([0, 0, 0]), 0) == [0, 1]
+    assert best_rooted_subtree(heads, weights, np.array([2, 0, 3]), 2) == [0, 1]
+
+
+def test_random_seeds_are_natural_numbers():
+    for seed in (-1, 0.5, True):
+        with pytest.raises(InputError, match="seed: expected a whole number of at least 0"):
+            baseline("random", seed=seed)
