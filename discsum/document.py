@@ -265,4 +265,6 @@ def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
         if span is not None:
             if not span.start < span.end <= len(text):
                 raise InputError(f"{kind} {index}: expected a span in 0 to {len(text)}, got {span}")
+            if text[span.start : span.end].isspace():
+                raise InputError(f"{kind} {index}: expected more than white space, got {span}")
             position = span.end

@@ -73,6 +73,8 @@ _BYLINE = re.compile(
         )
     )
 )
+# Characters of a byline, at most.
+_LONGEST_BYLINE = 200
 # A footnote's number after the full stop.
 _NOTE = re.compile(r"(?:\s*\[\d+\])+$")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -146,7 +148,7 @@ class Layout:
         lines = [line for line in self.lines[first : bisect_right(self._starts, end - 1)] if line.end > start]
         if not _WORD.search(unit) or (lines and end <= lines[0].content):
             return LABEL
-        if _BYLINE.fullmatch(unit):
+        if _is_byline(unit):
             return BYLINE
         if lines and all(line.kind != BODY for line in lines):
             return lines[0].kind
@@ -202,6 +204,11 @@ def _rows(text: str) -> list[_Row]:
     return rows
 
 
+def _is_byline(line: str) -> bool:
+    # The time of some patterns is quadratic in the length.
+    return len(line) <= _LONGEST_BYLINE and _BYLINE.fullmatch(line) is not None
+
+
 def _lines(text: str) -> list[Line]:
     lines: list[Line] = []
     references, fence = False, ""
@@ -233,7 +240,7 @@ def _line_kind(row: _Row, bullet: re.Match[str] | None, speaker: re.Match[str] |
         return CODE
     if _RULE.fullmatch(line) or not _WORD.search(_LINK.sub("", line)):
         return LABEL
-    if _BYLINE.fullmatch(line):
+    if _is_byline(line):
         return BYLINE
     if _REFERENCES.fullmatch(line):
         return HEADING

@@ -109,11 +109,16 @@ def project_to_sentences(
         sentences: How many there are; by default up to the last one in which an EDU starts.
 
     Raises:
-        InputError: Shapes that do not fit each other, or a sentence out of range.
+        InputError: Shapes that do not fit each other, a weight that is negative or not finite, or a sentence out of
+            range.
     """
-    matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence, dtype=np.int64)
+    matrix, sentence = np.asarray(matrix), np.asarray(edu_to_sentence)
     if not len(sentence) or matrix.shape != (len(sentence), len(sentence)):
         raise InputError(f"expected a square matrix over {len(sentence)} EDUs, got shape {matrix.shape}")
+    if not (np.isfinite(matrix) & (matrix >= 0)).all():
+        raise InputError(f"expected weights of at least 0, got {matrix.min()}")
+    if not np.issubdtype(sentence.dtype, np.integer):
+        raise InputError(f"expected whole numbers of sentences, got {sentence.dtype}")
     count = int(sentence.max()) + 1 if sentences is None else sentences
     if sentence.min() < 0 or sentence.max() >= count:
         raise InputError(f"expected sentences in 0 to {count - 1}, got {sentence.min()} to {sentence.max()}")

@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.format_registry import FORMATS
-from discsum.writing import ends_sentence
+from discsum.writing import ends_sentence, single_line
 
-# Begins where a run of spaces does: time is linear in it.
-_BREAK = re.compile(r"(?<![^\S\r\n])[^\S\r\n]*[\r\n]\s*")
 _QUOTES_AT_END = re.compile(r"[\"'”’»]*$")
 _LOOSE_END = " \t,;:–—-"
 
@@ -103,7 +101,7 @@ class Summary:
         """One sentence each, as ROUGE-Lsum expects, without line breaks; EDUs of a sentence are joined by a space."""
         sentences = self.document.edu_to_sentence if self.unit == "edu" else np.arange(len(self.scores))
         return tuple(
-            " ".join(_BREAK.sub(" ", unit.text).strip() for unit in units)
+            " ".join(single_line(unit.text) for unit in units)
             for _, units in groupby(self.selected, key=lambda unit: int(sentences[unit.index]))
         )
 
@@ -117,7 +115,7 @@ class Summary:
         """
         if self.unit != "edu":
             return " ".join(self.lines)
-        runs = [_BREAK.sub(" ", self.document.text[start:end]).strip() for start, end in self._runs()]
+        runs = [single_line(self.document.text[start:end]) for start, end in self._runs()]
         return " ".join(_tidy(run) if self.tidy else run for run in runs)
 
     @property

@@ -13,6 +13,8 @@ _UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+# Begins where a run of spaces does: time is linear in it.
+_BREAK = re.compile(r"(?<![^\S\r\n])[^\S\r\n]*[\r\n]\s*")
 _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
 # Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
 _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")
@@ -43,6 +45,11 @@ def is_inside_word(text: str, position: int) -> bool:
 def ends_sentence(text: str, also: str = "") -> bool:
     """Return whether a text closes with a final mark of punctuation, or one of `also`; quotes, brackets may follow."""
     return text.rstrip().rstrip(_CLOSING).endswith((*_FINAL, *also))
+
+
+def single_line(text: str) -> str:
+    """Return a text without white space at its ends, a space in the place of each line break."""
+    return _BREAK.sub(" ", text).strip()
 
 
 def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tuple[str, list[tuple[int, int]]]:

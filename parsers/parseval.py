@@ -69,12 +69,16 @@ def parseval(
             last. Most published figures use `end`. The two differ only where EDUs do.
         rst: RST-Parseval instead of original Parseval.
         classes: Relations are compared by their classes.
+
+    Raises:
+        InputError: No documents, different texts, or a gold document of several EDUs without a tree.
     """
+    _check_texts(gold, predicted)
     totals = dict.fromkeys(METRICS, Counts())
     edus = "gold"
     for truth, guess in zip(gold, predicted, strict=True):
-        if truth.text != guess.text:
-            raise InputError(f"{truth.id}: expected the prediction over the same text")
+        if truth.tree is None and len(truth.edus) > 1:
+            raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")
         if [(edu.start, edu.end) for edu in truth.edus] != [(edu.start, edu.end) for edu in guess.edus]:
             edus = "predicted"
         found, wanted = (_constituents(document, key, rst, classes) for document in (guess, truth))
@@ -118,6 +122,14 @@ def _constituents(document: Document, key: Key, rst: bool, classes: RelationClas
     return constituents
 
 
+def _check_texts(gold: Sequence[Document], predicted: Sequence[Document]) -> None:
+    if not gold or len(gold) != len(predicted):
+        raise InputError(f"expected a prediction for each gold document, got {len(predicted)} for {len(gold)}")
+    for truth, guess in zip(gold, predicted, strict=True):
+        if truth.text != guess.text:
+            raise InputError(f"{truth.id}: expected the prediction over the same text")
+
+
 @dataclass(frozen=True)
 class SegmentationScores:
     """Precision, recall and F1 in percent of unit starts inside the document, micro-averaged."""
@@ -129,7 +141,12 @@ class SegmentationScores:
 
 
 def segmentation(gold: Sequence[Document], predicted: Sequence[Document], unit: str = "edu") -> SegmentationScores:
-    """Return the scores of predicted unit starts, compared exactly, without the first unit of each document."""
+    """Return the scores of predicted unit starts, compared exactly, without the first unit of each document.
+
+    Raises:
+        InputError: No documents, or different texts.
+    """
+    _check_texts(gold, predicted)
     total = Counts()
     for truth, guess in zip(gold, predicted, strict=True):
         wanted, found = (Counter({span.start for span in document.units(unit)[1:]}) for document in (truth, guess))

@@ -10,6 +10,7 @@ from discsum.document import Document
 from discsum.parsers.parser import Encoded, Parser
 from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument
+from discsum.writing import single_line
 
 
 class Text(Protocol):
@@ -62,7 +63,7 @@ def ensure_parsed(
 
 
 def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> list[Document]:
-    """Return the document of each item, in order, with sentences and EDUs; no tree is built, existing ones are kept."""
+    """Return the document of each item, in order, without new trees; documents with sentences are kept as they are."""
     bare = [item for item in items if item.document is None or not item.document.sentences]
     names = [item.id for item in bare]
     found = iter(parser().segment([item.text for item in bare], ids=names) if bare else ())
@@ -74,7 +75,7 @@ def ensure_segmented(items: Sequence[Text], parser: Callable[[], Parser]) -> lis
 
 def split_lines(texts: Sequence[str], parser: Parser) -> list[str]:
     """Return texts with one sentence per line, as ROUGE-Lsum expects."""
-    return ["\n".join(document.sentence_texts) for document in parser.segment(texts)]
+    return ["\n".join(map(single_line, document.sentence_texts)) for document in parser.segment(texts)]
 
 
 def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
@@ -101,5 +102,6 @@ def _completed(
         return with_vectors(parser().vectors([known], keep)[0], parser()) if keep else ParsedDocument(known)
     edus = [document.edus] if document.edus else None
     given = document.sentences or sentences
-    found = parser().encode([document.text], sentences=given, edus=edus, ids=[document.id], keep=keep)
-    return with_vectors(found[0], parser())
+    found = parser().encode([document.text], sentences=given, edus=edus, ids=[document.id], keep=keep)[0]
+    doubts = dict.fromkeys((*document.warnings, *found.document.warnings))
+    return with_vectors(replace(found, document=replace(found.document, warnings=tuple(doubts))), parser())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,6 +52,9 @@ def _names(listing: Path, split: str) -> list[str]:
     if split not in names:
         found = ", ".join(filter(None, names)) or "none"
         raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
+    repeated = [name for name, times in Counter(name for own in names.values() for name in own).items() if times > 1]
+    if repeated:
+        raise InputError(f"{listing}: expected each document once, in one split, got {', '.join(repeated[:3])} again")
     return names[split]
 
 
@@ -125,7 +129,7 @@ def _raw_text(path: Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: expected a UTF-8 file of the treebank: {error}") from error
 

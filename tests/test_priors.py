@@ -123,3 +123,11 @@ def test_what_does_not_fit_is_named():
         project_to_sentences(c_tree(tree), [0, 1])
     with pytest.raises(InputError, match="sentences in 0 to 0"):
         project_to_sentences(c_tree(tree), [0, 1, 1], 1)
+
+
+def test_what_cannot_be_projected():
+    for weight in (np.nan, -1.0, np.inf):
+        with pytest.raises(InputError, match="expected weights of at least 0"):
+            project_to_sentences([[1.0, weight], [1.0, 1.0]], [0, 1])
+    with pytest.raises(InputError, match="expected whole numbers of sentences, got float64"):
+        project_to_sentences(np.eye(2), [0, 0.9])

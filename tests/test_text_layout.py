@@ -116,3 +116,9 @@ def test_time_does_not_double_with_each_author_or_image():
     authors = ", ".join(f"{letter}. Smith" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 4)
     kinds = [line.kind for line in Layout(f"By {authors} (2020)\n\n[{'![a](b)' * 200}\n\nIt rained.").lines]
     assert len(kinds) == 3
+
+
+@pytest.mark.parametrize("line", ["A" + "-" * 100_000 + "x", "Posted " + ", " * 100_000 + "x", "B" + " ," * 100_000])
+def test_long_lines_are_no_bylines_and_take_no_time(line):
+    # Patterns whose time is quadratic would take hours.
+    assert Layout(line).lines[0].kind != "byline"

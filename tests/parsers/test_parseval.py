@@ -1,5 +1,6 @@
 """Scores worked out by hand."""
 
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -85,7 +86,6 @@ def test_documents_are_micro_averaged():
 def test_a_missing_tree_costs_recall():
     bare = document_of([["one", "two", "three", "four"]])
     assert figures(parseval([GOLD], [bare])) == (0, 0, 0, 0)
-    assert figures(parseval([bare], [bare])) == (100, 100, 100, 100)
 
 
 def test_same_unit_is_a_class_of_its_own():
@@ -132,3 +132,16 @@ def test_segmentation_of_nothing():
 def test_counts_add_up():
     assert Counts(4, 2, 1) + Counts(2, 2, 2) == Counts(6, 4, 3)
     assert Counts(6, 4, 3).f1 == 60
+
+
+def test_what_cannot_be_scored():
+    bare, other = replace(GOLD, tree=None), replace(GOLD, id="other")
+    with pytest.raises(InputError, match="toy: expected a gold tree over 4 EDUs, got none"):
+        parseval([bare], [GOLD])
+    for score in (parseval, segmentation):
+        with pytest.raises(InputError, match="expected a prediction for each gold document, got 0 for 0"):
+            score([], [])
+        with pytest.raises(InputError, match="got 2 for 1"):
+            score([GOLD], [GOLD, other])
+    with pytest.raises(InputError, match="toy: expected the prediction over the same text"):
+        segmentation([GOLD], [Document("Another text.", (Span(0, 13),))])

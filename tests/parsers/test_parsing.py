@@ -9,7 +9,7 @@ import discsum
 from discsum.data.inputs import Item
 from discsum.parsers.loading import MOST, _loaded, load_parser
 from discsum.parsers.parser import Parser
-from discsum.parsers.parsing import ensure_parsed, ensure_segmented
+from discsum.parsers.parsing import ensure_parsed, ensure_segmented, split_lines
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -105,3 +105,16 @@ def test_sentences_without_a_tree(parser, built):
     text, given = ensure_segmented([Item("a", "", tree.text), Item("b", "", tree.text, tree)], lambda: parser)
     assert (text.sentences, text.edus, text.tree, given.tree) == (tree.sentences, tree.edus, None, tree.tree)
     assert len(built) == 0
+
+
+def test_doubts_of_documents_without_a_tree_are_kept(parser):
+    given = replace(parser.segment([tiny.ARTICLE])[0], warnings=("as given",))
+    (found,) = ensure_parsed([Item("a", "", given.text, given)], lambda: parser)
+    assert found.document.tree is not None and found.document.warnings[0] == "as given"
+
+
+def test_sentences_of_several_lines_become_one_line_each(parser):
+    text = "The mill stood still\nbecause the river fell.\n\nNobody came."
+    (lines,) = split_lines([text], parser)
+    assert len(lines.splitlines()) == len(parser.segment([text])[0].sentences)
+    assert " ".join(lines.split()) == " ".join(text.split())

@@ -66,3 +66,20 @@ def test_pieces_are_placed_without_regard_to_white_space():
         align(["a b", "xd"], "ab cd", "it")
     with pytest.raises(InputError, match="it: expected to cover the text to its end, left out 'd'"):
         align(["a b", "c"], "ab cd", "it")
+
+
+def test_lines_may_end_as_windows_ends_them(treebank, tmp_path):
+    folder = tmp_path / "gum"
+    shutil.copytree(treebank, folder)
+    for path in (folder / "dep").iterdir():
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_gum(folder, "train") == read_gum(treebank, "train")
+
+
+@pytest.mark.parametrize("again", ["mill\ttrain", "mill\tdev"])
+def test_a_document_is_listed_once(treebank, tmp_path, again):
+    folder = tmp_path / "gum"
+    shutil.copytree(treebank, folder)
+    (folder / "splits.tsv").write_text(f"mill\ttrain\nbridge\tdev\n{again}\n")
+    with pytest.raises(InputError, match=r"splits\.tsv: expected each document once, in one split, got mill again"):
+        read_gum(folder, "train")
