@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discsum.writing import ends_sentence
+from discsum.writing import BLANK_LINE, LINE_ENDS, ends_sentence
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
 # A heading has at most this many words, a fragment in a list fewer than that many.
@@ -18,8 +18,7 @@ HEADING_WORDS, FRAGMENT_WORDS = 12, 6
 # Lines with a label that make a conversation.
 TURNS = 3
 
-_LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
-_BLANK = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
+_LINE = re.compile(rf"[^{LINE_ENDS}]+")
 _FENCE = re.compile(r"`{3,}+(?!.*`)|~{3,}")
 _NUMBER = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?|[A-Za-z][.)]|\((?:\d{1,3}|[A-Za-z]|[ivxlc]+)\)|§ ?\d+"
 _BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
@@ -193,11 +192,11 @@ def _rows(text: str) -> list[_Row]:
     for place, (match, line) in enumerate(zip(found, texts, strict=True)):
         indent = len(match[0]) - len(match[0].lstrip())
         before = texts[place - 1] if place else ""
-        blank = not place or _BLANK.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
+        blank = not place or BLANK_LINE.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
         # The first word of a wrapped line did not fit into the line before.
         meant = blank or _ends(before) or len(before) + 1 + len(line.split()[0]) < width
         following = texts[place + 1] if place + 1 < len(texts) else ""
-        last = not following or _BLANK.search(text, match.end() - 1, found[place + 1].end()) is not None
+        last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
         broken = last or len(line) + 1 + len(following.split()[0]) < width
         columns = len(match[0][:indent].expandtabs(4))
         rows.append(_Row(match.start() + indent, line, columns, blank, meant, last, broken, following))

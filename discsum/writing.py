@@ -13,8 +13,12 @@ _UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+# What ends a line, as in a class of characters; a blank line, or a mark that ends a paragraph or page.
+LINE_ENDS = r"\r\n\v\f\u0085\u2028\u2029"
+LINE_BREAK = re.compile(rf"[{LINE_ENDS}]")
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
 # Begins where a run of spaces does: time is linear in it.
-_BREAK = re.compile(r"(?<![^\S\r\n])[^\S\r\n]*[\r\n]\s*")
+_BREAK = re.compile(rf"(?<![^\S{LINE_ENDS}])[^\S{LINE_ENDS}]*[{LINE_ENDS}]\s*")
 _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
 # Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
 _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")

@@ -15,7 +15,10 @@ from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
 from discsum.parsers.budgets import budget_of, joined
 from discsum.parsers.subwords import CASES, GAPS, Subwords
+from discsum.writing import LINE_ENDS
 
+# Of a line all behind its leading white space.
+_LINE = re.compile(rf"\S[^{LINE_ENDS}]*")
 INSIDE, EDU_START, SENTENCE_START = range(3)
 
 
@@ -151,7 +154,7 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
         MissingExtraError: NLTK's model is not installed.
     """
     if splitter == "newline":
-        return spans_from(text, [match.start() for match in re.finditer(r"\S[^\n\r]*", text)])
+        return spans_from(text, [match.start() for match in _LINE.finditer(text)])
     if splitter != "nltk":
         raise InputError(f"expected sentences from {', '.join(SENTENCES)}, got {splitter!r}")
     from nltk.tokenize import PunktTokenizer

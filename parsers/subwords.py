@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Span
-from discsum.writing import is_inside_word
+from discsum.writing import BLANK_LINE, LINE_BREAK, is_inside_word
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 GAPS = ("none", "space", "newline", "blank line")
 CASES = ("lower", "capitalized", "upper", "digit", "other")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
-_NEWLINE = re.compile(r"[\n\r\v\u0085\u2028]")
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
 # Characters that are tokenized at once, which bounds memory.
 PIECE = 100_000
@@ -116,7 +114,7 @@ def _gap(between: str) -> int:
         return 0
     if between == " ":
         return 1
-    return 3 if _BLANK_LINE.search(between) else 2 if _NEWLINE.search(between) else 1
+    return 3 if BLANK_LINE.search(between) else 2 if LINE_BREAK.search(between) else 1
 
 
 def _case(word: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +11,10 @@ from discsum.document import Document, Span
 from discsum.errors import DiscsumError, InputError, InputWarning
 from discsum.formats import read_tree, suffixes
 from discsum.parsers.treebank import align
-from discsum.writing import ends_sentence
+from discsum.writing import BLANK_LINE, LINE_BREAK, ends_sentence
 
 # Where the sentences of tree files come from that do not have them.
 PUNCTUATION, NEWLINE = "punctuation", "newline"
-_BLANK_LINE = re.compile(r"\n\s*\n|\r\s*\r|[\u2029\f]")
-_LINE = re.compile(r"[\n\r\u2028\u2029\f]")
 # The only format that has the text and its sentences.
 _WHOLE = ".json"
 # Names that a message lists.
@@ -126,7 +123,7 @@ def sentence_spans(text: str, edus: list[Span], sentences: str) -> list[Span]:
 
     A sentence begins where an EDU does, so a line that begins inside an EDU is of the sentence before.
     """
-    breaks = _LINE if sentences == NEWLINE else _BLANK_LINE
+    breaks = LINE_BREAK if sentences == NEWLINE else BLANK_LINE
     spans, start = [], edus[0].start if edus else 0
     for index, edu in enumerate(edus):
         following = edus[index + 1].start if index + 1 < len(edus) else None

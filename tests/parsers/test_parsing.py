@@ -10,6 +10,7 @@ from discsum.data.inputs import Item
 from discsum.parsers.loading import MOST, _loaded, load_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, ensure_segmented, split_lines
+from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import usual_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
@@ -118,3 +119,12 @@ def test_sentences_of_several_lines_become_one_line_each(parser):
     (lines,) = split_lines([text], parser)
     assert len(lines.splitlines()) == len(parser.segment([text])[0].sentences)
     assert " ".join(lines.split()) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\v", "\u0085", "\u2028"])
+def test_every_line_end_ends_a_sentence_that_is_a_line(end):
+    text = f"Rain fell{end}  The mill stood still "
+    assert [text[span.start : span.end] for span in split_sentences(text, "newline")] == [
+        "Rain fell",
+        "The mill stood still",
+    ]
