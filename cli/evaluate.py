@@ -18,6 +18,7 @@ from discsum.cli.options import (
     BlockTrigrams,
     Brevity,
     CoveragePenalty,
+    Device,
     LengthPenalty,
     MaxTokens,
     MinTokens,
@@ -34,6 +35,7 @@ from discsum.cli.writer import check_no_input, check_writable
 from discsum.constants import BEAMS, LAYOUTS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
 from discsum.data.storage import is_pattern, location
+from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -92,6 +94,7 @@ def evaluate(
     first: Annotated[int, typer.Option(min=0, help="First row of the data, or document of the split, from 0.")] = 0,
     last: Annotated[int | None, typer.Option(min=0, help="End of the rows or documents (exclusive).")] = None,
     parser: ParserName = SHIPPED_PARSER,
+    device: Device = "cpu",
     head_files: HeadFiles = None,
     against: Annotated[
         list[str] | None,
@@ -187,8 +190,12 @@ def evaluate(
     # Folders of texts with summaries have JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
-        _check_unused(context, ("models_and_data", "split", "first", "last", "rst_parseval", "style"), "a treebank")
-        show_parsers(models, place, split, slice(first, last), rst_parseval, style)
+        _check_unused(
+            context,
+            ("models_and_data", "split", "first", "last", "rst_parseval", "device", "style", "signature"),
+            "a treebank",
+        )
+        show_parsers(models, place, split, slice(first, last), rst_parseval, style, device)
         return
     from discsum.abstractive.folder import is_sequence_to_sequence
     from discsum.abstractive.generation import Generation
@@ -209,11 +216,12 @@ def evaluate(
         from discsum.experiments.systems import load_system
         from discsum.parsers.loading import load_parser
 
-        engine = partial(load_parser, parser)
+        check_device(device)
+        engine = partial(load_parser, parser, device)
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
         )
-        systems = [load_system(name, policy, engine, generation, selector, r) for name in models]
+        systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
     results = measure(
         systems,
         MeasuredRows(place, text_column, summary_column, first, last),
@@ -262,12 +270,12 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     if not models:
         raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
     searched = OF_GENERATION[2:]
-    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "style")
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "style")
     _check_unused(context, (*used, *searched, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
     generation = Generation(**{name: given[name] for name in searched}, block_trigrams=bool(given["block_trigrams"]))
-    show_models(table, models, source, *rows, given["parser"], generation, given["style"])
+    show_models(table, models, source, *rows, given["parser"], given["device"], generation, given["style"])
 
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:

@@ -69,7 +69,7 @@ def extract(
         str | None,
         typer.Option(
             **choice(*UNITS),
-            help="Unit of the summary. Default: the unit of the model.",
+            help="Unit of the summary. Default: the unit of the model, sentence without one.",
         ),
     ] = None,
     units: Annotated[
@@ -104,7 +104,10 @@ def extract(
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option(autocompletion=scorers, help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}."),
+        typer.Option(
+            autocompletion=scorers,
+            help=f"A shipped model, a folder, or {', '.join(BASELINES.own)}. Default: the shipped model of the unit.",
+        ),
     ] = None,
     query: Annotated[
         str | None,

@@ -112,7 +112,7 @@ Sentences = Annotated[
     str,
     typer.Option(
         **choice(*SENTENCES),
-        help="Sentence segmentation: by the parser, by NLTK, or one sentence per line.",
+        help="Sentence segmentation: by the parser, by NLTK's Punkt model (downloaded once), or one sentence per line.",
     ),
 ]
 ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
@@ -181,7 +181,7 @@ PartOfShards = Annotated[
 ]
 Finish = Annotated[
     bool,
-    typer.Option("--finish", help="Complete a folder that was made in parts; nothing is made."),
+    typer.Option("--finish", help="Write the manifest once all parts are there; parses nothing."),
 ]
 Verify = Annotated[bool, typer.Option("--verify", help="Check files of earlier runs by checksum, not only by size.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the folder, instead of failing.")]
@@ -227,7 +227,8 @@ BlockTrigrams = Annotated[
     bool | None,
     typer.Option(
         "--block-trigrams/--no-block-trigrams",
-        help="Skip units that share a trigram with the summary. Default: as the model was trained.",
+        help="Skip units that share a trigram with the summary; sequence-to-sequence models write no trigram twice. "
+        "Default: as the model was trained.",
     ),
 ]
 Redundancy = Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from discsum.devices import check_device
 from discsum.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def show_models(
     first: int,
     last: int | None,
     parser: str,
+    device: str,
     generation: Generation,
     style: str,
 ) -> None:
@@ -88,10 +90,11 @@ def show_models(
             raise InputError(f"{pair.source}: {pair.reason}")
         pairs.append(pair)
     with loading("the models"):
+        check_device(device)
         from discsum.experiments.coarse_to_fine import measure_chunks
         from discsum.experiments.faster_encoders import measure_encoders
         from discsum.parsers.loading import load_parser
     with counting("evaluated", len(models) * len(pairs)) as show:
         measure = measure_chunks if table == COARSE_TO_FINE else measure_encoders
-        found = measure(models, pairs, partial(load_parser, parser), generation, show)
+        found = measure(models, pairs, partial(load_parser, parser, device), generation, show, device)
     typer.echo(found.report(style))

@@ -11,6 +11,7 @@ import typer
 
 from discsum.cli.progress import loading
 from discsum.constants import PARSER_KIND
+from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.persistence import read_config
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from discsum.parsers.training.evaluation import ParserScores
 
 
-def show_parsers(models: Sequence[str], data: Path, split: str, rows: slice, rst: bool, style: str) -> None:
+def show_parsers(
+    models: Sequence[str], data: Path, split: str, rows: slice, rst: bool, style: str, device: str
+) -> None:
     """Print the scores of each parser on the documents `rows` of a split of a treebank."""
     from discsum.parsers.training.splits import read_split
 
@@ -32,12 +35,13 @@ def show_parsers(models: Sequence[str], data: Path, split: str, rows: slice, rst
                 f"{data}: expected documents of {split} between --first and --last, got none of its {len(gold)}"
             )
     with loading("the parser"):
+        check_device(device)
         from discsum.parsers.loading import load_parser
         from discsum.parsers.training.evaluation import evaluate_parser
 
     for model, gold in zip(models, splits, strict=True):
         with loading(model):
-            parser = load_parser(model)
+            parser = load_parser(model, device)
         chosen = gold[rows]
         scores = evaluate_parser(parser, chosen, rst=rst)
         if style == "json":
@@ -46,19 +50,31 @@ def show_parsers(models: Sequence[str], data: Path, split: str, rows: slice, rst
         else:
             some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
             typer.echo(f"{model} on {data} {split}{some}")
-            _print_scores(scores)
+            _print_scores(scores, style)
 
 
-def _print_scores(scores: ParserScores) -> None:
-    for name, segmented in (("EDU starts, raw text", scores.edus), ("sentence starts, raw text", scores.sentences)):
-        typer.echo(f"{name:42} P {segmented.precision:5.1f}  R {segmented.recall:5.1f}  F1 {segmented.f1:5.1f}")
-        typer.echo(f"    {segmented.signature}")
-    for name, trees in (
-        ("trees, gold EDUs", scores.gold),
-        ("trees, raw text, start-keyed", scores.raw_start),
-        ("trees, raw text, end-keyed", scores.raw_end),
-    ):
-        typer.echo(
-            f"{name:42} S {trees.span:5.1f}  N {trees.nuclearity:5.1f}  R {trees.relation:5.1f}  F {trees.full:5.1f}"
-        )
-        typer.echo(f"    {trees.signature}")
+def _print_scores(scores: ParserScores, style: str) -> None:
+    units = {"EDU starts, raw text": scores.edus, "sentence starts, raw text": scores.sentences}
+    trees = {
+        "trees, gold EDUs": scores.gold,
+        "trees, raw text, start-keyed": scores.raw_start,
+        "trees, raw text, end-keyed": scores.raw_end,
+    }
+    figures = {name: {"P": one.precision, "R": one.recall, "F1": one.f1} for name, one in units.items()}
+    parseval = {
+        name: {"S": one.span, "N": one.nuclearity, "R": one.relation, "F": one.full} for name, one in trees.items()
+    }
+    signatures = {name: one.signature for name, one in units.items()}
+    signatures |= {name: one.signature for name, one in trees.items()}
+    if style == "markdown":
+        from discsum.experiments.report import aligned
+
+        for table in (figures, parseval):
+            cells = [[name, *(f"{value:.1f}" for value in row.values())] for name, row in table.items()]
+            typer.echo(aligned([["", *next(iter(table.values()))], *cells], style) + "\n")
+        for name, signature in signatures.items():
+            typer.echo(f"- {name}: `{signature}`")
+        return
+    for name, row in {**figures, **parseval}.items():
+        typer.echo(f"{name:42} " + "  ".join(f"{key} {value:5.1f}" for key, value in row.items()))
+        typer.echo(f"    {signatures[name]}")

@@ -37,7 +37,7 @@ def check_no_shards(context: typer.Context) -> None:
     """Raise `BadParameter` for options of `--shards` without it."""
     given = [option for name, option in given_options(context).items() if name in OF_SHARDS]
     if given:
-        raise typer.BadParameter(f"expected it beside {', '.join(sorted(given))}", param_hint=SHARDS)
+        raise typer.BadParameter(f"expected no {', '.join(sorted(given))} without {SHARDS}")
 
 
 def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Location:

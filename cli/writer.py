@@ -15,8 +15,11 @@ import typer
 from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
+from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing
+from discsum.format_registry import suffix as format_suffix
+from discsum.format_registry import writable
 
 
 class Writer:
@@ -87,6 +90,7 @@ class Writer:
                 )
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
+                _check_ending(path, suffix, option)
                 self._lines = JsonLines(path, resume=resume, options=options) if lines else None
             else:
                 self.folder = path
@@ -226,6 +230,16 @@ class Writer:
         assert self.folder is not None, "only files of a folder are named"
         first, second = (self.folder / (name + self.suffix) for name in names)
         return first.exists() and second.exists() and first.samefile(second)
+
+
+def _check_ending(path: Path, suffix: str, option: str) -> None:
+    """Raise `BadParameter` for a file whose name has the ending of another format than it is written in."""
+    same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
+    if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:
+        raise typer.BadParameter(
+            f"expected a name for {suffix[1:]}, got {path.name}; ask for the format of that ending, or change it",
+            param_hint=option,
+        )
 
 
 def is_device(path: Path) -> bool:

@@ -9,11 +9,19 @@ from discsum.errors import InputError
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
-
 # Encodings of either order of bytes: what their files begin with.
 _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
     name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
 }
+
+
+# The longer marks first: one begins with another.
+_MARKED = [(mark, name) for name in ("utf-32", "utf-16") for mark in _MARKS[name]]
+
+
+def marked_encoding(content: bytes) -> str:
+    """Return the encoding that a file's byte order mark names; UTF-8 without one."""
+    return next((name for mark, name in _MARKED if content.startswith(mark)), "utf-8")
 
 
 def check_encoding(name: str) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from discsum.constants import AUTO, MAX_DOCUMENT_BYTES
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
 from discsum.data.failures import Failure
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
@@ -106,7 +106,8 @@ class InputSource:
         versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1))
         for (place, file), version in zip(self._files, versions, strict=True):
             digest.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
-        return {"files": len(files), "digest": digest.hexdigest()} | self._arguments
+        options = self._arguments | {"encoding": self.encoding or DECLARED}
+        return {"files": len(files), "digest": digest.hexdigest()} | options
 
     @property
     def _arguments(self) -> dict[str, Any]:

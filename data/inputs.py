@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,10 +13,10 @@ from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT
-from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.made_folder import documents_in
+from discsum.data.failures import RAISE, Failure, is_larger, name_of
+from discsum.data.made_folder import documents_in, has_records
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
-from discsum.data.storage import Location, Stored, is_pattern, location, stored
+from discsum.data.storage import Location, Stored, is_pattern, location, stored, visible
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most
@@ -123,7 +124,9 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            for file in files_of(name, endings):
+            files = files_of(name, endings)
+            _warn_of_others(name, files, endings)
+            for file in files:
                 yield from _read_file(file.path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -175,7 +178,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
         InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
     """
     path, trees = location(name), suffixes() if trees is None else trees
-    kinds = {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
+    kinds = _kinds(path, trees)
     if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
@@ -193,6 +196,27 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
     if not found:
         raise InputError(f"{path}: expected files that end in {', '.join(sorted(kinds))}, found none")
     return found
+
+
+def _kinds(path: Location, trees: Collection[str]) -> set[str]:
+    """Return the endings of the files of a folder or pattern that are documents."""
+    return {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
+
+
+def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) -> None:
+    """Warn of the visible files in a folder on a disk that are no documents by their endings."""
+    path = location(name)
+    if not isinstance(path, Path) or not path.is_dir():
+        return
+    kinds = tuple(_kinds(path, trees))
+    others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
+    # What a run of discsum leaves beside its results.
+    made = {file.path.parent for file in files if has_records(file.path.parent)}
+    endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
+    if endings:
+        some, found = f"{endings.total()} of {endings.total() + len(files)}", ", ".join(sorted(endings))
+        message = f"left out {some} files, whose endings ({found}) are none of {', '.join(sorted(kinds))}"
+        warn(f"{name}: {message}", InputWarning, stacklevel=2)
 
 
 def _read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> Iterator[Item | Failure]:
@@ -247,7 +271,7 @@ def item_of(
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
-        return Failure(source, f"expected text in column {column}, got {type(row[column]).__name__}")
+        return Failure(source, f"expected text in column {column}, got {name_of(row[column])}")
     if is_larger(row[column], options.largest):
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discsum.constants import AUTO, DECLARED, TEXT
-from discsum.data.encodings import decode
+from discsum.data.encodings import decode, marked_encoding
 
 # What a file is written in by its ending; text with all others.
 ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
@@ -20,7 +20,7 @@ def read_text(content: bytes, markup: str, encoding: str, source: str, remedy: s
     Args:
         content: Bytes of the file.
         markup: What it is written in: `text`, `markdown`, `html`.
-        encoding: Name of the encoding; with `declared`, what HTML declares, and UTF-8 otherwise.
+        encoding: Name of the encoding; with `declared`, what a byte order mark or HTML declares, and UTF-8 otherwise.
         source: File name for errors.
         remedy: What errors about the encoding tell the user to do.
 
@@ -29,7 +29,7 @@ def read_text(content: bytes, markup: str, encoding: str, source: str, remedy: s
         MissingExtraError: The extra `web` is not installed.
     """
     if encoding == DECLARED:
-        encoding = "utf-8"
+        encoding = marked_encoding(content)
         if markup == "html":
             from discsum.markup.html import declared_encoding
 

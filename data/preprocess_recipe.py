@@ -58,7 +58,9 @@ class PreprocessRecipe(Checked):
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.units != ("edu",):
             problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
         if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
-            problems.append(f"tree: expected trees with oracle {self.oracle} and encoder {self.encoder}, got none")
+            problems.append(
+                f"tree: expected oracle none and encoder none without trees, got {self.oracle} and {self.encoder}"
+            )
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
         # The hub takes a minute to reject an unknown name.

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, check_encoding, decode
-from discsum.data.failures import RAISE, Failure
+from discsum.data.failures import RAISE, Failure, name_of
 from discsum.data.parquet_files import PAGES, parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location
 from discsum.errors import DiscsumError, InputError
@@ -185,10 +185,14 @@ def _separated_rows(
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     csv.field_size_limit(largest)
     with path.open("rb") as content, io.TextIOWrapper(content, encoding, newline="") as file:
-        reader, begins = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator, strict=True), 2
+        reader = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator, strict=True)
+        # A field may hold line breaks; errors name the first line of the record.
+        begins = 1
         try:
+            # Reads the header.
+            _ = reader.fieldnames
+            begins = reader.line_num + 1
             for row in reader:
-                # A field may hold line breaks; name the first line of the record.
                 source, begins = f"{path}:{begins}", reader.line_num + 1
                 yield source, _failure_of(row, source) or row
         except UnicodeError as error:
@@ -196,8 +200,9 @@ def _separated_rows(
             _decode_whole(path, encoding, remedy)
             raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
         except csv.Error as error:
-            place = f"{path}:{reader.line_num}"
-            raise InputError(f"{place}: expected a record with fields quoted as in CSV, got: {error}") from error
+            raise InputError(
+                f"{path}:{begins}: expected a record with fields quoted as in CSV, got: {error}"
+            ) from error
 
 
 def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
@@ -244,4 +249,4 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
-    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {type(row).__name__}")
+    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {name_of(row)}")

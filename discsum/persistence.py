@@ -37,8 +37,8 @@ def shipped(kind: str | None = None) -> list[str]:
     return [path.parent.name for path in paths if kind is None or read_object(path, WeightsError).get("kind") == kind]
 
 
-def locate(name_or_path: str | Path) -> Path:
-    """Return the folder of a shipped model's name, or of a path.
+def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
+    """Return the folder of a shipped model's name, or of a path; `kind` is that of the models to name in errors.
 
     Raises:
         WeightsError: Neither; the message lists the shipped models.
@@ -48,7 +48,7 @@ def locate(name_or_path: str | Path) -> Path:
             return folder
     raise WeightsError(
         f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
-        f"({', '.join(shipped()) or 'none installed'}){suggestion(name_or_path, shipped())}; found neither"
+        f"({', '.join(shipped(kind)) or 'none installed'}){suggestion(name_or_path, shipped(kind))}; found neither"
     )
 
 
@@ -83,10 +83,10 @@ def read_config(name_or_path: str | Path, kind: str) -> dict[str, Any]:
     Raises:
         WeightsError: A folder that is missing, or of another kind of model.
     """
-    path = locate(name_or_path) / CONFIG
+    path = locate(name_or_path, kind) / CONFIG
     config = read_object(path, WeightsError)
     if (config.get("kind"), config.get("format")) != (kind, FORMAT):
-        got = f"{config.get('kind')!r} of format {config.get('format')!r}"
+        got = f"{config.get('kind')} of format {config.get('format')}"
         raise WeightsError(f"{path}: expected a {kind} of format {FORMAT}, got {got}")
     return config
 
@@ -100,7 +100,7 @@ def read_model(name_or_path: str | Path, kind: str) -> ModelFolder:
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    folder = locate(name_or_path)
+    folder = locate(name_or_path, kind)
     config = read_config(folder, kind)
     if not (folder / WEIGHTS).is_file():
         raise WeightsError(f"{folder}: expected {WEIGHTS} beside {CONFIG}, found no such file")

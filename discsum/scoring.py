@@ -84,9 +84,7 @@ class UnitScorer(ABC):
         """
         for name in PENALTIES:
             if getattr(policy, name) and not self.probabilities:
-                raise InputError(
-                    f"{name}: expected none with {self.name}, whose scores are no probabilities; leave it out"
-                )
+                raise InputError(f"{name}: expected none with {self.name}, which gives no probabilities; leave it out")
         own = {name: value for name, value in self.open_rules.items() if getattr(policy, name) is None}
         return replace(policy, **own)  # type: ignore[arg-type]
 
@@ -117,7 +115,7 @@ class UnitScorer(ABC):
         return select(document, scores, policy)
 
     def parameter_count(self) -> ParameterCount | None:
-        """Return the parameter counts without the encoder; None if nothing is trained."""
+        """Return the counts of trained parameters, without frozen encoders; None if nothing is trained."""
         return None
 
 

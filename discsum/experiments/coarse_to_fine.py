@@ -84,6 +84,7 @@ def measure_chunks(
     parser: Callable[[], Parser],
     generation: Generation,
     report: Callable[[int], None] = lambda done: None,
+    device: str = "cpu",
 ) -> ChunkTable:
     """Return the table of coarse-to-fine models and extractive systems, as `lead` (the paper's FIRST) and `ilp`.
 
@@ -93,6 +94,7 @@ def measure_chunks(
         parser: Returns the parser of the texts, and of the summaries' sentences.
         generation: Settings of the search.
         report: Receives the number of summaries done.
+        device: Device of the models.
 
     Raises:
         InputError: No documents, or one without a highlight; another family of sequence-to-sequence models.
@@ -112,7 +114,7 @@ def measure_chunks(
         if is_sequence_to_sequence(name):
             if family_of(name) != FAMILY:
                 raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
-            summarizer = AbstractiveSummarizer.from_pretrained(name)
+            summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
             nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
             vocabulary = summarizer.family.vocabulary
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]

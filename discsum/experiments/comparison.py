@@ -43,8 +43,8 @@ class ModelScores:
     Attributes:
         rouge: ROUGE of every document, with all that it depends on in the signature.
         selections: The summary of each document.
-        seconds: Time of summarizing, without parsing, and without encoding if vectors are cached.
-        parameters: Parameters of a trained model, without the encoder of its unit vectors.
+        seconds: Time of summarizing, without parsing, and without encoding if vectors are cached or the parser's.
+        parameters: Trained parameters of a model, without frozen layers of its encoder.
     """
 
     name: str
@@ -131,6 +131,9 @@ def measure(
                 pairs.append(pair)
         documents = TextBlocks(pairs, parser, policy)
     if not documents:
+        if rows.first or rows.last is not None:
+            last = "the last" if rows.last is None else rows.last
+            raise InputError(f"{rows.path}: expected rows between {rows.first} and {last}, found none")
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
     with counting(len(documents)) as show:
         return compare_models(documents, systems, policy.unit, show)

@@ -74,6 +74,7 @@ def measure_encoders(
     parser: Callable[[], Parser],
     generation: Generation,
     report: Callable[[int], None] = lambda done: None,
+    device: str = "cpu",
 ) -> EncoderTable:
     """Return the table of abstractive models; documents are cut where a model's positions end.
 
@@ -83,6 +84,7 @@ def measure_encoders(
         parser: Returns the parser of the texts, and of the summaries' sentences.
         generation: Settings of the search.
         report: Receives the number of summaries done.
+        device: Device of the models.
 
     Raises:
         InputError: No documents, one without a reference, or a model that writes no summaries.
@@ -99,7 +101,7 @@ def measure_encoders(
     for name in models:
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
-        summarizer = AbstractiveSummarizer.from_pretrained(name)
+        summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
         # Untimed: a model's first passes are slower.
         _learned(summarizer, documents[:1], targets[:1])

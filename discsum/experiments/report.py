@@ -65,6 +65,8 @@ def comparison_report(
     if signatures:
         lines += [
             f"{row['model']} {heading}: {one['signature']}"
+            if style == "table"
+            else f"- {row['model']} {heading}: `{one['signature']}`"
             for row in rows
             for metric, heading in HEADINGS.items()
             for one in (row[metric], *row[metric]["against"])

@@ -51,7 +51,7 @@ class System:
     Attributes:
         signature: Settings that scores depend on.
         summaries: Returns the summaries of a block whose documents have units.
-        parameters: Number of trained parameters, without the encoder of unit vectors; none for an untrained system.
+        parameters: Number of trained parameters, without frozen layers of encoders; none for an untrained system.
     """
 
     name: str
@@ -110,6 +110,7 @@ def load_system(
     generation: Generation | None = None,
     selector: str | None = None,
     r: int | None = None,
+    device: str = "cpu",
 ) -> System:
     """Return a system by name.
 
@@ -127,6 +128,6 @@ def load_system(
 
         given = {"selector": selector, "r": r}
         options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
-        summarizer = AbstractiveSummarizer.from_pretrained(name, **options)
+        summarizer = AbstractiveSummarizer.from_pretrained(name, device=device, **options)
         return abstractive_system(name, summarizer, generation or Generation(), parser)
-    return extractive_system(name, load_scorer(name, policy.unit), policy)
+    return extractive_system(name, load_scorer(name, policy.unit, device), policy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -92,8 +93,10 @@ class ExtractiveSummarizer(UnitScorer):
         return self.config.units
 
     def parameter_count(self) -> ParameterCount:
-        """Return the parameters of the network."""
-        return self.network.parameter_count()
+        """Return the parameters of the network, and of the encoder's layers that were trained with it."""
+        count = self.network.parameter_count()
+        layers = sum(weight.numel() for weight in dict(self.trained).values())
+        return replace(count, whole=count.whole + layers)
 
     @classmethod
     def from_pretrained(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from discsum.baselines import BASELINES, baseline
-from discsum.constants import HUB, SENTENCES, SUMMARIZER_KIND
+from discsum.constants import HUB, PARSER_KIND, SENTENCES, SUMMARIZER_KIND
 from discsum.devices import check_device, check_precision
 from discsum.errors import InputError, WeightsError
 from discsum.hub import local_only
@@ -149,6 +149,8 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
         # Raises if it is no name of the hub.
         local_only(name)
         return None
+    if name in shipped(PARSER_KIND):
+        raise WeightsError(f"{name}: expected a summarizer, got a parser, which discsum evaluate takes with a treebank")
     known = shipped(SUMMARIZER_KIND)
     if name not in known and not Path(name).exists():
         raise WeightsError(

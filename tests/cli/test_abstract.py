@@ -78,7 +78,7 @@ def test_options_of_selectors(abstract, article):
     result = abstract(article, "--device", "nonsense")
     assert (result.code, "device (--device): expected a device that torch can use here" in result.err) == (1, True)
     result = abstract(article, "--beta", 1)
-    assert (result.code, "expected one that selects for beta, got 'all'" in result.err) == (1, True)
+    assert (result.code, "beta: expected a selector beside it, got 'all'" in result.err) == (1, True)
 
 
 def test_models_that_are_none(discsum, abstract, article, tmp_path):

@@ -147,7 +147,7 @@ def test_a_dataset_folder_gives_what_its_table_gives(
     mean = sum(entry["rouge2"] for entry in entries[:2]) / 2
     assert 100 * mean == pytest.approx(from_table["models"][0]["rouge2"]["mean"])
     other_unit = discsum("evaluate", "lead", tmp_path / "set", "--unit", unit, "--first", 5)
-    assert "expected texts with reference summaries, got none" in other_unit.err
+    assert "expected rows between 5 and the last, found none" in other_unit.err
 
 
 def test_models_against_any_of_them(evaluate):
@@ -184,7 +184,7 @@ def test_models_with_rules_against_repetition_by_default(evaluate, summarizer_fo
         data = json.loads(evaluate(ROWS, "--format", "json", *options, models=(folder,)).out)
         assert expected in data["signature"]
     assert "redundancy" not in evaluate(ROWS, "--redundancy", 0, "--brevity", 0, models=("lead", folder)).out
-    message = "redundancy: expected none with lead, whose scores are no probabilities"
+    message = "redundancy: expected none with lead, which gives no probabilities"
     refused = evaluate(ROWS, "--redundancy", 4, models=("lead", folder))
     assert (refused.code, message in refused.err) == (1, True)
     lines = evaluate(ROWS, models=("lead", folder)).out.splitlines()
@@ -197,7 +197,7 @@ def test_markdown_and_signatures(evaluate):
     assert lines[1].startswith("| model | R-1 | R-2 | R-Lsum | words | place | in oracle |")
     assert lines[2] == "|---|---|---|---|---|---|---|---|---|"
     assert lines[3].startswith("| lead | ")
-    signatures = [line for line in lines if line.startswith(("lead R-", "oracle R-"))]
+    signatures = [line for line in lines if line.startswith(("- lead R-", "- oracle R-")) and line.endswith("`")]
     # Each number's, and each comparison's.
     assert len(signatures) == 3 + 6
     assert all("ci:0.95|" in line for line in signatures)
@@ -291,3 +291,20 @@ def test_an_unfinished_dataset_folder_is_no_treebank(discsum, tmp_path):
     result = discsum("evaluate", "lead", tmp_path)
     assert result.code == 1
     assert "expected a dataset folder with manifest.json, this one is not finished" in result.err
+
+
+def test_a_model_named_twice(evaluate):
+    result = evaluate(ROWS, models=("lead", "lead"))
+    assert (result.code, "expected each model once, got lead twice" in result.err) == (2, True)
+
+
+def test_a_parser_has_no_summaries(evaluate):
+    result = evaluate(ROWS, models=("discsum-gum",))
+    assert (result.code, "discsum-gum: expected a summarizer, got a parser, which" in result.err) == (1, True)
+
+
+def test_parsers_in_markdown(discsum, treebank, parser_folder):
+    shown = discsum("evaluate", parser_folder, treebank, "--format", "markdown", "--signature").out.splitlines()
+    assert "|  | P | R | F1 |" in shown and "|  | S | N | R | F |" in shown
+    assert sum(line.startswith("| trees, ") for line in shown) == 3
+    assert sum(line.startswith("- ") and line.endswith("`") for line in shown) == 5

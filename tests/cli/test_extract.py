@@ -73,11 +73,11 @@ def test_words_and_ratio(extract, article):
         (["--model", "tree-knapsack", "--block-trigrams"], "tree-knapsack selects by a rule of its own"),
         (
             ["--model", "lead", "--redundancy", "4"],
-            "redundancy: expected none with lead, whose scores",
+            "redundancy: expected none with lead, which gives no probabilities",
         ),
         (
             ["--model", "textrank", "--brevity", ".1"],
-            "brevity: expected none with textrank, whose scores",
+            "brevity: expected none with textrank, which gives no probabilities",
         ),
         (["--sentences", "punkt"], "expected one of model, nltk, newline, got 'punkt'"),
     ],

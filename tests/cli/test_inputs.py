@@ -84,8 +84,8 @@ def test_a_broken_line_of_a_table(extract, tmp_path):
     errors = result.err.splitlines()
     assert errors[0].startswith(f'discsum: {path}:2: expected a JSON object a line, got \'{{"text": "Ra\'')
     assert errors[1:4] == [
-        f"discsum: {path}:3: expected a JSON object, got list",
-        f"discsum: {path}:4: expected text in column text, got int",
+        f"discsum: {path}:3: expected a JSON object, got a list",
+        f"discsum: {path}:4: expected text in column text, got a number",
         f"discsum: {path}:5: expected a column article or text, got the columns body; name one with --text-column",
     ]
     assert errors[4].startswith(f"discsum: {path}:6: ")
@@ -116,7 +116,7 @@ def test_a_short_row(extract, tmp_path):
     path.write_text("id,text\n1\n2,Rain\n")
     result = extract(path)
     assert (result.code, result.out) == (3, "== 2\nRain\n")
-    assert f"{path}:2: expected text in column text, got NoneType" in result.err
+    assert f"{path}:2: expected text in column text, got nothing" in result.err
 
 
 def test_gzipped_tables(extract, tmp_path):
@@ -187,9 +187,9 @@ def test_a_text_in_another_language_is_told_on_one_line(discsum, parser_folder, 
         assert json.loads(result.out)["warnings"] == [line.removeprefix("discsum: markt: ")]
 
 
-@pytest.mark.parametrize("options", [["--json"], []])
-def test_an_empty_table_has_an_empty_result(discsum, parser_folder, tmp_path, options):
-    table, out = tmp_path / "news.jsonl", tmp_path / "out.jsonl"
+@pytest.mark.parametrize(("name", "options"), [("out.jsonl", ["--json"]), ("out.txt", [])])
+def test_an_empty_table_has_an_empty_result(discsum, parser_folder, tmp_path, name, options):
+    table, out = tmp_path / "news.jsonl", tmp_path / name
     arguments = ["extract", table, "--model", "lead", "--parser", parser_folder, "-o", out, *options]
     table.write_text('{"text": "It rained."}\n')
     assert discsum(*arguments).code == 0

@@ -79,8 +79,18 @@ def test_a_folder_of_results(parse, article, tmp_path):
     (tmp_path / "deep" / "image.png").write_text("not read")
     out = tmp_path / "trees"
     result = parse(tmp_path, "-f", "rs3", "-o", out)
-    assert (result.code, result.out, result.err) == (0, "", "")
+    assert (result.code, result.out) == (0, "")
+    assert f"{tmp_path}: left out 1 of 3 files, whose endings (.png) are none of .csv, " in result.err
     assert sorted(path.name for path in out.iterdir()) == ["article.rs3", "other.rs3"]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"), [((), "out.rs3"), ((), "out.json"), (("-f", "rs3"), "out.dis"), (("--jsonl",), "out.parquet")]
+)
+def test_a_name_of_another_format(parse, article, tmp_path, options, name):
+    result = parse(article, *options, "-o", tmp_path / name)
+    assert (result.code, f"got {name}; ask for the format of that ending" in " ".join(result.err.split())) == (2, True)
+    assert not (tmp_path / name).exists()
 
 
 def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp_path):

@@ -339,3 +339,28 @@ def test_records_that_are_not_those_of_the_table_are_told(tmp_path):
     path.write_text('id,article\n1,"He said to them.\n2,Next document.\n3,Third.\n')
     (failure,) = read_inputs([str(path)])
     assert "expected a record with fields quoted as in CSV, got: unexpected end of data" in str(failure)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_byte_order_marks_name_the_encoding(tmp_path, encoding):
+    path = tmp_path / "note.txt"
+    path.write_bytes("It rained – a lot.".encode(encoding))
+    (item,) = read_inputs([str(path)])
+    assert item.text == "It rained – a lot."
+
+
+def test_an_open_quote_is_named_by_the_line_of_its_record(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_text('id,text\n1,Rain\n2,"It rained\nand rained\n')
+    *_, failure = read_inputs([str(path)])
+    assert f"{path}:3: expected a record with fields quoted as in CSV" in str(failure)
+    path.write_text('id,"text\n1,Rain\n')
+    (failure,) = read_inputs([str(path)])
+    assert f"{path}:1: expected a record" in str(failure)
+
+
+def test_the_default_encoding_has_one_identity(tmp_path):
+    path = tmp_path / "note.txt"
+    path.write_text("It rained.")
+    first, second = (InputSource([str(path)], encoding).identity() for encoding in (None, "declared"))
+    assert first == second

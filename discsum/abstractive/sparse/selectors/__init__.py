@@ -76,7 +76,9 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     if name == ALL:
         given = [*options, *(["beta"] if beta is not None else [])]
         if given:
-            raise InputError(f"selector: expected one that selects for {', '.join(given)}, got {ALL!r}")
+            raise InputError(
+                f"{', '.join(given)}: expected a selector beside it, got {ALL!r}, which reads all sentences"
+            )
         return
     check_name(name)
     if beta is not None and not (isinstance(beta, int | float) and math.isfinite(beta)):
