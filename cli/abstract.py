@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.abstractive.sparse.selectors import check_name
-from discsum.cli.command import command_app
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.documents import check_choice
 from discsum.cli.job import Job, NotedSource, write_summaries
 from discsum.cli.options import (
@@ -99,15 +99,18 @@ def abstract(
             f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped",
             param_hint="--model",
         )
-    check_name(selector)
-    options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+    with as_usage():
+        check_name(selector)
+        options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+        generation = Generation(
+            beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams
+        )
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families have other options: only what is said counts.
     options |= {name: value for name, value in given.items() if value is not None}
     job = Job.of(NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
-    generation = Generation(beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams)
 
     def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:
         with loading("the model"):

@@ -16,7 +16,7 @@ from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, 
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
-from discsum.cli.command import command_app
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import selectors
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
@@ -50,7 +50,8 @@ def attention(
     from discsum.data.inputs import Item, read_inputs
 
     check_model(model)
-    check_name(selector)
+    with as_usage():
+        check_name(selector)
     items = list(islice(read_inputs([text]), 2))
     if len(items) != 1:
         raise InputError(f"{text}: expected one text, got {'none' if not items else 'several'}")
@@ -171,7 +172,8 @@ def time(
     Example: discsum analyze time --model hf:facebook/bart-large-cnn --tokens 256 --tokens 512 --tokens 1024
     """
     check_model(model)
-    check_name(selector)
+    with as_usage():
+        check_name(selector)
     if encoder:
         show_encoder_times(model, output, encoder, repeats, device)
         return

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
+
+from discsum.errors import InputError
 
 
 def command_app(**settings: Any) -> typer.Typer:
     """Return an app whose help is plain text, which wraps between words at any width; Rich's columns break them."""
     return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+
+
+@contextmanager
+def as_usage() -> Iterator[None]:
+    """Turn what is wrong with options into wrong usage."""
+    try:
+        yield
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def given_options(context: typer.Context) -> dict[str, str]:

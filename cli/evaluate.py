@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discsum.cli.command import command_app, given_options
+from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import choice, systems
 from discsum.cli.documents import Run, check_choice
 from discsum.cli.options import (
@@ -206,6 +206,10 @@ def evaluate(
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
+    with as_usage():
+        generation = Generation(
+            beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
+        )
     policy = _policy(unit, units, block_trigrams=block_trigrams, redundancy=redundancy, brevity=brevity, layout=layout)
     _check_names([name for name in models if name not in generated], policy, parser, selector)
     _check_files(source, first, last, output)
@@ -218,9 +222,6 @@ def evaluate(
 
         check_device(device)
         engine = partial(load_parser, parser, device)
-        generation = Generation(
-            beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
-        )
         systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
     results = measure(
         systems,
@@ -274,7 +275,10 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
     _check_unused(context, (*used, *searched, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
-    generation = Generation(**{name: given[name] for name in searched}, block_trigrams=bool(given["block_trigrams"]))
+    with as_usage():
+        generation = Generation(
+            **{name: given[name] for name in searched}, block_trigrams=bool(given["block_trigrams"])
+        )
     show_models(table, models, source, *rows, given["parser"], given["device"], generation, given["style"])
 
 
@@ -302,7 +306,8 @@ def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: s
     from discsum.baselines import BASELINES, baseline
     from discsum.summarizer.options import check_scorer
 
-    check_name(selector)
+    with as_usage():
+        check_name(selector)
     read_config(parser, PARSER_KIND)
     for model in models:
         if model != ORACLE:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discsum.baselines import BASELINES
-from discsum.cli.command import command_app
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import choice, parsers, scorers
 from discsum.cli.documents import BATCH, check_choice
 from discsum.cli.job import Job, NotedSource, write_summaries
@@ -51,7 +51,6 @@ from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSE
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_of
-from discsum.errors import InputError
 from discsum.persistence import read_config
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def extract(
     if unit is not None:
         check_choice("--unit", unit, UNITS)
     source = NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
-    with _as_usage():
+    with as_usage():
         options = SummaryOptions(
             model=model,
             unit=unit,
@@ -200,7 +199,7 @@ def extract(
     def load(items: Sequence[Item]) -> SummaryPipeline:
         if parser is not None and (query is not None or any(item.document is None for item in items)):
             read_config(parser, PARSER_KIND)
-        with loading("the model"), _as_usage():
+        with loading("the model"), as_usage():
             from discsum.summarizer.pipeline import SummaryPipeline
 
             pipeline = SummaryPipeline.load(options)
@@ -215,12 +214,3 @@ def extract(
     with reports or nullcontext():
         write_page = reports.write if reports is not None else None
         write_summaries(job, load, writer, text_of, json, batch_size, write_page)
-
-
-@contextmanager
-def _as_usage() -> Iterator[None]:
-    """Turn what is wrong with options into wrong usage."""
-    try:
-        yield
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
