@@ -23,7 +23,7 @@ from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
 
-app = command_app(help="Analyze the cross-attention of a sequence-to-sequence model.", no_args_is_help=True)
+app = command_app(help="Measure sequence-to-sequence models and corpora.", no_args_is_help=True)
 
 
 @app.command()

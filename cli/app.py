@@ -24,7 +24,7 @@ COMMANDS = {
     "preprocess": "Parse, label and encode texts with summaries, for training.",
     "train": "Train a parser or a summarizer, or resume its training.",
     "evaluate": "Evaluate parsers on gold trees, summarizers on references.",
-    "analyze": "Analyze the cross-attention of a sequence-to-sequence model.",
+    "analyze": "Measure sequence-to-sequence models and corpora.",
 }
 
 

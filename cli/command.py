@@ -18,7 +18,7 @@ def command_app(**settings: Any) -> typer.Typer:
 
 @contextmanager
 def as_usage() -> Iterator[None]:
-    """Turn what is wrong with options into wrong usage."""
+    """Raise an `InputError` of the block as `BadParameter`, which exits with 2."""
     try:
         yield
     except InputError as error:

@@ -59,7 +59,7 @@ class Run:
         counts = {"failed": len(self.failed), "done": self.done, "skipped, written before": self.skipped}
         if self.skipped or (self.failed and self.done):
             shown = (f"{count} {what}" for what, count in counts.items() if count)
-            typer.echo(f"discsum: {', '.join(shown)}", err=True)
+            say(f"discsum: {', '.join(shown)}")
         if self.failed:
             raise typer.Exit(SOME_FAILED if self.done or self.skipped else FAILED)
 

@@ -48,7 +48,8 @@ app = command_app()
 # Formats of the figures.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
-OF_GENERATION = ("selector", "r", "beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
+OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
+OF_GENERATION = ("selector", "r", *OF_SEARCH)
 # Options of --table, including itself.
 OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
 # Those of Xiao et al. 2020, whose rows are trained if they are not yet; and those of trained models.
@@ -262,7 +263,7 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
             given["draws"],
             given["output"],
             given["style"],
-            scarce=given["low_resource"],
+            low_resource=given["low_resource"],
         )
         return
     from discsum.abstractive.generation import Generation
@@ -270,14 +271,13 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
 
     if not models:
         raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
-    searched = OF_GENERATION[2:]
     used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "style")
-    _check_unused(context, (*used, *searched, "block_trigrams"), f"--table {table}")
+    _check_unused(context, (*used, *OF_SEARCH, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
     with as_usage():
         generation = Generation(
-            **{name: given[name] for name in searched}, block_trigrams=bool(given["block_trigrams"])
+            **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
         )
     show_models(table, models, source, *rows, given["parser"], given["device"], generation, given["style"])
 

@@ -34,7 +34,7 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 @dataclass(frozen=True)
 class NotedSource(InputSource):
-    """Inputs of which is said once that a document is segmented already, where these options ask for others."""
+    """An `InputSource` that says once that inputs are segmented already, which makes `sentences` or `edus` idle."""
 
     sentences: str = "model"
     edus: str = "model"

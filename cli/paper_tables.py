@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
 
@@ -43,19 +44,19 @@ def show_table(
     output: str | None,
     style: str,
     *,
-    scarce: bool,
+    low_resource: bool,
 ) -> None:
     """Train the missing rows of a table, or of one setting, and print our figures and the paper's.
 
-    `scarce` gives the rows the fields of the low-resource recipe; `settings` come after these.
+    `low_resource` gives the rows the fields of the low-resource recipe; `settings` come after these.
     """
     from discsum.experiments.report import table_report, write_documents
-    from discsum.experiments.rows import SETTINGS, low_resource, table_rows
+    from discsum.experiments.rows import SETTINGS, low_resource_fields, table_rows
     from discsum.experiments.tables import run_table
 
     rows = table_rows(table, [setting] if setting else SETTINGS)
-    settings = [*(low_resource(table) if scarce else []), *settings]
-    results = run_table(rows, data, runs, settings, draws, lambda line: typer.echo(line, err=True))
+    settings = [*(low_resource_fields(table) if low_resource else []), *settings]
+    results = run_table(rows, data, runs, settings, draws, say)
     typer.echo(table_report(results, table, data, settings, draws, style))
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])

@@ -39,18 +39,20 @@ def show_parsers(
         from discsum.parsers.loading import load_parser
         from discsum.parsers.training.evaluation import evaluate_parser
 
+    figures = []
     for model, gold in zip(models, splits, strict=True):
         with loading(model):
             parser = load_parser(model, device)
         chosen = gold[rows]
         scores = evaluate_parser(parser, chosen, rst=rst)
         if style == "json":
-            measured = {"model": model, "split": split, "first": rows.start, "documents": len(chosen)}
-            typer.echo(json.dumps({**measured, **scores.to_dict()}, indent=1))
+            figures.append({"model": model, "first": rows.start, "documents": len(chosen), **scores.to_dict()})
         else:
             some = "" if len(chosen) == len(gold) else f", {len(chosen)} of {len(gold)} documents from {rows.start}"
             typer.echo(f"{model} on {data} {split}{some}")
             _print_scores(scores, style)
+    if style == "json":
+        typer.echo(json.dumps({"data": str(data), "split": split, "models": figures}, indent=1))
 
 
 def _print_scores(scores: ParserScores, style: str) -> None:

@@ -131,7 +131,7 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
             say(f"{folder}: part {part} is done, {files} files; when all are, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)
-    typer.echo(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files", err=True)
+    say(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files")
     if manifest.failed:
-        typer.echo(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}", err=True)
+        say(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}")
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)

@@ -256,7 +256,8 @@ def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output
 def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
     """Raise `InputError` for an output that cannot be written, which is told before models are loaded."""
     if path.exists() and path.is_dir() != folder:
-        raise InputError(f"{path}: expected {'a folder' if folder else 'a file'} for {option}, got the opposite")
+        wanted, found = ("a folder", "a file") if folder else ("a file", "a folder")
+        raise InputError(f"{path}: expected {wanted} for {option}, got {found}")
     parent = path if folder else path.parent
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent

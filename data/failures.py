@@ -27,10 +27,3 @@ def is_larger(text: str, largest: int) -> bool:
     return len(text) > largest or (
         len(text) * 4 > largest and len(text.encode("utf-8", errors="surrogatepass")) > largest
     )
-
-
-def name_of(value: object) -> str:
-    """Return what a value is called that was found where another kind was expected."""
-    names = {type(None): "nothing", bool: "true or false", int: "a number", float: "a number", str: "a text"}
-    names |= {list: "a list", dict: "an object"}
-    return names.get(type(value), type(value).__name__)

@@ -13,14 +13,15 @@ from warnings import warn
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT
-from discsum.data.failures import RAISE, Failure, is_larger, name_of
-from discsum.data.made_folder import documents_in, has_records
+from discsum.data.failures import RAISE, Failure, is_larger
+from discsum.data.made_folder import documents_in, made_by_discsum
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import Location, Stored, is_pattern, location, stored, visible
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most
 from discsum.format_registry import suffixes
+from discsum.json_objects import json_type
 
 if TYPE_CHECKING:
     from discsum.document import Document
@@ -211,7 +212,7 @@ def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) 
     kinds = tuple(_kinds(path, trees))
     others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
     # What a run of discsum leaves beside its results.
-    made = {file.path.parent for file in files if has_records(file.path.parent)}
+    made = {file.path.parent for file in files if made_by_discsum(file.path.parent)}
     endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
     if endings:
         some, found = f"{endings.total()} of {endings.total() + len(files)}", ", ".join(sorted(endings))
@@ -271,7 +272,7 @@ def item_of(
     except InputError as error:
         return Failure(source, str(error))
     if not isinstance(row[column], str):
-        return Failure(source, f"expected text in column {column}, got {name_of(row[column])}")
+        return Failure(source, f"expected text in column {column}, got {json_type(row[column])}")
     if is_larger(row[column], options.largest):
         return Failure(source, f"expected a text of at most {options.largest:,} bytes, got more; {RAISE}")
     name, text, document = row.get("id"), row[column], None

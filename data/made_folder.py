@@ -50,13 +50,13 @@ def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
     return [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
 
 
-def has_records(folder: Location) -> bool:
+def made_by_discsum(folder: Location) -> bool:
     """Return whether a run of discsum left its recipe or manifest in a folder."""
     return any((folder / name).is_file() for name in (RECIPE, MANIFEST))
 
 
 def _names(folder: Location) -> Collection[str]:
     """Return the names of the files of a folder that discsum made; none of another one."""
-    if not has_records(folder):
+    if not made_by_discsum(folder):
         return ()
     return sizes_in(folder).keys()

@@ -30,7 +30,7 @@ class ParseRecipe(Checked):
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
     sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
     edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU a line.")] = "model"
-    precision: Annotated[str, one_of(PRECISIONS, "What the parser's encoder multiplies in.")] = "fp32"
+    precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"
 
 
 @dataclass(frozen=True)

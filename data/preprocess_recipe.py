@@ -49,7 +49,7 @@ class PreprocessRecipe(Checked):
     shard_unit: Annotated[
         str, one_of(SHARD_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
     ] = DOCUMENTS
-    precision: Annotated[str, one_of(PRECISIONS, "What the parser's encoder multiplies in.")] = "fp32"
+    precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"
     batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
 
     def problems(self) -> list[str]:
@@ -70,7 +70,7 @@ class PreprocessRecipe(Checked):
         return problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; those that folders of old do not have only where they are not as there."""
+        """Return the fields; later ones are left out at their defaults, so that recipes of older folders are equal."""
         later = ("tree", "shard_unit", "precision", "batch_size")
         usual = {one.name: one.default for one in fields(self) if one.name in later}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}

@@ -1,4 +1,4 @@
-"""How a run makes the shards of a folder: what their content does not depend on, but for the device."""
+"""Options of a run that makes the shards of a folder; none but the device changes what is in them."""
 
 from __future__ import annotations
 

@@ -16,11 +16,12 @@ from typing import IO, Any
 
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, check_encoding, decode
-from discsum.data.failures import RAISE, Failure, name_of
+from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES, parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
+from discsum.json_objects import json_type
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
 # Tables of records whose fields are separated by a character; fields are quoted as in CSV.
@@ -249,4 +250,4 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
-    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {name_of(row)}")
+    return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {json_type(row)}")

@@ -23,7 +23,7 @@ def shards_of(
 ) -> Iterator[Iterable[Entry | Failure]]:
     """Yield the documents of each shard.
 
-    Of tables they are slices, which whoever iterates over them reads; otherwise the documents themselves.
+    With `tables` a shard is a slice of one, read by the worker that iterates over it.
 
     Args:
         documents: The documents, of which only the first is read if there are tables.

@@ -67,7 +67,7 @@ def parse(
         parser: Name or folder of a parser.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         device: Device of the parser: `cpu`, `cuda`, ...
-        precision: What its encoder multiplies in: `fp32`, `bf16`, or `fp16`.
+        precision: Numeric precision of its encoder: `fp32`, `bf16`, or `fp16`.
 
     Raises:
         TypeError: The text is no string.

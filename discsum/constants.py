@@ -14,7 +14,7 @@ LAYOUTS = ("skip", "keep")
 BEAMS = 4
 # Sentence segmentation: by the parser, by NLTK, or one sentence per line.
 SENTENCES = ("model", "nltk", "newline")
-# What an encoder multiplies in, with the names of torch's types.
+# Numeric precisions of encoders, with the names of torch's types.
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Prefix of names on the Hugging Face hub; nothing is fetched without it.
 HUB = "hf:"

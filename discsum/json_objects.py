@@ -56,7 +56,7 @@ def parse_object(content: bytes | str, source: str, failed: type[DiscsumError]) 
     if deep:
         raise failed(f"{source}: expected JSON of at most {DEEPEST} levels, got more")
     if not isinstance(found, dict):
-        raise failed(f"{source}: expected a JSON object, got {_kind(found)}")
+        raise failed(f"{source}: expected a JSON object, got {json_type(found)}")
     return found
 
 
@@ -95,6 +95,8 @@ def _deeper(value: Any, levels: int) -> bool:
     return True
 
 
-def _kind(value: Any) -> str:
-    names = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "null")
+def json_type(value: object) -> str:
+    """Return what a value of JSON is called in messages."""
+    names = {type(None): "nothing", bool: "true or false", int: "a number", float: "a number", str: "a text"}
+    names |= {list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)

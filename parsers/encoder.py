@@ -23,8 +23,8 @@ class WindowEncoder(nn.Module):
     """A Hugging Face encoder applied window by window: time and memory are linear in the text's length.
 
     Attributes:
-        precision: What it multiplies in, one of `PRECISIONS`; sums, normalisations and the weights stay in single
-            precision. With `fp32` torch's own setting holds, as in training.
+        precision: Numeric precision of its products, one of `PRECISIONS`; sums, normalisations and the weights stay in
+            single precision. With `fp32` torch's own setting holds, as in training.
     """
 
     def __init__(

@@ -85,7 +85,7 @@ class Parser:
         Args:
             name_or_path: Name or folder of a parser.
             device: Where it computes: `cpu`, `cuda`, ...
-            precision: What its encoder multiplies in: `fp32`, `bf16` or `fp16`. All else stays in single precision.
+            precision: Numeric precision of its encoder: `fp32`, `bf16` or `fp16`. All else stays in single precision.
 
         Raises:
             InputError: A device that is not here, or cannot compute in that precision.
@@ -162,7 +162,8 @@ class Parser:
         # While a GPU computes, the next texts are cut into subwords, and the documents of the last ones are built.
         overlapping = ahead if budget.overlap else iter
         decoded = overlapping(self._decoded(group, keep) for group in overlapping(groups))
-        return [self._built(*of) for of in zip(texts, names, chain.from_iterable(decoded), strict=True)]
+        every = zip(texts, names, chain.from_iterable(decoded), strict=True)
+        return [self._built(text, id, one) for text, id, one in every]
 
     @torch.inference_mode()
     def segment(
@@ -172,7 +173,7 @@ class Parser:
         readings = [*self._begun(texts, sentences, None, ())]
         read(self.network, self.network.encoder, readings)
         names = ids if ids is not None else [""] * len(texts)
-        return [self._document(*of) for of in zip(texts, names, readings, strict=True)]
+        return [self._document(text, id, one) for text, id, one in zip(texts, names, readings, strict=True)]
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 # Made with the number of workers and, if there is a class of options, an instance of it.
 ENGINES: Registry[Callable[..., Engine]] = Registry("engine", "discsum.data.engines", "discsum.engines")
-register, register_file = ENGINES.register, ENGINES.register_file
+register = ENGINES.register
 
-__all__ = ["ENGINES", "engine_of", "register", "register_file"]
+__all__ = ["ENGINES", "engine_of", "register"]
 
 
 def engine_of(name: str, workers: int = 1, *, device: str = "cpu", **options: Any) -> Engine:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BASELINES: Registry[Callable[..., UnitScorer]] = Registry(
     "baseline", "discsum.baselines", "discsum.baselines", dashes=True
 )
-register, register_file = BASELINES.register, BASELINES.register_file
+register = BASELINES.register
 
 
 def baseline(name: str, **options: object) -> UnitScorer:
@@ -25,4 +25,4 @@ def baseline(name: str, **options: object) -> UnitScorer:
     return BASELINES[name](**options)
 
 
-__all__ = ["BASELINES", "baseline", "register", "register_file"]
+__all__ = ["BASELINES", "baseline", "register"]

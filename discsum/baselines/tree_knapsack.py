@@ -51,8 +51,7 @@ def best_rooted_subtree(
 
         best(i, c) = max(weight(i) + best(i + 1, c - cost(i)), best(i + size(i), c))
 
-    in O(units x capacity). (Hirao et al. 2013 call an integer program solver; the optimum is the same, but
-    HiGHS, the one in SciPy, sometimes prints to standard output, which is for the summaries.)
+    in O(units x capacity). (Hirao et al. 2013 call an integer program solver; the optimum is the same.)
 
     Args:
         heads: `(units,)`, the root pointing at itself; the root is always selected, even over the budget.

@@ -76,7 +76,7 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
     ]
 
 
-def low_resource(table: int) -> list[str]:
+def low_resource_fields(table: int) -> list[str]:
     """Return the changes of the low-resource recipe of a table's unit, as `key=value` settings.
 
     Raises:

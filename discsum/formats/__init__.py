@@ -24,7 +24,7 @@ from discsum.format_registry import (
 if TYPE_CHECKING:
     from discsum.document import Document
 
-register, register_file = FORMATS.register, FORMATS.register_file
+register = FORMATS.register
 
 
 def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Document:
@@ -83,7 +83,6 @@ __all__ = [
     "read_trees",
     "readable",
     "register",
-    "register_file",
     "suffix",
     "suffixes",
     "writable",

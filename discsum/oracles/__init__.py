@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # From units' texts, references and limit, and `(edus,)` heads if `edu_only`, to the selected units.
 # Facts: `units`, the default maximum number of units, as in its paper; `edu_only`, whether it needs EDUs.
 ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracles", "discsum.oracles", dashes=True)
-register, register_file = ORACLES.register, ORACLES.register_file
+register = ORACLES.register
 
 
 def oracle_labels(
@@ -63,4 +63,4 @@ def oracle_labels(
     return np.isin(group, chosen).astype(np.int8)
 
 
-__all__ = ["ORACLES", "oracle_labels", "register", "register_file"]
+__all__ = ["ORACLES", "oracle_labels", "register"]

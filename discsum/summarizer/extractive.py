@@ -114,7 +114,7 @@ class ExtractiveSummarizer(UnitScorer):
             name_or_path: By default the shipped summarizer.
             unit: Unit of the shipped summarizer.
             device: Device of the model and its parser.
-            precision: What the parser's encoder multiplies in, see `Parser.from_pretrained`.
+            precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
             hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:

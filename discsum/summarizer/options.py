@@ -61,7 +61,7 @@ class SummaryOptions:
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         parser: Name or folder of a parser, for baselines; trained models have their own.
         device: Device of the models: `cpu`, `cuda`, ...
-        precision: What the parser's encoder multiplies in, see `Parser.from_pretrained`.
+        precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
         query: Words, a question or a text that the summary should be about: units like it weigh more.
 
     Raises:

@@ -245,10 +245,10 @@ def _across(bags: Tensor, bounds: Tensor) -> Tensor:
         sums, size, found = bags[index] * inside, 1, []
         for reach in REACHES:
             # Sums of `reach` rows from each on, made of those of fewer.
-            sums = sum(
-                (sums[start : len(sums) - reach + size + start] for start in range(size, reach, size)),
-                sums[: len(sums) - reach + size],
-            )
+            fewer, rows = sums, len(sums) - reach + size
+            sums = fewer[:rows].clone()
+            for start in range(size, reach, size):
+                sums += fewer[start : start + rows]
             size = reach
             pairs = before[some].clamp_max(reach) * after[some].clamp_max(reach)
             products = (sums[here] * sums[here - reach]).sum(-1)

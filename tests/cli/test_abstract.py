@@ -74,7 +74,10 @@ def test_options_of_selectors(abstract, article):
     result = abstract(article, *chosen, "feature_map=gelu")
     assert (result.code, "feature_map: expected one of elu+1, exp, relu" in result.err) == (1, True)
     result = abstract(article, *chosen, "gelu")
-    assert (result.code, "expected an option of a selector as key=value, got 'gelu'" in " ".join(result.err.split())) == (2, True)
+    assert (
+        result.code,
+        "expected an option of a selector as key=value, got 'gelu'" in " ".join(result.err.split()),
+    ) == (2, True)
     result = abstract(article, "--device", "nonsense")
     assert (result.code, "device (--device): expected a device that torch can use here" in result.err) == (1, True)
     result = abstract(article, "--beta", 1)

@@ -28,7 +28,10 @@ def completed(line, code=COMMAND):
         ("discsum parse --parser ", ["discsum-gum"]),
         ("discsum parse --format rs", ["rs3", "rs4", "rsd"]),
         ("discsum parse --sentences n", ["nltk", "newline"]),
-        ("discsum train parser-gum-", ["parser-gum-first", "parser-gum-large", "parser-gum-open"]),
+        (
+            "discsum train parser-gum-",
+            ["parser-gum-first", "parser-gum-large", "parser-gum-large-first", "parser-gum-open"],
+        ),
         ("discsum train small-bart/kl", ["small-bart/kl", "small-bart/kl-tree"]),
         ("discsum evaluate lead or", ["oracle"]),
         ("discsum abstract --selector mean", ["mean_key", "mean_variance"]),

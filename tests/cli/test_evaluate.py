@@ -251,9 +251,9 @@ def test_options_of_generation_without_an_abstractive_model(evaluate):
 
 def test_some_documents_of_a_treebank(discsum, treebank, parser_folder):
     options = ("--split", "train", "--format", "json")
-    whole = json.loads(discsum("evaluate", parser_folder, treebank, *options).out)
+    (whole,) = json.loads(discsum("evaluate", parser_folder, treebank, *options).out)["models"]
     parts = [
-        json.loads(discsum("evaluate", parser_folder, treebank, *options, *rows).out)
+        json.loads(discsum("evaluate", parser_folder, treebank, *options, *rows).out)["models"][0]
         for rows in (("--last", 1), ("--first", 1))
     ]
     assert [(part["first"], part["documents"]) for part in (whole, *parts)] == [(0, 2), (0, 1), (1, 1)]
@@ -308,3 +308,12 @@ def test_parsers_in_markdown(discsum, treebank, parser_folder):
     assert "|  | P | R | F1 |" in shown and "|  | S | N | R | F |" in shown
     assert sum(line.startswith("| trees, ") for line in shown) == 3
     assert sum(line.startswith("- ") and line.endswith("`") for line in shown) == 5
+
+
+def test_several_parsers_are_one_json_object(discsum, treebank, parser_folder, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(parser_folder, other)
+    found = json.loads(discsum("evaluate", parser_folder, other, treebank, "--format", "json").out)
+    assert [one.pop("model") for one in found["models"]] == [str(parser_folder), str(other)]
+    assert found["models"][0] == found["models"][1]
+    assert (found["data"], found["split"]) == (str(treebank), "dev")

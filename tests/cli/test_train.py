@@ -38,7 +38,7 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
     figures = json.loads(
         discsum("evaluate", run / "best", treebank, "--split", "train", "-f", "json", "--rst-parseval").out
     )
-    assert (figures["split"], figures["gold"]["signature"][:20]) == ("train", "method:rst-parseval|")
+    assert (figures["split"], figures["models"][0]["gold"]["signature"][:20]) == ("train", "method:rst-parseval|")
 
     result = discsum("train", recipe, "epochs=2", "-o", run)
     assert result.code == 1

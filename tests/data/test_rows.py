@@ -122,7 +122,7 @@ def test_a_collection_knows_the_blocks_of_its_sources():
     plain, other = Collection([source(0, 0), source(0, 0, 0)]), Collection([source(0, 0), source(0, 0, 1)])
     assert len({whole.digest, plain.digest, other.digest}) == 3
     sample = whole.sampled(3, 1)
-    assert sample.blocks[:, 0].tolist() == sample._places[:, 0].tolist()
+    assert len(sample) == 3 and {tuple(block) for block in sample.blocks.tolist()} <= {(0, 0), (1, 0), (1, 1)}
 
 
 def test_a_column_is_read_alone(folder, monkeypatch):

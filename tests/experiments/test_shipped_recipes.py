@@ -7,7 +7,7 @@ import pytest
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
-from discsum.experiments.rows import LEAD, ORACLE, low_resource, table_rows
+from discsum.experiments.rows import LEAD, ORACLE, low_resource_fields, table_rows
 from discsum.recipes import names, read_recipe, summaries
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
@@ -70,13 +70,13 @@ def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
     run |= {"schedule": "cosine", "rate": 5e-4, "average": 0.98}
     whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
     row = f"xiao2020/{unit}-default-c_tree_nuc"
-    changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource(table))))
+    changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource_fields(table))))
     assert changed == whole
     assert {name: getattr(whole, name) for name in run} == run
-    assert len(low_resource(table)) == len(run)
-    assert read_recipe(row, [*low_resource(table), "steps=3"])["steps"] == 3
+    assert len(low_resource_fields(table)) == len(run)
+    assert read_recipe(row, [*low_resource_fields(table), "steps=3"])["steps"] == 3
     with pytest.raises(InputError, match="--table: expected 2 or 3, got 4"):
-        low_resource(4)
+        low_resource_fields(4)
 
 
 def test_lists_in_groups(tmp_path):

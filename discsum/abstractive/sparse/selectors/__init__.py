@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SELECTORS: Registry[Callable[..., Any]] = Registry(
     "selector", "discsum.abstractive.sparse.selectors", "discsum.selectors"
 )
-register, register_file = SELECTORS.register, SELECTORS.register_file
+register = SELECTORS.register
 # Full attention: every sentence is read.
 ALL = "all"
 
