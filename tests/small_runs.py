@@ -20,8 +20,8 @@ def recipe(parser_folder, **changes):
         "oracle_units": 1,
         "epochs": 4,
         "choose": "rouge1+rouge2",
-        "batch": 8,
-        "rate": 3e-3,
+        "batch_size": 8,
+        "learning_rate": 3e-3,
         "synthesizer": SynthesizerConfig(inner=32, scorer=8),
     }
     return SummarizerRecipe(**{**settings, **changes})

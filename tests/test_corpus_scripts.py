@@ -66,7 +66,7 @@ def corpus(tmp_path, parser_folder):
         file.write("{\n")
     folders = {name: [{"path": name}] for name in ("train", "validation")}
     synthesizer = {"inner": 16, "scorer": 8}
-    recipe = write_recipe(tmp_path, parser_folder, units=1, epochs=1, batch=6, synthesizer=synthesizer, **folders)
+    recipe = write_recipe(tmp_path, parser_folder, units=1, epochs=1, batch_size=6, synthesizer=synthesizer, **folders)
     options = f"--parser {parser_folder} --encoder contextual --shard 4"
     return Corpus(place, tmp_path / "run", {"TABLES": "jsonl", "RECIPE": str(recipe), "PREPROCESS": options})
 

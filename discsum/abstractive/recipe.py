@@ -25,10 +25,10 @@ class AbstractiveRecipe(RunRecipe):
 
     family: Annotated[str, one_of(FAMILIES, "Family of the model.")] = DEFAULT
     epochs: int = 1
-    batch: int = 2
-    rate: float = 1.41e-5
+    batch_size: int = 2
+    learning_rate: float = 1.41e-5
     schedule: str = "noam"
-    decay: float = 0.0
+    weight_decay: float = 0.0
     average: float = 0.0
     optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` is without momentum.")] = "adamw"
     betas: Annotated[tuple[Share, Share], about("Decay of AdamW's means of gradients and of their squares.")] = (

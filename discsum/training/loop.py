@@ -50,7 +50,9 @@ class TrainingLoop:
         self.task, self.recipe, self.folder = task, task.recipe, folder
         self.accelerator = task.accelerator
         recipe, network = self.recipe, task.network
-        self.batches = Batches(task.train.lengths, task.train.weights, recipe.batch, recipe.seed, task.train.blocks)
+        self.batches = Batches(
+            task.train.lengths, task.train.weights, recipe.batch_size, recipe.seed, task.train.blocks
+        )
         self.steps: int = recipe.steps or recipe.epochs * self.batches.steps
         self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
@@ -178,8 +180,8 @@ class TrainingLoop:
                 group["lr"] = group["peak"] * factor
             self.optimizer.zero_grad()
             losses = self._gradients(Step(number, number / self.batches.steps, done))
-            if recipe.clip:
-                self.accelerator.clip_grad_norm_(self._wrapped.parameters(), recipe.clip)
+            if recipe.max_grad_norm:
+                self.accelerator.clip_grad_norm_(self._wrapped.parameters(), recipe.max_grad_norm)
             self.optimizer.step()
             if self.average:
                 update_average(self.average, self.task.network, number, recipe.average)

@@ -22,17 +22,17 @@ class TrainingRecipe(Checked):
     patience: Annotated[
         Count | None, about("Validations without improvement after which the run ends; by default at its last step.")
     ] = None
-    batch: Annotated[Count, about("Documents per step, over all processes.")] = 32
+    batch_size: Annotated[Count, about("Documents per step, over all processes.")] = 32
     accumulate: Annotated[Count, about("Parts of a step that are processed one after another, to save memory.")] = 1
-    rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
+    learning_rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
     schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it has risen.")] = "cosine"
     warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
     plateau: Annotated[
         Share, about("Factor of the rate for each validation from the first on that is no better than the best.")
     ] = 1.0
-    decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
+    weight_decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved.")] = 0.98
-    clip: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
+    max_grad_norm: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
     bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True
     seed: Annotated[Natural, about("Seed of the run.")] = 1
 
@@ -41,8 +41,8 @@ class TrainingRecipe(Checked):
         found = super().problems()
         if self.stop > self.epochs:
             found.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
-        if self.accumulate > self.batch:
-            found.append(f"accumulate: expected at most batch {self.batch}, got {self.accumulate}")
+        if self.accumulate > self.batch_size:
+            found.append(f"accumulate: expected at most batch_size {self.batch_size}, got {self.accumulate}")
         return found
 
 

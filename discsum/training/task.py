@@ -105,10 +105,10 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
             raise InputError(f"expected no validation document among the training documents, got {len(shared)}")
         self.accelerator = accelerator(recipe.bf16, unused_parameters=self.unused_parameters)
         shares = recipe.accumulate * self.accelerator.num_processes
-        if recipe.batch < shares:
+        if recipe.batch_size < shares:
             raise InputError(
-                f"batch: expected at least {shares}, a document for each of {self.accelerator.num_processes} processes "
-                f"and {recipe.accumulate} parts of a step, got {recipe.batch}"
+                f"batch_size: expected at least {shares}, a document for each of {self.accelerator.num_processes} "
+                f"processes and {recipe.accumulate} parts of a step, got {recipe.batch_size}"
             )
 
     @abstractmethod
@@ -120,7 +120,7 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     def optimizer(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
         """Return the optimiser of these groups: AdamW (Loshchilov and Hutter 2019)."""
-        return torch.optim.AdamW(groups, weight_decay=self.recipe.decay)
+        return torch.optim.AdamW(groups, weight_decay=self.recipe.weight_decay)
 
     def start(self, report: Any) -> None:
         """Initialise the network of a new run; not called in a resumed run."""

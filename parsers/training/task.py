@@ -116,9 +116,9 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         for name, parameter in self.parser.named_parameters():
             if parameter.requires_grad:
                 groups.setdefault((name.startswith("encoder."), parameter.ndim > 1), []).append(parameter)
-        rates = {True: self.recipe.encoder_rate, False: self.recipe.rate}
+        rates = {True: self.recipe.encoder_learning_rate, False: self.recipe.learning_rate}
         return [
-            {"params": parameters, "lr": rates[encoder], "weight_decay": self.recipe.decay if matrix else 0.0}
+            {"params": parameters, "lr": rates[encoder], "weight_decay": self.recipe.weight_decay if matrix else 0.0}
             for (encoder, matrix), parameters in sorted(groups.items(), key=lambda item: item[0])
         ]
 

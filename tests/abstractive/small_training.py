@@ -22,7 +22,7 @@ def recipe_fields(parser_folder, **fields):
         "validation": [{"path": "validation.jsonl"}],
         "parser": str(parser_folder),
         "epochs": 2,
-        "batch": 8,
+        "batch_size": 8,
     }
     return shared | fields
 

@@ -33,7 +33,7 @@ def content(parser_folder, **changes):
         },
         "source_tokens": 192,
         "target_tokens": 24,
-        "rate": 3e-3,
+        "learning_rate": 3e-3,
         "r": 2,
     }
     return recipe_fields(parser_folder, **settings | changes)
@@ -211,7 +211,7 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
     assert (betas(asked), asked.selector.selector, asked.selector.r) == ([2.5, 2.5], "gru", 2)
     with pytest.raises(InputError, match="beta: expected a finite number, got nan"):
         AbstractiveSummarizer.from_pretrained(str(selecting), beta=float("nan"))
-    with pytest.raises(InputError, match="selector: expected one that selects for beta, got 'all'"):
+    with pytest.raises(InputError, match="beta: expected a selector beside it, got 'all'"):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), beta=1.0)
     # Around a selector that was trained without one.
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}
@@ -268,7 +268,7 @@ def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path)
     scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
     # Without dropout, which each process draws for itself.
     own = {"scratch": scratch, "selector": "gru", "options": {"dropout": 0.0}, "objective": {"mode": "int-mix"}}
-    fields = content(parser_folder, batch=7, epochs=1, **own)
+    fields = content(parser_folder, batch_size=7, epochs=1, **own)
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
     logs = []
     for processes in (1, 2):

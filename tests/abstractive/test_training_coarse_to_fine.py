@@ -30,7 +30,7 @@ def content(parser_folder, network=None, **changes):
         "vocabulary": 90,
         "source_tokens": 80,
         "target_tokens": 16,
-        "rate": 1e-2,
+        "learning_rate": 1e-2,
     }
     return recipe_fields(parser_folder, **settings | changes)
 
@@ -201,7 +201,7 @@ def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_p
 def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     # Of a single chunk, nothing is left to chance.
-    fields = content(parser_folder, batch=7, epochs=1, network={"chunks": "1x80"})
+    fields = content(parser_folder, batch_size=7, epochs=1, network={"chunks": "1x80"})
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
     found = []
     for processes in (1, 2):

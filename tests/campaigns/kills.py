@@ -65,7 +65,13 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
         make_all(parse_job(source, folder, recipe, Parts(shard=2)), RunOptions())
 
     def train_parser(folder: Path) -> None:
-        settings = {"encoder": str(encoder), "network": dict(tiny.SIZES), "epochs": 4, "batch": 1, "rate": 0.01}
+        settings = {
+            "encoder": str(encoder),
+            "network": dict(tiny.SIZES),
+            "epochs": 4,
+            "batch_size": 1,
+            "learning_rate": 0.01,
+        }
         documents = [read_gum(place / "gum", split) for split in ("train", "dev")]
         TrainingLoop(ParserTask(ParserRecipe.from_dict(settings), *documents, "tiny"), folder, silent).run(silent)
 
@@ -75,7 +81,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
     def train_abstractive(folder: Path) -> None:
         scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "positions": 192}
         tables = {"train": [{"path": "train.jsonl"}], "validation": [{"path": "validation.jsonl"}]}
-        sizes = {"source_tokens": 192, "target_tokens": 24, "epochs": 3, "batch": 8, "r": 2, "selector": "gru"}
+        sizes = {"source_tokens": 192, "target_tokens": 24, "epochs": 3, "batch_size": 8, "r": 2, "selector": "gru"}
         settings = {**tables, **sizes, "parser": str(parser), "scratch": scratch, "objective": {"mode": "int-mix"}}
         recipe = AbstractiveRecipe.from_dict(settings)
         sources, needs = (recipe.train, recipe.validation), PairData.of(recipe)

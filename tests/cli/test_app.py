@@ -120,7 +120,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
         ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
         (["parser-gum", "data=", "name="], "expected the recipe to say data and name"),
-        (["parser-gum", "epochs=0", "rate=fast", "data=nowhere"], "rate: expected a number above 0, got 'fast'"),
+        (
+            ["parser-gum", "epochs=0", "learning_rate=fast", "data=nowhere"],
+            "rate: expected a number above 0, got 'fast'",
+        ),
         (["parser-gum", "data=nowhere"], "nowhere: expected a folder with tree files, found no such"),
         (["parser-gum", "teachers=[]"], "teachers: expected some beside texts, got none; say texts=[] to do without"),
     ],

@@ -128,4 +128,4 @@ def test_analyses_of_sentences_do_not_take_them(discsum, folders, table):
 def test_fields_of_a_recipe(discsum):
     out = discsum("train", "coarse-to-fine/c2f-multi2", "--fields").out
     assert "family=coarse_to_fine\n    one of sparse, coarse_to_fine" in out
-    assert "network.samples=2" in out and "reinforce.discount=0.5" in out and "coarse_rate=0.1" in out
+    assert "network.samples=2" in out and "reinforce.discount=0.5" in out and "coarse_learning_rate=0.1" in out

@@ -15,7 +15,7 @@ ROOM = 6_000
 @pytest.fixture
 def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "validation.jsonl", 50, 54)
-    return write_recipe(tmp_path, parser_folder, epochs=1, batch=4, synthesizer={"inner": 16, "scorer": 8})
+    return write_recipe(tmp_path, parser_folder, epochs=1, batch_size=4, synthesizer={"inner": 16, "scorer": 8})
 
 
 def write_rows(path, *rows):

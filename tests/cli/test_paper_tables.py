@@ -9,7 +9,7 @@ SETTINGS = {
     "vectors": "contextual",
     "steps": 1,
     "validate_every": 1,
-    "batch": 4,
+    "batch_size": 4,
     "synthesizer.inner": 8,
     "synthesizer.key_size": 4,
     "synthesizer.value_size": 4,

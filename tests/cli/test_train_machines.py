@@ -22,7 +22,9 @@ def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "validation.jsonl", 50, 58)
     # Without dropout, whose draws differ between processes.
     synthesizer = {"inner": 16, "scorer": 8, "dropout": 0.0}
-    return write_recipe(tmp_path, parser_folder, units=1, epochs=2, batch=7, rate=1e-3, synthesizer=synthesizer)
+    return write_recipe(
+        tmp_path, parser_folder, units=1, epochs=2, batch_size=7, learning_rate=1e-3, synthesizer=synthesizer
+    )
 
 
 def test_two_machines_learn_what_one_process_does(discsum, recipe, tmp_path):

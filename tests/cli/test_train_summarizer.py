@@ -18,7 +18,9 @@ def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "validation.jsonl", 50, 58)
     # Without dropout, whose draws differ between processes.
     synthesizer = {"inner": 16, "scorer": 8, "dropout": 0.0}
-    return write_recipe(tmp_path, parser_folder, units=1, epochs=2, batch=8, rate=1e-3, synthesizer=synthesizer)
+    return write_recipe(
+        tmp_path, parser_folder, units=1, epochs=2, batch_size=8, learning_rate=1e-3, synthesizer=synthesizer
+    )
 
 
 def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tmp_path):
@@ -62,7 +64,7 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
     logs = []
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
-        printed = run_together(processes, "-m", "discsum", "train", recipe, "batch=7", "-o", run)
+        printed = run_together(processes, "-m", "discsum", "train", recipe, "batch_size=7", "-o", run)
         # Only the first one speaks.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         logs.append(json.loads((run / "log.json").read_text()))

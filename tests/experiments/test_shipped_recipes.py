@@ -56,7 +56,7 @@ def test_every_row_of_both_tables_has_a_recipe():
         assert (recipe.unit, recipe.synthesizer.head) == (unit, head)
         assert (recipe.units, recipe.features) == ({"edu": 6, "sentence": 3}[unit], False)
         assert recipe.synthesizer.inner == {"default": 3072, "balanced": 512}[setting]
-        assert recipe.rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
+        assert recipe.learning_rate == pytest.approx(2e-3 * 2400**-0.5, rel=1e-3)
         networks.add(repr(recipe.synthesizer))
         if setting == "balanced":
             assert Synthesizer(recipe.synthesizer).parameter_count().whole > 0
@@ -67,7 +67,7 @@ def test_every_row_of_both_tables_has_a_recipe():
 def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
     # docs/tables.md says so of docs/scores.
     run = {"vectors": "isolated", "sample": 1000, "steps": 240, "validate_every": 40}
-    run |= {"schedule": "cosine", "rate": 5e-4, "average": 0.98}
+    run |= {"schedule": "cosine", "learning_rate": 5e-4, "average": 0.98}
     whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
     row = f"xiao2020/{unit}-default-c_tree_nuc"
     changed = SummarizerRecipe.from_dict(fields_of(read_recipe(row, low_resource_fields(table))))
@@ -122,8 +122,8 @@ def test_abstractive_recipes_are_whole(name):
     assert content["kind"] == "abstractive"
     if name.startswith("manakul2021/"):
         # Steps of two documents: 20,000 documents until the peak (appendix A.3).
-        assert recipe.warmup * recipe.steps * recipe.batch == 20_000
-        assert recipe.rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
+        assert recipe.warmup * recipe.steps * recipe.batch_size == 20_000
+        assert recipe.learning_rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
 
 
 # Table 1 of Ling and Rush 2017: variant, coarse encoder, chunks, places, samples, soft epochs, share of soft steps.
@@ -155,12 +155,19 @@ def test_every_row_of_coarse_to_fine_has_a_recipe(folder):
         network = recipe.network
         found = (network.variant, network.coarse, network.chunks, network.positions, network.samples)
         assert (*found, recipe.pretrain, recipe.alternate) == expected
-        assert (recipe.target_lines, recipe.source_tokens, recipe.batch) == (1, 400, 20)
+        assert (recipe.target_lines, recipe.source_tokens, recipe.batch_size) == (1, 400, 20)
         assert (recipe.reinforce.discount, recipe.reinforce.scale, recipe.reinforce.baseline_rate) == (0.5, 0.3, 0.1)
         if folder == "coarse-to-fine":
             sizes = (network.embedding_size, network.hidden_size, network.layers, network.filters, network.dropout)
             assert sizes == (300, 500, 2, 600, 0.3)
-            training = (recipe.optimizer, recipe.rate, recipe.coarse_rate, recipe.plateau, recipe.clip, recipe.epochs)
+            training = (
+                recipe.optimizer,
+                recipe.learning_rate,
+                recipe.coarse_learning_rate,
+                recipe.plateau,
+                recipe.max_grad_norm,
+                recipe.epochs,
+            )
             assert training == ("sgd", 1.0, 0.1, 0.5, 5.0, 20)
 
 
@@ -192,11 +199,11 @@ def test_every_row_of_faster_encoders_has_a_recipe(folder):
             assert (network.width, network.layers, network.heads, network.dropout) == (512, 4, 8, 0.2)
             # Vaswani et al. 2017, section 5.3, with factor 2: the rate after 8,000 steps.
             assert recipe.warmup * recipe.steps == 8000
-            assert recipe.rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
+            assert recipe.learning_rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
             for step in (1, 4000, 8000, 20_000, 40_000):
                 factor = rate_factor((step - 1) / recipe.steps, recipe.warmup, recipe.steps, recipe.schedule)
                 expected = 2 * 512**-0.5 * min(step**-0.5, step * 8000**-1.5)
-                assert factor * recipe.rate == pytest.approx(expected, rel=1e-3)
+                assert factor * recipe.learning_rate == pytest.approx(expected, rel=1e-3)
             assert recipe.target_tokens == 100
 
 

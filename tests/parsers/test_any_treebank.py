@@ -31,8 +31,22 @@ ARABIC = ["عندما ارتفع النهر،", "توقفت الطاحونة.", 
 def settings(encoder, **changes):
     network = {"window": 64, "hidden": 32, "tagger_hidden": 32, "rank": 16, "label_inner": 32, "layers": 1}
     network |= {"dropout": 0.1, "overlap": 12}
-    fields = {"encoder": str(encoder), "network": network, "epochs": 12, "batch": 1, "rate": 0.005, "average": 0.9}
-    fields |= {"encoder_rate": 0.001, "flatten": 0, "section": 0, "drop": 0, "bf16": False, "validate_every": 66}
+    fields = {
+        "encoder": str(encoder),
+        "network": network,
+        "epochs": 12,
+        "batch_size": 1,
+        "learning_rate": 0.005,
+        "average": 0.9,
+    }
+    fields |= {
+        "encoder_learning_rate": 0.001,
+        "flatten": 0,
+        "section": 0,
+        "drop": 0,
+        "bf16": False,
+        "validate_every": 66,
+    }
     return ParserRecipe.from_dict(fields | changes)
 
 

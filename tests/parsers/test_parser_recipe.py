@@ -30,7 +30,14 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         ParserRecipe.from_dict({"seed": -1})
     with pytest.raises(InputError) as raised:
         ParserRecipe.from_dict(
-            {"epochs": 0, "stop": 9, "seeds": [1, 1], "rate": -1, "smoothing": 1.5, "network": {"design": "bottom_up"}}
+            {
+                "epochs": 0,
+                "stop": 9,
+                "seeds": [1, 1],
+                "learning_rate": -1,
+                "smoothing": 1.5,
+                "network": {"design": "bottom_up"},
+            }
         )
     message = str(raised.value)
     for part in (
@@ -46,8 +53,8 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
 
 
 def test_numbers_as_yaml_leaves_them():
-    found = ParserRecipe.from_dict({"rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
-    assert (found.rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
+    found = ParserRecipe.from_dict({"learning_rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
+    assert (found.learning_rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
     with pytest.raises(InputError, match="network: expected a group of fields, got 'chart'"):
         ParserRecipe.from_dict({"network": "chart"})
 
@@ -61,12 +68,12 @@ def test_recipes_come_back_from_their_own_dictionary():
 def test_the_shipped_recipe_loads_with_changes():
     assert "parser-gum" in names()
     content = read_recipe(
-        "parser-gum", ["seed=5", "seeds=[]", "network.design=distance", "rate=1e-4", "teachers=[]", "texts=[]"]
+        "parser-gum", ["seed=5", "seeds=[]", "network.design=distance", "learning_rate=1e-4", "teachers=[]", "texts=[]"]
     )
     for field in ("kind", "data", "name"):
         content.pop(field)
     found = ParserRecipe.from_dict(content)
-    assert (found.seed, found.network.design, found.rate) == (5, "distance", 1e-4)
+    assert (found.seed, found.network.design, found.learning_rate) == (5, "distance", 1e-4)
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,13 @@ class KilledError(Exception):
 
 def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder_folder, treebank, tmp_path):
     def run(name, kill_at="never", **changes):
-        settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch": 1, "rate": 0.01}
+        settings = {
+            "encoder": str(encoder_folder),
+            "network": tiny.SIZES,
+            "epochs": 2,
+            "batch_size": 1,
+            "learning_rate": 0.01,
+        }
         recipe = ParserRecipe.from_dict(settings | changes)
         texts = UNSEEN if recipe.teachers else ()
 
@@ -198,7 +204,7 @@ def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder
 
 def test_a_run_goes_on_with_the_teachers_it_began_with(encoder_folder, treebank, tmp_path, parser):
     taught = {"teachers": [str(tmp_path / "teacher")], "texts": [{"path": "unseen.jsonl"}]}
-    settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch": 1}
+    settings = {"encoder": str(encoder_folder), "network": tiny.SIZES, "epochs": 2, "batch_size": 1}
     recipe = ParserRecipe.from_dict(settings | taught)
     train, dev = read_gum(treebank, "train"), read_gum(treebank, "dev")
     labels = [(node.nuclearity, node.relation) for document in train for node in document.tree.nodes]

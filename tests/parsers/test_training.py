@@ -32,8 +32,8 @@ def recipe(encoder_folder, **changes):
         "encoder": str(encoder_folder),
         "network": network,
         "epochs": 4,
-        "batch": 1,
-        "rate": 0.01,
+        "batch_size": 1,
+        "learning_rate": 0.01,
         "predicted": 0.5,
     }
     return ParserRecipe.from_dict({**settings, **changes})
@@ -92,7 +92,13 @@ def test_the_loss_falls_and_the_best_weights_are_kept(undisturbed):
 def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_folder, treebank, tmp_path):
     first = undisturbed.folder / "best"
     network = {**tiny.SIZES, "rank": 6}
-    settings = {"start": str(first), "network": network, "encoder_rate": 1e-9, "rate": 1e-9, "epochs": 1}
+    settings = {
+        "start": str(first),
+        "network": network,
+        "encoder_learning_rate": 1e-9,
+        "learning_rate": 1e-9,
+        "epochs": 1,
+    }
     trainer, lines = train(recipe(encoder_folder, **settings), treebank, tmp_path / "run")
     assert f"begins with the encoder, tagger, edus, labels of {first}" in lines
     theirs, ours = (Parser.from_pretrained(folder).network.state_dict() for folder in (first, trainer.folder / "best"))
@@ -231,7 +237,7 @@ def test_a_finished_run_has_nothing_left_to_do(undisturbed, encoder_folder, tree
     assert lines == []
 
 
-@pytest.mark.parametrize("changes", [{"seed": 2}, {"rate": 0.02}])
+@pytest.mark.parametrize("changes", [{"seed": 2}, {"learning_rate": 0.02}])
 def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treebank, changes):
     with pytest.raises(InputError, match=f"another's \\({next(iter(changes))} .* there and .* here") as raised:
         train(recipe(encoder_folder, **changes), treebank, undisturbed.folder)
@@ -291,7 +297,14 @@ def still(encoder_folder, tmp_path_factory):
     changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (folder / "config.json").write_text(json.dumps(config | changes))
     network = {**tiny.SIZES, "dropout": 0.0}
-    return {"encoder": str(folder), "network": network, "batch": 2, "epochs": 3, "rate": 0.001, "bf16": False}
+    return {
+        "encoder": str(folder),
+        "network": network,
+        "batch_size": 2,
+        "epochs": 3,
+        "learning_rate": 0.001,
+        "bf16": False,
+    }
 
 
 def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_path):

@@ -83,7 +83,7 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_p
 
 def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
     # At such a rate no validation is better than the first.
-    settings = {"epochs": 6, "rate": 1e-12, "patience": 2}
+    settings = {"epochs": 6, "learning_rate": 1e-12, "patience": 2}
     for _ in range(2):
         run = trainer(data, parser_folder, tmp_path / "run", **settings)
         run.run(lambda line: None)
@@ -200,14 +200,14 @@ def test_every_problem_of_a_recipe_at_once():
         SummarizerRecipe.from_dict(
             {
                 "epoch": 3,
-                "batch": "many",
+                "batch_size": "many",
                 "synthesizer": {"inner": 1.5},
                 "train": [{"path": "a", "file": "x"}, {"path": 5}],
             }
         )
     for part in (
         "epoch: expected one of",
-        "batch: expected a whole",
+        "batch_size: expected a whole",
         "synthesizer.inner",
         "train[0].file",
         "train[1].path",
@@ -219,8 +219,8 @@ def test_every_problem_of_a_recipe_at_once():
 
 def test_numbers_as_yaml_reads_them():
     source = [{"path": "a", "last": None, "weight": 3}]
-    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, "rate": "1e-4"})
-    assert (recipe.rate, recipe.train[0].weight, recipe.train[0].last) == (1e-4, 3.0, None)
+    recipe = SummarizerRecipe.from_dict({"train": source, "validation": source, "learning_rate": "1e-4"})
+    assert (recipe.learning_rate, recipe.train[0].weight, recipe.train[0].last) == (1e-4, 3.0, None)
 
 
 def test_the_rate_rises_and_falls():
@@ -235,7 +235,13 @@ def test_the_rate_rises_and_falls():
 @pytest.mark.parametrize("layers", [0, 1])
 def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vectors, layers):
     name = str(encoder_folder) if vectors == "encoder" else vectors
-    changes = {"vectors": name, "encode_each_step": True, "encoder_layers": layers, "encoder_rate": 1e-3, "epochs": 2}
+    changes = {
+        "vectors": name,
+        "encode_each_step": True,
+        "encoder_layers": layers,
+        "encoder_learning_rate": 1e-3,
+        "epochs": 2,
+    }
     # Validated once, so that the last step is the best.
     run = trainer(data, parser_folder, tmp_path / "run", **changes, validate_every=6)
     frozen = [value.clone() for value in run.task.scorer.encoder.windows.state_dict().values()]

@@ -48,7 +48,7 @@ class LineTask(TrainingTask):
         self.moving, self.validations, self.scores, self.begun = torch.zeros(2), 0, scores, 0
 
     def parameter_groups(self):
-        return [{"params": list(self.network.parameters()), "lr": self.recipe.rate}]
+        return [{"params": list(self.network.parameters()), "lr": self.recipe.learning_rate}]
 
     def start(self, report):
         self.begun += 1
@@ -85,7 +85,7 @@ class LineTask(TrainingTask):
 
 
 def recipe(**changes):
-    return TrainingRecipe(**{"epochs": 4, "batch": 4, "rate": 0.1, "decay": 0.0} | changes)
+    return TrainingRecipe(**{"epochs": 4, "batch_size": 4, "learning_rate": 0.1, "weight_decay": 0.0} | changes)
 
 
 def silent(line):
@@ -227,7 +227,7 @@ def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
 
 
 def test_more_parts_than_documents_are_refused():
-    with pytest.raises(InputError, match="accumulate: expected at most batch 4, got 5"):
+    with pytest.raises(InputError, match="accumulate: expected at most batch_size 4, got 5"):
         recipe(accumulate=5)
     with pytest.raises(InputError, match="stop: expected 0 to 4 epochs, got 9"):
         recipe(stop=9)

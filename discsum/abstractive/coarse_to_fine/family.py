@@ -169,8 +169,10 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad:
                 (coarse if name.startswith("encoder.coarse.") else rest).append(parameter)
-        groups = [{"params": rest, "lr": recipe.rate}]
-        return groups + ([{"params": coarse, "lr": recipe.coarse_rate or recipe.rate}] if coarse else [])
+        groups = [{"params": rest, "lr": recipe.learning_rate}]
+        return groups + (
+            [{"params": coarse, "lr": recipe.coarse_learning_rate or recipe.learning_rate}] if coarse else []
+        )
 
     def begin_step(self, recipe: CoarseToFineRecipe, step: Step) -> None:
         """Decide whether all chunks are read in a step, and move the baseline by the rewards of the one before."""

@@ -70,7 +70,7 @@ class CoarseToFineRecipe(AbstractiveRecipe):
     frozen_embeddings: Annotated[
         bool | None, about("Whether the encoder's embeddings stay as they begin; by default with `bow` alone.")
     ] = None
-    coarse_rate: Annotated[
+    coarse_learning_rate: Annotated[
         Positive | None, about("Peak learning rate of the coarse encoder; by default that of the rest.")
     ] = None
     reinforce: Annotated[Reinforce, about("Rewards of chosen chunks.")] = field(default_factory=Reinforce)

@@ -160,7 +160,7 @@ class CompressedFamily(Family[CompressedRecipe]):
 
     def parameter_groups(self, recipe: CompressedRecipe) -> list[dict[str, Any]]:
         """Return all parameters but those of positions, which are no learned ones."""
-        return [{"params": [one for one in self.model.parameters() if one.requires_grad], "lr": recipe.rate}]
+        return [{"params": [one for one in self.model.parameters() if one.requires_grad], "lr": recipe.learning_rate}]
 
     def loss(
         self, recipe: CompressedRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor

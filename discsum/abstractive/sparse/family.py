@@ -156,7 +156,7 @@ class SparseFamily(Family[SparseRecipe]):
 
         Without decay AdamW is the Adam of Manakul and Gales 2021, appendix A.3.
         """
-        return [{"params": objective.trained_parameters(self.model, recipe.objective), "lr": recipe.rate}]
+        return [{"params": objective.trained_parameters(self.model, recipe.objective), "lr": recipe.learning_rate}]
 
     def loss(
         self, recipe: SparseRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor

@@ -98,8 +98,8 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
     def optimizer(self, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
         """Return the recipe's optimiser."""
         if self.recipe.optimizer == "sgd":
-            return torch.optim.SGD(groups, weight_decay=self.recipe.decay)
-        return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.decay)
+            return torch.optim.SGD(groups, weight_decay=self.recipe.weight_decay)
+        return torch.optim.AdamW(groups, betas=self.recipe.betas, weight_decay=self.recipe.weight_decay)
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the documents and summaries of each part, encoded."""
@@ -133,8 +133,8 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """
         totals: dict[str, float] = {}
         tokens = 0
-        for start in range(0, len(self.validation), self.recipe.batch):
-            chosen = range(start, min(start + self.recipe.batch, len(self.validation)))
+        for start in range(0, len(self.validation), self.recipe.batch_size):
+            chosen = range(start, min(start + self.recipe.batch_size, len(self.validation)))
             random = [np.random.default_rng(index) for index in chosen]
             batch = self._batch([self.validation[index] for index in chosen], random)
             losses = self.step(batch.to(self.accelerator.device), 1.0, torch.zeros(len(chosen)))

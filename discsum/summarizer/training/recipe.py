@@ -40,7 +40,7 @@ class SummarizerRecipe(RunRecipe):
             "Face encoder, by default up to 512."
         ),
     ] = None
-    encoder_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
+    encoder_learning_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
     read_units: Annotated[
         Count | None,
         about("Units of a training document that are read, its first; by default as many as attend to each other."),

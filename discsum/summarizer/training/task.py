@@ -127,7 +127,10 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return the parameters of the network and of the encoder's trained layers, each with its peak rate."""
-        rates = [(self.scorer.network, self.recipe.rate), (self.scorer.layers, self.recipe.encoder_rate)]
+        rates = [
+            (self.scorer.network, self.recipe.learning_rate),
+            (self.scorer.layers, self.recipe.encoder_learning_rate),
+        ]
         groups = [{"params": list(part.parameters()), "lr": rate} for part, rate in rates]
         return [group for group in groups if group["params"]]
 
@@ -142,7 +145,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         padded = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
         weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in padded]
         whole: Any = self.accelerator.reduce(torch.stack([one.sum() for one in weights]).sum(), reduction="mean")
-        documents = self.recipe.batch / self.accelerator.num_processes
+        documents = self.recipe.batch_size / self.accelerator.num_processes
         return [WeightedBatch(batch, weight, whole, documents) for batch, weight in zip(padded, weights, strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:

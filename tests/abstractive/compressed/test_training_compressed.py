@@ -32,7 +32,7 @@ def content(parser_folder, **changes):
         "source_tokens": 80,
         "target_tokens": 16,
         "epochs": 3,
-        "rate": 1e-2,
+        "learning_rate": 1e-2,
     }
     return recipe_fields(parser_folder, **settings | changes)
 
@@ -166,7 +166,7 @@ def test_a_killed_run_goes_on(data, parser_folder, tmp_path):
 def test_training_goes_on_from_a_model(begun, data, parser_folder, tmp_path):
     model = str(begun.folder / "best")
     encoder = begun.task.recipe.encoder.to_dict()
-    run = trainer(data, parser_folder, tmp_path / "run", model=model, encoder=encoder, rate=1e-3, epochs=1)
+    run = trainer(data, parser_folder, tmp_path / "run", model=model, encoder=encoder, learning_rate=1e-3, epochs=1)
     before = begun.best.validation["loss"]
     run.run(silent)
     assert run.log[-1].validation["loss"] < before + 0.1
