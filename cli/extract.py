@@ -200,9 +200,9 @@ def extract(
         if parser is not None and (query is not None or any(item.document is None for item in items)):
             read_config(parser, PARSER_KIND)
         with loading("the model"), as_usage():
-            from discsum.summarizer.pipeline import SummaryPipeline
+            from discsum.summarizer.loading import load_pipeline
 
-            pipeline = SummaryPipeline.load(options)
+            pipeline = load_pipeline(options)
         if reports is not None:
             reports.describe(pipeline)
         return pipeline

@@ -122,7 +122,7 @@ def summarize_many(
     """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
     read = _read(texts, input)
     chosen = import_module("discsum.summarizer.options").SummaryOptions(**options)
-    pipeline: SummaryPipeline = import_module("discsum.summarizer.pipeline").SummaryPipeline.load(chosen)
+    pipeline: SummaryPipeline = import_module("discsum.summarizer.loading").load_pipeline(chosen)
     return pipeline.many(read, ids, batch_size)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discsum.batches import batches
 from discsum.constants import HUB, SUMMARIZER_KIND
 from discsum.devices import check_device
 from discsum.document import Document
@@ -23,13 +21,13 @@ from discsum.errors import InputError, WeightsError
 from discsum.hub import downloaded
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
-from discsum.parsers.parsing import with_vectors
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
-from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer, extract
+from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
 from discsum.selection import OPEN_RULES, Policy, usual_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
 from discsum.summarizer.options import SHIPPED
+from discsum.summarizer.pipeline import SummaryPipeline
 from discsum.summary import Summary
 
 
@@ -154,27 +152,32 @@ class ExtractiveSummarizer(UnitScorer):
         address: str = ModelHubMixin.push_to_hub(cast(ModelHubMixin, self), repo_id, **options)
         return address
 
-    def summarize(self, text: str, *, units: int | None = None, policy: Policy | None = None, id: str = "") -> Summary:
-        """Return the summary of a text; `policy` sets everything, `units` only the length."""
-        return next(self.summarize_many([text], policy=policy or self.policy(units), ids=[id]))
+    def summarize(
+        self, text: str | Document, *, units: int | None = None, policy: Policy | None = None, id: str = ""
+    ) -> Summary:
+        """Return the summary of a text or document, as `discsum.summarize` does.
+
+        Args:
+            text: The text, or a document, whose tree is kept.
+            units: Maximum number of units, by default the model's usual one.
+            policy: Length and rules, instead of `units`.
+            id: The document's name.
+        """
+        return next(self.summarize_many([text], units=units, policy=policy, ids=[id]))
 
     def summarize_many(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str | Document],
         *,
+        units: int | None = None,
         policy: Policy | None = None,
         batch_size: int = 8,
         ids: Iterable[str] | None = None,
         tidy: bool = False,
     ) -> Iterator[Summary]:
-        """Yield the summary of each text, in order, `batch_size` texts encoded together."""
-        names = iter(ids) if ids is not None else None
-        for batch in batches(texts, batch_size):
-            batch_ids = list(islice(names, len(batch))) if names is not None else None
-            found = self.parser.encode(batch, ids=batch_ids, keep=self.reads)
-            parsed = [with_vectors(encoded, self.parser) for encoded in found]
-            for item, scores in zip(parsed, self.scores(parsed, self.unit), strict=True):
-                yield extract(item.document, self, policy or self.policy(), scores=scores, tidy=tidy)
+        """Yield the summary of each text or document, in order, `batch_size` of them encoded together."""
+        rules = policy or replace(self.policy(units), layout="skip")
+        return SummaryPipeline(self, rules, lambda: self.parser, "model", tidy).many(texts, ids, batch_size)
 
     def policy(self, units: int | None = None) -> Policy:
         """Return the policy of the model's validation, with `units` units if given.

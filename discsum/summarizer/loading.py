@@ -1,17 +1,25 @@
-"""Unit scorers by name: baselines, and summarizers that are shipped, in folders or on the hub."""
+"""Unit scorers by name (baselines, and summarizers that are shipped, in folders or on the hub), and their pipelines."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from discsum.baselines import BASELINES, baseline
-from discsum.constants import HUB
+from discsum.constants import HUB, SHIPPED_PARSER
+from discsum.errors import InputError, InputWarning
 from discsum.files import sha256
-from discsum.parsers.loading import MOST
+from discsum.parsers.loading import MOST, load_parser
 from discsum.persistence import CONFIG, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
-from discsum.summarizer.options import SHIPPED, check_scorer, check_unit
+from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit
+from discsum.summarizer.pipeline import SummaryPipeline
+
+if TYPE_CHECKING:
+    from discsum.parsers.parser import Parser
 
 
 def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", precision: str = "fp32") -> UnitScorer:
@@ -36,6 +44,33 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
         model = _loaded(str(folder), sha256(folder / CONFIG), device, precision)
     check_unit(name, model.unit, unit)
     return model
+
+
+def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
+    """Return the pipeline with these options; models are loaded once.
+
+    Raises:
+        InputError: A parser that is not that of the model, or a unit that a model of the hub does not score.
+        WeightsError: No such model or parser.
+    """
+    scorer = load_scorer(options.model, options.unit, options.device, options.precision)
+    policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.usual_units))
+    if options.tidy and policy.unit != "edu":
+        warnings.warn(
+            f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are", InputWarning, stacklevel=3
+        )
+    parser = _parser(scorer, options.parser, options.device, options.precision)
+    return SummaryPipeline(scorer, policy, parser, options.sentences, options.tidy, options.query)
+
+
+def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -> Callable[[], Parser]:
+    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
+    own = scorer.parser
+    if own is None:
+        return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
+    if name is not None and load_parser(name, device, precision).fingerprint != own.fingerprint:
+        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
+    return lambda: own
 
 
 @lru_cache(maxsize=MOST)

@@ -57,11 +57,11 @@ class SummaryMaker(PartMaker):
     @cached_property
     def pipeline(self) -> SummaryPipeline:
         """The models, loaded once a process."""
-        from discsum.summarizer.pipeline import SummaryPipeline
+        from discsum.summarizer.loading import load_pipeline
 
         for file in self.head_files:
             HEADS.register_file(file)
-        return SummaryPipeline.load(replace(self.options, device=self.device))
+        return load_pipeline(replace(self.options, device=self.device))
 
 
 def summary_job(

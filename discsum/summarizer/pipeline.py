@@ -10,17 +10,13 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from discsum.batches import batches
-from discsum.constants import SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.document import Document
-from discsum.errors import InputError, InputWarning
-from discsum.parsers.loading import load_parser
+from discsum.errors import InputWarning
 from discsum.parsers.parsing import Text, ensure_parsed
 from discsum.parsers.reading import SUBWORDS
 from discsum.scoring import Scores, UnitScorer, extract
 from discsum.selection import Policy
-from discsum.summarizer.loading import load_scorer
-from discsum.summarizer.options import SummaryOptions
 from discsum.summarizer.query import Query, combined
 from discsum.summary import Queried, Summary
 
@@ -47,25 +43,6 @@ class SummaryPipeline:
     sentences: str
     tidy: bool
     query: str | None = None
-
-    @classmethod
-    def load(cls, options: SummaryOptions) -> SummaryPipeline:
-        """Return the pipeline with these options; models are loaded once.
-
-        Raises:
-            InputError: A parser that is not that of the model, or a unit that a model of the hub does not score.
-            WeightsError: No such model or parser.
-        """
-        scorer = load_scorer(options.model, options.unit, options.device, options.precision)
-        policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.usual_units))
-        if options.tidy and policy.unit != "edu":
-            warnings.warn(
-                f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are",
-                InputWarning,
-                stacklevel=3,
-            )
-        parser = _parser(scorer, options.parser, options.device, options.precision)
-        return cls(scorer, policy, parser, options.sentences, options.tidy, options.query)
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
         """Return the summary of each text or document, in order; they are parsed together."""
@@ -113,13 +90,3 @@ def _item(text: str | Document, name: str) -> Item:
     if not isinstance(text, str):
         raise TypeError(f"text: expected str or Document, got {type(text).__name__}")
     return Item(name, "", text)
-
-
-def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -> Callable[[], Parser]:
-    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
-    own = scorer.parser
-    if own is None:
-        return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
-    if name is not None and load_parser(name, device, precision).fingerprint != own.fingerprint:
-        raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
-    return lambda: own

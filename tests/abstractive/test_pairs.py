@@ -93,5 +93,5 @@ def test_dataset_folders(read, tmp_path, parser_folder):
         read(Source("plain"), tree=True)
     with pytest.raises(InputError, match=r"other: expected a dataset folder of the parser .*add parser=discsum-gum"):
         read(Source("other"))
-    with pytest.raises(InputError, match="tree: expected trees with oracle rouge12-f"):
+    with pytest.raises(InputError, match="tree: expected oracle none and encoder none without trees, got rouge12-f"):
         PreprocessRecipe(str(parser_folder), tree=False)

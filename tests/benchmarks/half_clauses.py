@@ -19,8 +19,8 @@ from discsum.data.failures import Failure
 from discsum.data.pairs import PairSource
 from discsum.document import Document
 from discsum.selection import Policy
+from discsum.summarizer.loading import load_pipeline
 from discsum.summarizer.options import SummaryOptions
-from discsum.summarizer.pipeline import SummaryPipeline
 
 
 class Unbound(Policy):
@@ -47,7 +47,7 @@ def main() -> None:
     arguments = parser.parse_args()
     source = PairSource(str(arguments.table))
     pairs = [pair for pair in source.pairs(last=arguments.last) if not isinstance(pair, Failure)]
-    bound = SummaryPipeline.load(SummaryOptions(unit="edu"))
+    bound = load_pipeline(SummaryOptions(unit="edu"))
     policy = Unbound(**{name: getattr(bound.policy, name) for name in Policy.__dataclass_fields__})
     for name, pipeline in (("bound", bound), ("unbound", replace(bound, policy=policy))):
         summaries = list(pipeline.many([pair.text for pair in pairs]))

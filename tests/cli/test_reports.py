@@ -71,7 +71,7 @@ def test_a_place_that_cannot_be_written(extract, article, tmp_path):
     folder.write_text("")
     result = extract(article, article, "--report", folder)
     assert result.code == 1
-    assert f"{folder}: expected a folder for --report, got the opposite" in result.err
+    assert f"{folder}: expected a folder for --report, got a file" in result.err
 
 
 def test_no_page_takes_the_place_of_an_input(extract, article, tmp_path):
