@@ -113,4 +113,5 @@ class MeasuredTable(ABC):
         paired = [one.printed(names) for one in first]
         tables = [aligned(self.cells(), style), *([paired_table(paired, style, names, DIGITS)] if paired else [])]
         doubts = few_documents(self.documents) if paired else []
-        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, f"signature: {self.signature}"])
+        signature = f"signature: {self.signature}" if style == "table" else f"Signature: `{self.signature}`"
+        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, "", signature])

@@ -58,10 +58,8 @@ def comparison_report(
         for others in zip(*(row[metric]["against"] for metric in HEADINGS), strict=True)
     ]
     if paired:
-        lines += ["", paired_table(paired, style)]
+        lines += ["", paired_table(paired, style), *few_documents(documents)]
     lines += ["", *_signatures([(row["model"], own) for row, own in zip(rows, settings, strict=True)], style)]
-    if paired:
-        lines += few_documents(documents)
     if signatures:
         lines += [
             f"{row['model']} {heading}: {one['signature']}"
@@ -87,10 +85,10 @@ def _signatures(named: Sequence[tuple[str, Signature]], style: str) -> list[str]
 
 
 def few_documents(documents: int) -> list[str]:
-    """Return a line of doubt about p-values over few documents; none for enough of them."""
+    """Return lines, the first of them empty, of doubt about p-values over few documents; none for enough of them."""
     if documents >= FEW:
         return []
-    return [f"p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
+    return ["", f"p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
 
 
 def _figures(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
@@ -150,8 +148,10 @@ def table_report(
         [
             f"table {table} on {data / 'test'}: {documents} documents; {' '.join(settings)}",
             aligned(_table_cells(results), style),
+            "",
             f"{DAGGERS}{spread}",
             *few_documents(documents),
+            "",
             *_signatures([(one.name, draw.rouge.signature) for one in results for draw in one.draws], style),
         ]
     )
