@@ -66,6 +66,7 @@ class Writer:
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
+        self._written: set[str] = set()
         # Names by their letters without case.
         self._alike: dict[str, str] = {}
         # Options of a run into a folder, while it is unfinished, and when that began; older files are of another run.
@@ -166,6 +167,9 @@ class Writer:
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)
+            if name in self._written:
+                say(f"discsum: {item.source}: given twice, written once")
+            self._written.add(name)
             if self._record is not None and self._begun is None:
                 with replacing(self._record) as path:
                     path.write_text(self._options + "\n", encoding="utf-8")

@@ -84,6 +84,12 @@ def test_a_folder_of_results(parse, article, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["article.rs3", "other.rs3"]
 
 
+def test_a_text_given_twice_is_written_once_with_a_message(parse, article, tmp_path):
+    result = parse(article, article, "-o", tmp_path / "out")
+    assert (result.code, result.err) == (0, f"discsum: {article}: given twice, written once\n")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["article.txt"]
+
+
 @pytest.mark.parametrize(
     ("options", "name"), [((), "out.rs3"), ((), "out.json"), (("-f", "rs3"), "out.dis"), (("--jsonl",), "out.parquet")]
 )
