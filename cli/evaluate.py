@@ -291,13 +291,13 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
 
 def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
-    from discsum.selection import usual_policy
+    from discsum.selection import default_policy
 
     check_choice("--unit", unit, UNITS)
     check_choice("--layout", layout, LAYOUTS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
-    return usual_policy(unit, units, layout=layout, **rules)
+    return default_policy(unit, units, layout=layout, **rules)
 
 
 def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:

@@ -88,7 +88,7 @@ class UnitScorer(ABC):
         own = {name: value for name, value in self.open_rules.items() if getattr(policy, name) is None}
         return replace(policy, **own)  # type: ignore[arg-type]
 
-    def usual_units(self, unit: str) -> int:
+    def default_units(self, unit: str) -> int:
         """Return the default length of a summary in units."""
         return DEFAULT_UNITS[unit]
 

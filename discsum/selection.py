@@ -127,7 +127,7 @@ class Policy:
         return Candidates.of(document, self.unit, dependencies=self.dependencies, skip_layout=self.layout == "skip")
 
 
-def usual_policy(
+def default_policy(
     unit: str,
     units: int | None = None,
     *,

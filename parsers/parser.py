@@ -23,7 +23,7 @@ from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, STATES, Reading, kept, read
 from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.subwords import Subwords, split_subwords
-from discsum.parsers.trees import Nodes, grow
+from discsum.parsers.trees import Nodes, build_trees
 from discsum.text_checks import ENGLISH, doubts
 from discsum.tree import RSTTree
 
@@ -238,8 +238,8 @@ class Parser:
         nodes: list[Nodes | None] = [None] * len(readings)
         if several:
             own = [readings[index] for index in several], [states[index] for index in several]
-            grown = grow(network, *own, [edges[index] for index in several] if edges else [])
-            for index, found in zip(several, grown, strict=True):
+            built = build_trees(network, *own, [edges[index] for index in several] if edges else [])
+            for index, found in zip(several, built, strict=True):
                 nodes[index] = found
         return [_Decoded(*of) for of in zip(readings, vectors, nodes, strict=True)]
 

@@ -46,7 +46,7 @@ class Nodes:
         return RSTTree.from_unordered(self.edus, nodes)
 
 
-def grow(
+def build_trees(
     network: ParserNetwork, readings: Sequence[Reading], states: Sequence[Tensor], edges: Sequence[Tensor]
 ) -> list[Nodes]:
     """Return the nodes of the tree of each text.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discsum.errors import InputError
 from discsum.metrics.rouge import signature
-from discsum.selection import Budget, Policy, usual_policy
+from discsum.selection import Budget, Policy, default_policy
 from discsum.signature import SHORT, Signature
 
 VERSION = version("discsum")
@@ -41,7 +41,7 @@ def test_adding_changes_nothing_that_is_there(values):
 
 
 def test_golden_texts():
-    edus = usual_policy("edu", block_trigrams=True).signature
+    edus = default_policy("edu", block_trigrams=True).signature
     assert str(edus) == f"unit:edu|units:6|dependencies:yes|block-trigrams:yes|layout:keep|version:{VERSION}"
     assert edus.short == f"u:edu|n:6|dep:yes|bt:yes|l:keep|v:{VERSION}"
     ratio = Policy(Budget(ratio=0.25)).signature

@@ -25,7 +25,7 @@ class AbstractiveSummary:
 
     Attributes:
         tokens: Tokens of the document within the model's positions.
-        cut: Whether the document has more tokens.
+        truncated: Whether the document has more tokens.
         ids: Tokens of the summary, with its start and end tokens.
         details: What the family says of it. Sparse models: `selector`; `r`, the sentences that it selects at each step,
             none for all; the document's `sentences` within the model's positions; and `read`, the sentences that each
@@ -38,14 +38,14 @@ class AbstractiveSummary:
     text: str
     model: str
     tokens: int
-    cut: bool
+    truncated: bool
     ids: tuple[int, ...]
     details: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
         start = {"id": self.document.id, "summary": self.text, "model": self.model}
-        return start | self.details | {"tokens": self.tokens, "cut": self.cut}
+        return start | self.details | {"tokens": self.tokens, "truncated": self.truncated}
 
 
 class AbstractiveSummarizer:

@@ -26,7 +26,7 @@ from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
 from discsum.scoring import extract
-from discsum.selection import usual_policy
+from discsum.selection import default_policy
 from discsum.summarizer.loading import load_scorer
 
 FAMILY = "coarse_to_fine"
@@ -162,5 +162,5 @@ def extracted(name: str, documents: Sequence[Document]) -> list[str]:
     summaries in the paper have several sentences too.
     """
     scorer = load_scorer(name, "sentence")
-    policy = usual_policy("edu") if scorer.own_selection else usual_policy("sentence", 1)
+    policy = default_policy("edu") if scorer.own_selection else default_policy("sentence", 1)
     return ["\n".join(extract(document, scorer, policy).lines) for document in documents]

@@ -25,7 +25,7 @@ from discsum.metrics.significance import paired_bootstrap
 from discsum.recipes import read_recipe
 from discsum.recipes.fields import differences
 from discsum.scoring import ParameterCount
-from discsum.selection import usual_policy
+from discsum.selection import default_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
 # Significance level of the paper.
@@ -129,7 +129,7 @@ def run_table(
             content = read_recipe(row.recipe, [f"data={data}", *settings, f"draw={draw}"])
             report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
             folders.append(train_summarizer(content, folder, report))
-    policy = usual_policy(unit)
+    policy = default_policy(unit)
     models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
     systems: list[System] = [extractive_system("lead", baseline("lead"), policy), oracle_system(unit)]
     systems += [extractive_system(str(folder), model, policy) for folder, model in zip(folders, models, strict=True)]

@@ -24,7 +24,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.persistence import CARD, read_model
 from discsum.scoring import ParameterCount, ParsedDocument, Scores, UnitScorer
-from discsum.selection import OPEN_RULES, Policy, usual_policy
+from discsum.selection import OPEN_RULES, Policy, default_policy
 from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network, write_summarizer
 from discsum.summarizer.options import SHIPPED
 from discsum.summarizer.pipeline import SummaryPipeline
@@ -86,7 +86,7 @@ class ExtractiveSummarizer(UnitScorer):
         """The rules of the model's validation."""
         return {name: getattr(self.config, name) for name in OPEN_RULES}
 
-    def usual_units(self, unit: str) -> int:
+    def default_units(self, unit: str) -> int:
         """Return the default number of units of a summary."""
         return self.config.units
 
@@ -184,7 +184,7 @@ class ExtractiveSummarizer(UnitScorer):
 
         EDUs are selected together with the EDUs of their sentence that they depend on, as in the paper.
         """
-        return self.complete(usual_policy(self.config.unit, self.config.units if units is None else units))
+        return self.complete(default_policy(self.config.unit, self.config.units if units is None else units))
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:

@@ -54,7 +54,7 @@ def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
         WeightsError: No such model or parser.
     """
     scorer = load_scorer(options.model, options.unit, options.device, options.precision)
-    policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.usual_units))
+    policy = scorer.complete(options.policy(scorer.unit or "sentence", scorer.default_units))
     if options.tidy and policy.unit != "edu":
         warnings.warn(
             f"tidy: expected unit edu, got {policy.unit}; sentences are left as they are", InputWarning, stacklevel=3

@@ -113,18 +113,18 @@ class SummaryOptions:
         if (self.redundancy or self.brevity) and self.model in BASELINES:
             baseline(str(self.model)).complete(self.policy(self.unit or "sentence"))
 
-    def policy(self, unit: str, usual_units: Callable[[str], int] = lambda unit: 1) -> Policy:
+    def policy(self, unit: str, default_units: Callable[[str], int] = lambda unit: 1) -> Policy:
         """Return the rules of selection.
 
         Args:
             unit: The unit, if the options name none.
-            usual_units: The number of units, if the options have no length.
+            default_units: The number of units, if the options have no length.
 
         Raises:
             InputError: A unit, length or layout out of range, or in conflict.
         """
         chosen, length = self.unit or unit, (self.units, self.words, self.ratio)
-        budget = Budget(*length) if length != (None, None, None) else Budget(usual_units(chosen))
+        budget = Budget(*length) if length != (None, None, None) else Budget(default_units(chosen))
         dependencies = chosen == "edu" if self.dependencies is None else self.dependencies
         return Policy(budget, chosen, self.block_trigrams, self.redundancy, self.brevity, dependencies, self.layout)
 

@@ -26,7 +26,7 @@ from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
 from discsum.parsers.parser import Parser
 from discsum.parsers.treebank import read_gum
-from discsum.selection import usual_policy
+from discsum.selection import default_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
 CONDITIONS = ("gold tree", "gold EDUs, predicted tree", "raw text")
@@ -76,7 +76,7 @@ def main() -> None:
     trained = [ExtractiveSummarizer.from_pretrained(name) for name in arguments.models]
     print(f"{len(given[CONDITIONS[0]])} documents; in brackets what gold trees gain, paired bootstrap")
     for unit in DEFAULT_UNITS:
-        policy = usual_policy(unit)
+        policy = default_policy(unit)
         scorers = [baseline(name) for name in ("lead", "marcu", "tree-knapsack")]
         scorers += [model for model in trained if model.unit == unit]
         systems: list[System] = [extractive_system(scorer.name, scorer, policy) for scorer in scorers]

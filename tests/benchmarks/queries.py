@@ -21,7 +21,7 @@ from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parsing import with_vectors
 from discsum.parsers.reading import SUBWORDS
-from discsum.selection import select, usual_policy
+from discsum.selection import default_policy, select
 from discsum.summarizer import query
 from discsum.summarizer.loading import load_scorer
 
@@ -62,7 +62,7 @@ def main() -> None:
                     weighed = query.combined(scores[name], similarities)
                     one, three = (
                         "\n".join(item.document.sentence_texts[unit] for unit in select(item.document, weighed, policy))
-                        for policy in (usual_policy("sentence", units, layout="skip") for units in (1, 3))
+                        for policy in (default_policy("sentence", units, layout="skip") for units in (1, 3))
                     )
                     found.setdefault((name, kind, share), []).append((one, line, three, pair.references[0]))
     for (name, kind, share), texts in sorted(found.items()):

@@ -24,8 +24,8 @@ def test_a_text_to_its_summary(abstract, article):
     assert (result.code, result.err) == (0, "")
     assert result.out.strip()
     data = json.loads(abstract(article, "--json", "--selector", "mean_key", "--r", 2).out)
-    assert list(data) == ["id", "summary", "model", "selector", "r", "sentences", "read", "tokens", "cut"]
-    assert (data["selector"], data["r"], data["cut"]) == ("mean_key", 2, False)
+    assert list(data) == ["id", "summary", "model", "selector", "r", "sentences", "read", "tokens", "truncated"]
+    assert (data["selector"], data["r"], data["truncated"]) == ("mean_key", 2, False)
     # All sentences, one by one or at once, are full attention.
     assert abstract(article, "--selector", "ideal", "--r", 999).out == result.out
 
@@ -44,7 +44,7 @@ def test_several_documents_one_of_them_too_long(abstract, tmp_path):
     assert "b: expected at most 600 tokens" in result.err and "--truncate" in result.err
     result = abstract(table, "--json", "--truncate")
     assert result.code == 0
-    assert [json.loads(line)["cut"] for line in result.out.splitlines()] == [False, True, False]
+    assert [json.loads(line)["truncated"] for line in result.out.splitlines()] == [False, True, False]
 
 
 def test_a_model_that_writes_nothing(discsum, bart_folder, parser_folder, article, tmp_path):

@@ -44,7 +44,7 @@ def test_a_text_to_its_summary(discsum, folders, parser_folder, article):
     result = discsum("abstract", article, "--model", folders["c2f"], *options)
     assert (result.code, result.err) == (0, "")
     data = json.loads(result.out)
-    assert list(data) == ["id", "summary", "model", "variant", "chunks", "encoded", "tokens", "cut"]
+    assert list(data) == ["id", "summary", "model", "variant", "chunks", "encoded", "tokens", "truncated"]
     assert 1 <= data["encoded"] <= data["chunks"] == -(-data["tokens"] // 20)
     soft = json.loads(discsum("abstract", article, "--model", folders["c2f"], *options, "--option", "variant=hier").out)
     assert (soft["variant"], soft["encoded"]) == ("hier", soft["chunks"])

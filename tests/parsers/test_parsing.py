@@ -12,7 +12,7 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, ensure_segmented, split_lines
 from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument, extract
-from discsum.selection import usual_policy
+from discsum.selection import default_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.loading import _loaded as loaded_scorers
 from discsum.tree import RSTTree
@@ -57,7 +57,7 @@ def test_a_parser_is_loaded_once_while_its_folder_is_the_same(parser_folder, tmp
 
 @pytest.mark.parametrize("unit", ["sentence", "edu"])
 def test_scoring_builds_a_tree_only_where_there_is_none(summarizer_folders, built, unit):
-    summarizer, policy = ExtractiveSummarizer.from_pretrained(summarizer_folders[unit]), usual_policy(unit)
+    summarizer, policy = ExtractiveSummarizer.from_pretrained(summarizer_folders[unit]), default_policy(unit)
     document = summarizer.parser.parse(tiny.ARTICLE)
     built.clear()
     extract(document, summarizer, policy)

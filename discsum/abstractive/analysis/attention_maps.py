@@ -62,7 +62,7 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
     with model.sparse.using(dense_where_faster=False):
         found = summarizer.summarize([document], **generation)[0]
         encoding = tokenizer(
-            [document.text], return_tensors="pt", truncation=found.cut, max_length=summarizer.positions
+            [document.text], return_tensors="pt", truncation=found.truncated, max_length=summarizer.positions
         )
         layout = summarizer.family.inputs([document], encoding)["layout"]
         # Only the eager implementation returns attention weights.

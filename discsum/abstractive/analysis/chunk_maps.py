@@ -64,7 +64,7 @@ def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generati
         raise InputError(f"{summarizer.name}: expected a coarse-to-fine model, got one of {model.config.model_type}")
     found = summarizer.summarize([document], **generation)[0]
     encoding = tokenizer(
-        family.texts([document]), return_tensors="pt", truncation=found.cut, max_length=summarizer.positions
+        family.texts([document]), return_tensors="pt", truncation=found.truncated, max_length=summarizer.positions
     )
     inputs = family.inputs([document], encoding)
     output = model(
