@@ -15,15 +15,6 @@ _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16"
 }
 
 
-# The longer marks first: one begins with another.
-_MARKED = [(mark, name) for name in ("utf-32", "utf-16") for mark in _MARKS[name]]
-
-
-def marked_encoding(content: bytes) -> str:
-    """Return the encoding that a file's byte order mark names; UTF-8 without one."""
-    return next((name for mark, name in _MARKED if content.startswith(mark)), "utf-8")
-
-
 def check_encoding(name: str) -> None:
     """Raise `InputError` unless this is the name of an encoding of texts."""
     try:

@@ -212,7 +212,7 @@ def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) 
     kinds = tuple(_kinds(path, trees))
     others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
     # What a run of discsum leaves beside its results.
-    made = {file.path.parent for file in files if made_by_discsum(file.path.parent)}
+    made = {folder for folder in {file.path.parent for file in files} if made_by_discsum(folder)}
     endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
     if endings:
         some, found = f"{endings.total()} of {endings.total() + len(files)}", ", ".join(sorted(endings))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from discsum.byte_order_marks import marked_encoding
 from discsum.constants import AUTO, DECLARED, TEXT
-from discsum.data.encodings import decode, marked_encoding
+from discsum.data.encodings import decode
 
 # What a file is written in by its ending; text with all others.
 ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
@@ -29,7 +30,7 @@ def read_text(content: bytes, markup: str, encoding: str, source: str, remedy: s
         MissingExtraError: The extra `web` is not installed.
     """
     if encoding == DECLARED:
-        encoding = marked_encoding(content)
+        encoding = marked_encoding(content) or "utf-8"
         if markup == "html":
             from discsum.markup.html import declared_encoding
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from discsum.byte_order_marks import marked_encoding
 from discsum.constants import ROOTS
 from discsum.errors import FormatError, InputError, InputWarning
 from discsum.registry import Registry
@@ -159,12 +159,12 @@ def _content(content: str | bytes, format: Format, source: str) -> str | bytes:
 
 
 def decode_tree(content: bytes, encoding: str, source: str) -> str:
-    """Return the text of a tree file's bytes; a byte order mark of UTF-16 goes before `encoding`.
+    """Return the text of a tree file's bytes; a byte order mark goes before `encoding`.
 
     Raises:
         FormatError: Bytes that the encoding does not allow; the message says how to name another.
     """
-    name = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else encoding
+    name = marked_encoding(content) or encoding
     try:
         return content.decode(name).removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -45,7 +45,9 @@ class TextRank(UnitScorer):
 
 
 def page_rank(vectors: csr_matrix) -> NDArray[np.float64]:
-    """Return the PageRank `(units,)` of units linked by the products of their vectors, as networkx computes it.
+    """Return the PageRank `(units,)` of units linked by the products of their vectors; the ranks sum to 1.
+
+    After Brin and Page 1998, by power iteration, as networkx computes it.
 
     Links are never formed, of which long documents have millions: time and memory are linear in the vectors' entries.
 

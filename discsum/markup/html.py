@@ -6,6 +6,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Any
 
+from discsum.byte_order_marks import marked_encoding
 from discsum.errors import InputError
 from discsum.extras import needs
 from discsum.markup.blocks import blocks
@@ -19,7 +20,6 @@ REMEDY = 'read it with --input text (Python: input="text")'
 _DECLARED = re.compile(
     rb"<(?:\?xml\b[^>]{0,200}?\bencoding|meta\b[^>]{0,500}?\bcharset)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
 )
-_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # As browsers do (WHATWG Encoding Standard, section 4.2): pages that declare these mean what has more
 # letters, as Windows-1252; and a declaration that can be read as ASCII is not in UTF-16.
 _MEANT = {
@@ -62,9 +62,8 @@ def declared_encoding(content: bytes) -> str:
     Raises:
         InputError: It declares one that is not known, or that is not of text.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if content.startswith(mark):
-            return encoding
+    if marked := marked_encoding(content):
+        return marked
     declared = _DECLARED.search(content[:4096])
     if declared is None:
         return "utf-8"
