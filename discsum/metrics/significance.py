@@ -77,7 +77,7 @@ def paired_bootstrap(
 
     so p is never below `1 / (B + 1)`, and is 1 for equal systems, and for one document, whose draws are all the same.
     With fewer than `FEW` documents p is too small: systems that are equally good differ at p < .05 more often than in
-    5% of samples (8% with 10 documents, 30% with 3).
+    5% of samples (9% with 10 documents and 30% with 3, of normal differences).
 
     Args:
         system: `(documents,)` scores.

@@ -113,6 +113,13 @@ def test_what_does_not_fit_is_named(call, message):
         call()
 
 
+@pytest.mark.parametrize(("documents", "low", "high"), [(3, 0.25, 0.35), (10, 0.07, 0.12), (100, 0.03, 0.07)])
+def test_few_documents_differ_by_chance_more_often_than_p_says(documents, low, high):
+    differences = np.random.default_rng(documents).normal(size=(1000, documents))
+    found = [paired_bootstrap(own, np.zeros(documents), samples=300).p_value < 0.05 for own in differences]
+    assert low < np.mean(found) < high
+
+
 def test_one_document_shows_nothing():
     assert paired_bootstrap([0.4], [0.1]).p_value == 1
     assert paired_bootstrap([0.4], [0.1], weights=[3]).p_value == 1

@@ -2,21 +2,21 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 import tiny
 import torch
 import yaml
+from parser_runs import KilledError, recipe, train
 from safetensors.torch import load_file
 from several_processes import run_together
 from small_treebank import gold
 
 from discsum.document import Document
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
-from discsum.parsers.training.examples import digest, label_set
+from discsum.parsers.training.examples import label_set
 from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
@@ -24,37 +24,6 @@ from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
 from discsum.training.task import Step
-
-
-def recipe(encoder_folder, **changes):
-    network = {**tiny.SIZES, "design": "chart"}
-    settings = {
-        "encoder": str(encoder_folder),
-        "network": network,
-        "epochs": 4,
-        "batch_size": 1,
-        "learning_rate": 0.01,
-        "predicted": 0.5,
-    }
-    return ParserRecipe.from_dict({**settings, **changes})
-
-
-class KilledError(Exception):
-    pass
-
-
-def train(recipe, treebank, folder, kill_at="never"):
-    lines = []
-
-    def report(line):
-        lines.append(line)
-        if kill_at in line:
-            raise KilledError
-
-    documents = (read_gum(treebank, split) for split in ("train", "dev"))
-    loop = TrainingLoop(ParserTask(recipe, *documents, "tiny-gum", "A note."), folder, report)
-    loop.run(report)
-    return loop, lines
 
 
 def soup(recipe, treebank, folder, report=lambda line: None):
@@ -242,44 +211,6 @@ def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treeb
     with pytest.raises(InputError, match=f"another's \\({next(iter(changes))} .* there and .* here") as raised:
         train(recipe(encoder_folder, **changes), treebank, undisturbed.folder)
     assert str(undisturbed.folder) in str(raised.value)
-
-
-def test_a_run_goes_on_with_its_own_documents_only(encoder_folder, treebank, tmp_path):
-    with pytest.raises(KilledError):
-        train(recipe(encoder_folder), treebank, tmp_path / "run", "step 3/")
-    with pytest.raises(InputError, match="expected the data that the run began with"):
-        other = ParserTask(recipe(encoder_folder), read_gum(treebank, "train")[::-1], read_gum(treebank, "dev"), "x")
-        TrainingLoop(other, tmp_path / "run")
-
-
-def test_other_labels_layouts_or_dev_documents_are_other_data(encoder_folder, treebank):
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    task = ParserTask(recipe(encoder_folder), *documents, "tiny")
-    first, *others = task.train
-    words, targets = first.subwords, first.targets
-    for changed in (
-        replace(first, targets=replace(targets, labels=targets.labels[::-1] + 1)),
-        replace(first, subwords=replace(words, gaps=words.gaps + 1)),
-        replace(first, subwords=replace(words, cases=words.cases + 1)),
-    ):
-        assert digest([changed, *others]) != digest([first, *others])
-    other = ParserTask(recipe(encoder_folder), documents[0], [replace(documents[1][0], id="other")], "tiny")
-    assert other.digest != task.digest
-    with pytest.raises(InputError, match="expected no validation document among the training documents, got 1"):
-        ParserTask(recipe(encoder_folder), documents[0], documents[0][:1], "tiny")
-
-
-def test_a_class_of_no_relation_is_refused(encoder_folder, treebank):
-    documents = [read_gum(treebank, split) for split in ("train", "dev")]
-    relation = next(node.relation for node in documents[0][0].tree.nodes)
-    with pytest.raises(InputError, match=rf"classes: expected relations of the treebank, got '{relation}x' \(did you"):
-        ParserTask(recipe(encoder_folder, classes={f"{relation}x": "other"}), *documents, "tiny")
-
-
-def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
-    (tmp_path / "last.safetensors").write_bytes(b"half a file")
-    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint.*delete it to start anew"):
-        train(recipe(encoder_folder), treebank, tmp_path)
 
 
 @pytest.mark.parametrize("design", ["top_down", "distance"])
