@@ -9,10 +9,10 @@ import typer
 
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import as_usage, command_app
-from discsum.cli.documents import check_choice
 from discsum.cli.job import Job, NotedSource, write_summaries
 from discsum.cli.options import (
     NO_OPTIONS,
+    OF_SEQUENCE_MODELS,
     SEQUENCE_MODEL,
     Beams,
     CoveragePenalty,
@@ -36,7 +36,7 @@ from discsum.cli.options import (
 )
 from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 
 if TYPE_CHECKING:
@@ -54,15 +54,24 @@ def abstract(
     ] = None,
     selector: Selector = None,
     r: ReadSentences = None,
-    beta: Annotated[float | None, typer.Option(help="Weight of the discourse tree in the selection.")] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(help="Weight of the discourse tree in the selection.", rich_help_panel=OF_SEQUENCE_MODELS),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
             help="An option of the selector, as feature_map=relu, or of a coarse-to-fine model, as variant=hier.",
+            rich_help_panel=OF_SEQUENCE_MODELS,
         ),
     ] = None,
-    per_beam: Annotated[bool, typer.Option("--per-beam", help="Select sentences for each beam separately.")] = False,
+    per_beam: Annotated[
+        bool,
+        typer.Option(
+            "--per-beam", help="Select sentences for each beam separately.", rich_help_panel=OF_SEQUENCE_MODELS
+        ),
+    ] = False,
     beams: Beams = BEAMS,
     min_tokens: MinTokens = None,
     max_tokens: MaxTokens = None,
@@ -70,7 +79,12 @@ def abstract(
     length_penalty: LengthPenalty = None,
     coverage_penalty: CoveragePenalty = None,
     block_trigrams: Annotated[
-        bool, typer.Option("--block-trigrams", help="Write no trigram twice, unless it has a full stop.")
+        bool,
+        typer.Option(
+            "--block-trigrams",
+            help="Write no trigram twice, unless it has a full stop.",
+            rich_help_panel=OF_SEQUENCE_MODELS,
+        ),
     ] = False,
     device: Device = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print JSON; several documents: one per line.")] = False,
@@ -92,7 +106,6 @@ def abstract(
     from discsum.abstractive.folder import KNOWN, check_model
     from discsum.abstractive.generation import Generation
 
-    check_choice("--sentences", sentences, SENTENCES)
     if model is None:
         raise typer.BadParameter(
             "expected a folder of a model, or hf:NAME of one on the hub, as "

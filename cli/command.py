@@ -7,13 +7,38 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from discsum.errors import InputError
 
 
+class GroupedCommand(TyperCommand):
+    """A command whose plain help has a section for each `rich_help_panel` of its options, as Rich's help has."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options without a panel, and the panels in order of their first options."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        for name, records in sections.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
+class _CommandApp(typer.Typer):
+    def command(
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = GroupedCommand, **settings: Any
+    ) -> Any:
+        return super().command(name, cls=cls, **settings)
+
+
 def command_app(**settings: Any) -> typer.Typer:
     """Return an app whose help is plain text, which wraps between words at any width; Rich's columns break them."""
-    return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+    return _CommandApp(rich_markup_mode=None, add_completion=False, **settings)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.baselines import BASELINES
@@ -20,11 +19,6 @@ def among(names: Callable[[], Iterable[str]]) -> Completer:
         return [name for name in names() if name.startswith(incomplete)]
 
     return complete
-
-
-def choice(*names: str) -> dict[str, Any]:
-    """Return the arguments of an option with these values: how its help shows them, and their completion."""
-    return {"metavar": "|".join(names), "autocompletion": among(lambda: names)}
 
 
 def _recipes() -> list[str]:

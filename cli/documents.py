@@ -15,7 +15,6 @@ from discsum.cli.writer import Writer
 from discsum.data.failures import Failure
 from discsum.data.inputs import Item
 from discsum.errors import DiscsumError, message_of
-from discsum.registry import suggestion
 
 FAILED, SOME_FAILED = 1, 3
 BATCH = 8
@@ -100,10 +99,3 @@ def in_batches(
                 run.fail(item.source, str(result))
             else:
                 yield item, result
-
-
-def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Raise `BadParameter` unless the value of the option is one of the choices."""
-    if value not in choices:
-        expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
-        raise typer.BadParameter(expected, param_hint=option)

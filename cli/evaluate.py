@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app, given_options
-from discsum.cli.completion import choice, systems
-from discsum.cli.documents import Run, check_choice
+from discsum.cli.completion import systems
+from discsum.cli.documents import Run
 from discsum.cli.options import (
+    OF_INPUTS,
+    OF_SELECTION,
     Beams,
     BlockTrigrams,
     Brevity,
     CoveragePenalty,
     Device,
+    Layout,
     LengthPenalty,
     MaxTokens,
     MinTokens,
@@ -26,13 +30,25 @@ from discsum.cli.options import (
     ReadSentences,
     Redundancy,
     Selector,
+    SummaryColumn,
+    TextColumn,
     Truncate,
+    Units,
 )
-from discsum.cli.paper_tables import COARSE_TO_FINE, FASTER_ENCODERS
+from discsum.cli.paper_tables import (
+    OF_TABLES,
+    OF_XIAO,
+    Draws,
+    LowResource,
+    RowSettings,
+    Runs,
+    Setting,
+    Table,
+)
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable
-from discsum.constants import BEAMS, LAYOUTS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
+from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
 from discsum.data.storage import is_pattern, location
 from discsum.devices import check_device
@@ -45,16 +61,12 @@ if TYPE_CHECKING:
 
 app = command_app()
 
+OF_PARSERS = "Options of parsers"
 # Formats of the figures.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
 OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 OF_GENERATION = ("selector", "r", *OF_SEARCH)
-# Options of --table, including itself.
-OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
-# Those of Xiao et al. 2020, whose rows are trained if they are not yet; and those of trained models.
-OF_XIAO = ("2", "3")
-TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
 
 
 @app.command()
@@ -70,30 +82,30 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    split: Annotated[str, typer.Option(help="Split of the treebank: train, dev, test or all.")] = "dev",
+    split: Annotated[
+        str, typer.Option(help="Split of the treebank: train, dev, test or all.", rich_help_panel=OF_PARSERS)
+    ] = "dev",
     rst_parseval: Annotated[
-        bool, typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.")
+        bool,
+        typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.", rich_help_panel=OF_PARSERS),
     ] = False,
-    unit: Annotated[str, typer.Option(**choice(*UNITS), help="Unit of the summaries.")] = "sentence",
-    units: Annotated[
-        int | None, typer.Option("--units", "-n", help="Units per summary. Default: 3 sentences or 6 EDUs.")
-    ] = None,
-    text_column: Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")] = None,
-    summary_column: Annotated[
-        str | None, typer.Option(help="Column of the references. Default: references, highlights or summary.")
-    ] = None,
+    unit: Annotated[
+        str, typer.Option(**choice(*UNITS), help="Unit of the summaries.", rich_help_panel=OF_SELECTION)
+    ] = "sentence",
+    units: Units = None,
+    text_column: TextColumn = None,
+    summary_column: SummaryColumn = None,
     block_trigrams: BlockTrigrams = None,
     redundancy: Redundancy = None,
     brevity: Brevity = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            **choice(*LAYOUTS),
-            help="Whether headings, bylines, list fragments and code are skipped.",
-        ),
-    ] = "keep",
-    first: Annotated[int, typer.Option(min=0, help="First row of the data, or document of the split, from 0.")] = 0,
-    last: Annotated[int | None, typer.Option(min=0, help="End of the rows or documents (exclusive).")] = None,
+    layout: Layout = "keep",
+    first: Annotated[
+        int,
+        typer.Option(min=0, help="First row of the data, or document of the split, from 0.", rich_help_panel=OF_INPUTS),
+    ] = 0,
+    last: Annotated[
+        int | None, typer.Option(min=0, help="End of the rows or documents (exclusive).", rich_help_panel=OF_INPUTS)
+    ] = None,
     parser: ParserName = SHIPPED_PARSER,
     device: Device = "cpu",
     head_files: HeadFiles = None,
@@ -126,43 +138,20 @@ def evaluate(
             "--parameters", help="Print the parameter counts of the models, or of every row of the paper's tables."
         ),
     ] = False,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(TABLES),
-            help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
-            "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
-            "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
-            "faster-encoders: accuracy, perplexity, speed and ROUGE of each MODEL, as in tables 2 and 3 of Yap et al.",
-        ),
-    ] = None,
-    setting: Annotated[
-        str | None, typer.Option(metavar="default|balanced", help="Only the table's rows of this setting.")
-    ] = None,
-    runs: Annotated[str, typer.Option(help="Folder of the table's runs; finished runs are reused.")] = "runs",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.")
-    ] = None,
-    low_resource: Annotated[
-        bool,
-        typer.Option(
-            "--low-resource",
-            help="The table's rows with the fields of xiao2020/UNIT-low-resource: 1,000 training documents.",
-        ),
-    ] = False,
-    draws: Annotated[
-        int,
-        typer.Option(min=1, help="Random training sets per row of the table, with --low-resource or --set sample=N."),
-    ] = 1,
+    table: Table = None,
+    setting: Setting = None,
+    runs: Runs = "runs",
+    settings: RowSettings = None,
+    low_resource: LowResource = False,
+    draws: Draws = 1,
 ) -> None:
     """Evaluate parsers on gold trees, summarizers on references.
 
     A summarizer is a shipped model, a folder, a baseline (discsum extract --help lists them), oracle, or a
-    sequence-to-sequence model as of discsum abstract. Options from --selector to --coverage-penalty are for the latter.
+    sequence-to-sequence model as of discsum abstract.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
-    check_choice("--format", style, STYLES)
     *models, data = models_and_data or [""]
     if twice := [name for name, times in Counter(models).items() if times > 1]:
         raise typer.BadParameter(f"expected each model once, got {', '.join(twice)} twice")
@@ -249,7 +238,6 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
 
     given = context.params
     table = given["table"]
-    check_choice("--table", table, TABLES)
     if table in OF_XIAO:
         if models:
             raise typer.BadParameter(f"expected DATA alone with --table, got {', '.join(models)} before it")
@@ -293,8 +281,6 @@ def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Polic
     """Return the policy of an evaluation: usual length, dependencies between EDUs."""
     from discsum.selection import default_policy
 
-    check_choice("--unit", unit, UNITS)
-    check_choice("--layout", layout, LAYOUTS)
     if units is not None and units < 1:
         raise typer.BadParameter(f"expected at least 1, got {units}", param_hint="--units")
     return default_policy(unit, units, layout=layout, **rules)

@@ -9,45 +9,51 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.baselines import BASELINES
+from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app
-from discsum.cli.completion import choice, parsers, scorers
-from discsum.cli.documents import BATCH, check_choice
+from discsum.cli.completion import parsers, scorers
+from discsum.cli.documents import BATCH
 from discsum.cli.job import Job, NotedSource, write_summaries
 from discsum.cli.options import (
+    OF_SELECTION,
     BatchSize,
     BlockTrigrams,
     Brevity,
-    CpusPerWorker,
     Device,
     Encoding,
-    EngineName,
-    Finish,
-    GpusPerWorker,
     Input,
     Inputs,
+    Layout,
     MaxDocumentBytes,
     Output,
-    PartOfShards,
     Precision,
     Redundancy,
     Resume,
     Roots,
     Sentences,
-    ShardFormat,
-    Shards,
-    ShardSize,
     TextColumn,
-    Verify,
-    Wait,
-    Workers,
+    Units,
 )
 from discsum.cli.progress import loading
 from discsum.cli.reports import Reports
 from discsum.cli.result_options import result_options
+from discsum.cli.shard_options import (
+    CpusPerWorker,
+    EngineName,
+    Finish,
+    GpusPerWorker,
+    PartOfShards,
+    ShardFormat,
+    Shards,
+    ShardSize,
+    Verify,
+    Wait,
+    Workers,
+)
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, DECLARED, LAYOUTS, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, UNITS
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, UNITS
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_of
@@ -69,33 +75,34 @@ def extract(
         typer.Option(
             **choice(*UNITS),
             help="Unit of the summary. Default: the unit of the model, sentence without one.",
+            rich_help_panel=OF_SELECTION,
         ),
     ] = None,
-    units: Annotated[
-        int | None, typer.Option("--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.")
+    units: Units = None,
+    words: Annotated[int | None, typer.Option(help="Maximum number of words.", rich_help_panel=OF_SELECTION)] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(help="Maximum number of words as a share of the text's.", rich_help_panel=OF_SELECTION),
     ] = None,
-    words: Annotated[int | None, typer.Option(help="Maximum number of words.")] = None,
-    ratio: Annotated[float | None, typer.Option(help="Maximum number of words as a share of the text's.")] = None,
     dependencies: Annotated[
         bool | None,
         typer.Option(
             "--dependencies/--no-dependencies",
             help="Select EDUs together with those of their sentence that they depend on. Default with --unit edu.",
+            rich_help_panel=OF_SELECTION,
         ),
     ] = None,
     block_trigrams: BlockTrigrams = None,
     redundancy: Redundancy = None,
     brevity: Brevity = None,
-    layout: Annotated[
-        str,
-        typer.Option(
-            **choice(*LAYOUTS),
-            help="Whether headings, bylines, list fragments and code are skipped.",
-        ),
-    ] = "skip",
+    layout: Layout = "skip",
     tidy: Annotated[
         bool,
-        typer.Option("--tidy", help="Capitalise and punctuate the EDUs of each sentence; with --unit edu."),
+        typer.Option(
+            "--tidy",
+            help="Capitalise and punctuate the EDUs of each sentence; with --unit edu.",
+            rich_help_panel=OF_SELECTION,
+        ),
     ] = False,
     json: Annotated[
         bool,
@@ -110,7 +117,9 @@ def extract(
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Words or a question that the summary should be about."),
+        typer.Option(
+            metavar="TEXT", help="Words or a question that the summary should be about.", rich_help_panel=OF_SELECTION
+        ),
     ] = None,
     output: Output = None,
     report: Annotated[
@@ -155,10 +164,6 @@ def extract(
     """
     from discsum.summarizer.options import SummaryOptions
 
-    check_choice("--sentences", sentences, SENTENCES)
-    check_choice("--layout", layout, LAYOUTS)
-    if unit is not None:
-        check_choice("--unit", unit, UNITS)
     source = NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
     with as_usage():
         options = SummaryOptions(

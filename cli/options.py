@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from discsum.abstractive.sparse.selectors import SELECTORS
-from discsum.cli.completion import choice, parsers, selectors
-from discsum.constants import AUTO, DECLARED, INPUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
+from discsum.cli.choices import choice
+from discsum.cli.command import as_usage
+from discsum.cli.completion import parsers, selectors
+from discsum.constants import AUTO, DECLARED, INPUTS, LAYOUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
 from discsum.data.encodings import check_encoding
-from discsum.data.engines import ENGINES
-from discsum.data.parts import Part
-from discsum.data.shard_names import FORMATS
-from discsum.data.shard_sizes import shard_of
 from discsum.errors import InputError
 from discsum.format_registry import readable
-from discsum.registry import suggestion
+
+# Sections of the help.
+OF_INPUTS = "Options of inputs"
+OF_SELECTION = "Options of the selection"
+OF_SEQUENCE_MODELS = "Options of sequence-to-sequence models"
 
 
 def _known_encoding(name: str) -> str:
     if name != DECLARED:
-        try:
+        with as_usage():
             check_encoding(name)
-        except InputError as error:
-            raise typer.BadParameter(str(error)) from error
     return name
-
-
-def _known_part(text: str | None) -> str | None:
-    if text is not None:
-        try:
-            Part.of(text)
-        except InputError as error:
-            raise typer.BadParameter(str(error)) from error
-    return text
-
-
-def _known_shard(text: str) -> str:
-    try:
-        shard_of(text)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
-    return text
-
-
-def _known(*choices: str) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if value not in choices:
-            expected = f"expected one of {', '.join(choices)}, got {value!r}{suggestion(value, choices)}"
-            raise typer.BadParameter(expected)
-        return value
-
-    return check
 
 
 Inputs = Annotated[
@@ -78,6 +51,7 @@ Encoding = Annotated[
     typer.Option(
         callback=_known_encoding,
         help=f"Encoding of the inputs; {DECLARED}: as an rs3, rs4 or HTML file declares, otherwise UTF-8.",
+        rich_help_panel=OF_INPUTS,
     ),
 ]
 MaxDocumentBytes = Annotated[
@@ -87,15 +61,16 @@ MaxDocumentBytes = Annotated[
         help="Largest size in bytes of a file, or of a line or field of a table; a larger document fails. "
         "Default: 64 MiB.",
         show_default=False,
+        rich_help_panel=OF_INPUTS,
     ),
 ]
 Roots = Annotated[
     str,
     typer.Option(
         **choice(*ROOTS),
-        callback=_known(*ROOTS),
         help="Trees with several roots or unattached segments: join all in text order under the relation "
         f"{UNATTACHED}, drop what is not under the largest root, or refuse the file with an error.",
+        rich_help_panel=OF_INPUTS,
     ),
 ]
 Input = Annotated[
@@ -103,16 +78,25 @@ Input = Annotated[
     typer.Option(
         "--input",
         **choice(AUTO, *INPUTS),
-        callback=_known(AUTO, *INPUTS),
         help=f"Markup of the texts; {AUTO}: by the ending of the file (.html .htm .md .markdown).",
+        rich_help_panel=OF_INPUTS,
     ),
 ]
-TextColumn = Annotated[str | None, typer.Option(help="Column of the texts. Default: article or text.")]
+TextColumn = Annotated[
+    str | None, typer.Option(help="Column of the texts. Default: article or text.", rich_help_panel=OF_INPUTS)
+]
+SummaryColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the summaries. Default: references, highlights or summary.", rich_help_panel=OF_INPUTS
+    ),
+]
 Sentences = Annotated[
     str,
     typer.Option(
         **choice(*SENTENCES),
         help="Sentence segmentation: by the parser, by NLTK's Punkt model (downloaded once), or one sentence per line.",
+        rich_help_panel=OF_INPUTS,
     ),
 ]
 ParserName = Annotated[str, typer.Option("--parser", autocompletion=parsers, help="Name or folder of a parser.")]
@@ -121,7 +105,6 @@ Precision = Annotated[
     str,
     typer.Option(
         **choice(*PRECISIONS),
-        callback=_known(*PRECISIONS),
         help="Precision of the parser's encoder; bf16 and fp16 are faster on GPUs and change some trees.",
     ),
 ]
@@ -134,57 +117,6 @@ Resume = Annotated[
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Documents processed together.")]
-# Options of folders of shards, and of the runs that fill them.
-Shards = Annotated[
-    bool,
-    typer.Option(
-        "--shards",
-        help="Write JSON lines to several files in -o FOLDER, with any number of workers, and documents that fail to "
-        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below need it.",
-    ),
-]
-ShardFormat = Annotated[
-    str, typer.Option(**choice(*FORMATS), callback=_known(*FORMATS), help="Format of the files, with --shards.")
-]
-ShardSize = Annotated[
-    str,
-    typer.Option(
-        "--shard",
-        metavar="N|SIZE",
-        callback=_known_shard,
-        help="Documents per file; or bytes of input per file, as 8MiB, which workers read without the driver.",
-    ),
-]
-Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.")]
-EngineName = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        **choice(*ENGINES.own),
-        help="Where workers run: local, as processes of this machine; ray, in a Ray of this machine; ray:ADDRESS, in a "
-        "Ray cluster.",
-    ),
-]
-CpusPerWorker = Annotated[int | None, typer.Option(min=1, help="CPUs of each worker, with --engine ray. Default: 1.")]
-GpusPerWorker = Annotated[
-    float | None,
-    typer.Option(min=0, help="GPUs of each worker, as 0.5 for half of one, with --engine ray. Default: 1 with cuda."),
-]
-PartOfShards = Annotated[
-    str | None,
-    typer.Option(
-        "--part",
-        metavar="I/N",
-        callback=_known_part,
-        help="Make only part I of N, for jobs of an array; run --finish when all parts are made.",
-    ),
-]
-Finish = Annotated[
-    bool,
-    typer.Option("--finish", help="Write the manifest once all parts are there; parses nothing."),
-]
-Verify = Annotated[bool, typer.Option("--verify", help="Check files of earlier runs by checksum, not only by size.")]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the folder, instead of failing.")]
 SEQUENCE_MODEL = (
     "Folder of a sequence-to-sequence model with its tokenizer (BART, PEGASUS, LED, T5, LongT5 and others), or hf:NAME "
     "from the hub."
@@ -196,6 +128,7 @@ Selector = Annotated[
         autocompletion=selectors,
         help=f"Selector of the sentences that each step reads: all, {', '.join(SELECTORS.own)}. "
         "Default: as the model was trained, or all.",
+        rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
 ReadSentences = Annotated[
@@ -205,30 +138,60 @@ ReadSentences = Annotated[
         min=1,
         help="Number of selected sentences. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read "
         "whole, because that is faster. Default: as the model was trained, or all.",
+        rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
-Beams = Annotated[int, typer.Option(min=1, help="Number of beams.")]
-MinTokens = Annotated[int | None, typer.Option(min=1, help="Minimum number of tokens of the summary.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.")]
+Beams = Annotated[int, typer.Option(min=1, help="Number of beams.", rich_help_panel=OF_SEQUENCE_MODELS)]
+MinTokens = Annotated[
+    int | None, typer.Option(min=1, help="Minimum number of tokens of the summary.", rich_help_panel=OF_SEQUENCE_MODELS)
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=1, help="Maximum number of tokens of the summary.", rich_help_panel=OF_SEQUENCE_MODELS)
+]
 LengthPenalty = Annotated[
     float | None,
     typer.Option(
         min=0,
         help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty; with "
         "--coverage-penalty none.",
+        rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
 CoveragePenalty = Annotated[
     float | None,
-    typer.Option(min=0, help="Weight of the penalty for reading the same words again, for models with copy attention."),
+    typer.Option(
+        min=0,
+        help="Weight of the penalty for reading the same words again, for models with copy attention.",
+        rich_help_panel=OF_SEQUENCE_MODELS,
+    ),
 ]
-Truncate = Annotated[bool, typer.Option("--truncate", help="Truncate texts that are longer than the model's input.")]
+Truncate = Annotated[
+    bool,
+    typer.Option(
+        "--truncate", help="Truncate texts that are longer than the model's input.", rich_help_panel=OF_SEQUENCE_MODELS
+    ),
+]
+Units = Annotated[
+    int | None,
+    typer.Option(
+        "--units", "-n", help="Units of the summary. Default: 3 sentences or 6 EDUs.", rich_help_panel=OF_SELECTION
+    ),
+]
+Layout = Annotated[
+    str,
+    typer.Option(
+        **choice(*LAYOUTS),
+        help="Whether headings, bylines, list fragments and code are skipped.",
+        rich_help_panel=OF_SELECTION,
+    ),
+]
 BlockTrigrams = Annotated[
     bool | None,
     typer.Option(
         "--block-trigrams/--no-block-trigrams",
         help="Skip units that share a trigram with the summary; sequence-to-sequence models write no trigram twice. "
         "Default: as the model was trained.",
+        rich_help_panel=OF_SELECTION,
     ),
 ]
 Redundancy = Annotated[
@@ -237,6 +200,7 @@ Redundancy = Annotated[
         min=0,
         help="Penalty on a unit's log-odds, times the share of its bigrams that are in the summary; trained models "
         "only, 0 for none. Default: as the model was trained.",
+        rich_help_panel=OF_SELECTION,
     ),
 ]
 Brevity = Annotated[
@@ -245,6 +209,7 @@ Brevity = Annotated[
         min=0,
         help="Penalty on a unit's log-odds for each word of an EDU, or each word after the 20th of a sentence; trained "
         "models only, 0 for none. Default: as the model was trained.",
+        rich_help_panel=OF_SELECTION,
     ),
 ]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discsum.cli.choices import choice
 from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -16,8 +17,54 @@ if TYPE_CHECKING:
     from discsum.abstractive.generation import Generation
     from discsum.data.pairs import PairSource
 
-# Tables of models that are trained already.
+# Tables of Xiao et al. 2020, whose rows are trained if they are not yet, and tables of models that are trained already.
+OF_XIAO = ("2", "3")
 COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
+TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
+# Parameters of the options below.
+OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
+_PANEL = "Options of the papers' tables"
+
+Table = Annotated[
+    str | None,
+    typer.Option(
+        **choice(*TABLES),
+        help="2, 3: train and evaluate every row of this table of Xiao et al. 2020 on DATA/train, DATA/validation "
+        "and DATA/test, folders that discsum preprocess made. coarse-to-fine: perplexity, ROUGE of the best "
+        "highlight, and attention to chunks of each MODEL, as in tables 1 and 2 of Ling and Rush 2017. "
+        "faster-encoders: accuracy, perplexity, speed and ROUGE of each MODEL, as in tables 2 and 3 of Yap et al.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Setting = Annotated[
+    str | None,
+    typer.Option(
+        **choice("default", "balanced"), help="Only the table's rows of this setting.", rich_help_panel=_PANEL
+    ),
+]
+Runs = Annotated[
+    str, typer.Option(help="Folder of the table's runs; finished runs are reused.", rich_help_panel=_PANEL)
+]
+RowSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Fields of the table's recipes to change.", rich_help_panel=_PANEL),
+]
+LowResource = Annotated[
+    bool,
+    typer.Option(
+        "--low-resource",
+        help="The table's rows with the fields of xiao2020/UNIT-low-resource: 1,000 training documents.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Draws = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Random training sets per row of the table, with --low-resource or --set sample=N.",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:

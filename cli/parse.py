@@ -8,41 +8,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discsum.cli.choices import choice, one_of
 from discsum.cli.command import command_app
-from discsum.cli.completion import among, choice
-from discsum.cli.documents import BATCH, check_choice
+from discsum.cli.completion import among
+from discsum.cli.documents import BATCH
 from discsum.cli.job import Job, NotedSource
 from discsum.cli.options import (
+    OF_INPUTS,
     BatchSize,
-    CpusPerWorker,
     Device,
     Encoding,
-    EngineName,
-    Finish,
-    GpusPerWorker,
     Input,
     Inputs,
     MaxDocumentBytes,
     Output,
     ParserName,
-    PartOfShards,
     Precision,
     Resume,
     Roots,
     Sentences,
+    TextColumn,
+)
+from discsum.cli.progress import loading
+from discsum.cli.result_options import result_options
+from discsum.cli.shard_options import (
+    CpusPerWorker,
+    EngineName,
+    Finish,
+    GpusPerWorker,
+    PartOfShards,
     ShardFormat,
     Shards,
     ShardSize,
-    TextColumn,
     Verify,
     Wait,
     Workers,
 )
-from discsum.cli.progress import loading
-from discsum.cli.result_options import result_options
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.writer import Writer
-from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SENTENCES, SHIPPED_PARSER
+from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
 from discsum.data.shard_sizes import shard_of
@@ -73,6 +77,7 @@ def parse(
             "-f",
             metavar="|".join(writable(installed=False)),
             autocompletion=among(writable),
+            callback=one_of(writable),
             help="Output format; tree is an outline.",
         ),
     ] = "tree",
@@ -84,6 +89,7 @@ def parse(
         typer.Option(
             **choice("model", "newline"),
             help="EDU segmentation: by the parser, or one EDU per line.",
+            rich_help_panel=OF_INPUTS,
         ),
     ] = "model",
     brackets: Annotated[
@@ -121,9 +127,6 @@ def parse(
     if jsonl and format not in SHOWN:
         raise typer.BadParameter(f"expected no --format {format} beside it", param_hint="--jsonl")
     format = "json" if jsonl else format
-    check_choice("--format", format, writable())
-    check_choice("--sentences", sentences, SENTENCES)
-    check_choice("--edus", edus, ("model", "newline"))
     if brackets and format != "dis":
         raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
     source = NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus)

@@ -6,22 +6,25 @@ from typing import Annotated
 
 import typer
 
+from discsum.cli.choices import choice, shown
 from discsum.cli.command import command_app
-from discsum.cli.completion import choice
-from discsum.cli.documents import BATCH, check_choice
+from discsum.cli.documents import BATCH
 from discsum.cli.options import (
     BatchSize,
-    CpusPerWorker,
     Device,
+    MaxDocumentBytes,
+    ParserName,
+    Precision,
+    SummaryColumn,
+    TextColumn,
+)
+from discsum.cli.shard_options import (
+    CpusPerWorker,
     EngineName,
     Finish,
     GpusPerWorker,
-    MaxDocumentBytes,
-    ParserName,
     PartOfShards,
-    Precision,
     ShardSize,
-    TextColumn,
     Verify,
     Wait,
     Workers,
@@ -53,7 +56,7 @@ def preprocess(
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
         str,
-        typer.Option(**choice(*ORACLES.own, "none"), help="Oracle that labels the units."),
+        typer.Option(**shown(*ORACLES.own, "none"), help="Oracle that labels the units."),
     ] = "rouge12-f",
     oracle_units: Annotated[
         int | None, typer.Option(help="Maximum number of units that it selects. Default: as in its paper.")
@@ -85,9 +88,7 @@ def preprocess(
     batch_size: BatchSize = BATCH,
     shard: ShardSize = "256",
     text_column: TextColumn = None,
-    summary_column: Annotated[
-        str | None, typer.Option(help="Column of the summaries. Default: references, highlights or summary.")
-    ] = None,
+    summary_column: SummaryColumn = None,
     max_document_bytes: MaxDocumentBytes = MAX_DOCUMENT_BYTES,
 ) -> None:
     """Parse, label and encode texts with summaries, for training.
@@ -101,7 +102,6 @@ def preprocess(
     from discsum.data.preprocess_recipe import PreprocessRecipe
     from discsum.data.storage import location
 
-    check_choice("--unit", unit, (*UNITS, "both"))
     units = UNITS if unit == "both" else (unit,)
     size, shard_unit = shard_of(shard)
     recipe = PreprocessRecipe(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discsum.cli.command import given_options
+from discsum.cli.command import as_usage, given_options
 from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
@@ -109,10 +109,8 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     if part and given["finish"]:
         raise typer.BadParameter("expected one of --part and --finish, got both")
     options = {name: given[name] for name in ("device", "cpus_per_worker", "gpus_per_worker")}
-    try:
+    with as_usage():
         engine = engine_of(given["engine"], given["workers"], **options)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
     counted = sys.stderr.isatty() and not part and shard_of(given["shard"])[1] == DOCUMENTS
     with counting("done", count() if counted else None) as counter:
         run = RunOptions(

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from discsum.cli.command import command_app
+from discsum.cli.command import GroupedCommand, command_app
 from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.progress import loading, reporter
 from discsum.encoder.heads import HEADS
@@ -36,7 +35,7 @@ HeadFiles = Annotated[
 ]
 
 
-class TrainCommand(TyperCommand):
+class TrainCommand(GroupedCommand):
     """`discsum train`; its help ends with the shipped recipes and the first comment line of each."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

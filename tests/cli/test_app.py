@@ -39,6 +39,20 @@ def test_help_lists_the_commands_by_the_first_line_of_their_own_help(discsum):
         assert f" {summary} " in " ".join(discsum(name, "--help").out.split())
 
 
+def test_help_groups_options(discsum):
+    out = discsum("evaluate", "--help").out
+    _, *sections = re.split(r"^(\w[^\n]*):\n", out, flags=re.M)
+    options = {
+        name: re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M)
+        for name, text in zip(sections[::2], sections[1::2], strict=True)
+    }
+    assert options["Options of parsers"] == ["--split", "--rst-parseval"]
+    assert options["Options of the papers' tables"][:2] == ["--table", "--setting"]
+    assert "--help" in options["Options"]
+    everywhere = [option for group in options.values() for option in group]
+    assert len(everywhere) == len(set(everywhere)) > 30
+
+
 def test_help_of_train_lists_the_shipped_recipes(discsum):
     out = discsum("train", "--help").out
     lines = [line.strip() for line in out.splitlines()]

@@ -1,0 +1,108 @@
+"""Options of folders of shards, and of the runs that fill them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discsum.cli.choices import choice, shown
+from discsum.cli.command import as_usage
+from discsum.data.engines import ENGINES
+from discsum.data.parts import Part
+from discsum.data.shard_names import FORMATS
+from discsum.data.shard_sizes import shard_of
+
+# Section of the help.
+_PANEL = "Options of workers and shards"
+
+
+def _known_part(text: str | None) -> str | None:
+    if text is not None:
+        with as_usage():
+            Part.of(text)
+    return text
+
+
+def _known_shard(text: str) -> str:
+    with as_usage():
+        shard_of(text)
+    return text
+
+
+Shards = Annotated[
+    bool,
+    typer.Option(
+        "--shards",
+        help="Write JSON lines to several files in -o FOLDER, with any number of workers, and documents that fail to "
+        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below need it.",
+        rich_help_panel=_PANEL,
+    ),
+]
+ShardFormat = Annotated[
+    str,
+    typer.Option(
+        **choice(*FORMATS),
+        help="Format of the files, with --shards.",
+        rich_help_panel=_PANEL,
+    ),
+]
+ShardSize = Annotated[
+    str,
+    typer.Option(
+        "--shard",
+        metavar="N|SIZE",
+        callback=_known_shard,
+        help="Documents per file; or bytes of input per file, as 8MiB, which workers read without the driver.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Workers = Annotated[int, typer.Option(min=1, help="Number of parallel workers.", rich_help_panel=_PANEL)]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        **shown(*ENGINES.own),
+        help="Where workers run: local, as processes of this machine; ray, in a Ray of this machine; ray:ADDRESS, in a "
+        "Ray cluster.",
+        rich_help_panel=_PANEL,
+    ),
+]
+CpusPerWorker = Annotated[
+    int | None,
+    typer.Option(min=1, help="CPUs of each worker, with --engine ray. Default: 1.", rich_help_panel=_PANEL),
+]
+GpusPerWorker = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="GPUs of each worker, as 0.5 for half of one, with --engine ray. Default: 1 with cuda.",
+        rich_help_panel=_PANEL,
+    ),
+]
+PartOfShards = Annotated[
+    str | None,
+    typer.Option(
+        "--part",
+        metavar="I/N",
+        callback=_known_part,
+        help="Make only part I of N, for jobs of an array; run --finish when all parts are made.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Finish = Annotated[
+    bool,
+    typer.Option(
+        "--finish", help="Write the manifest once all parts are there; parses nothing.", rich_help_panel=_PANEL
+    ),
+]
+Verify = Annotated[
+    bool,
+    typer.Option("--verify", help="Check files of earlier runs by checksum, not only by size.", rich_help_panel=_PANEL),
+]
+Wait = Annotated[
+    bool,
+    typer.Option(
+        "--wait", help="Wait while another run works in the folder, instead of failing.", rich_help_panel=_PANEL
+    ),
+]
