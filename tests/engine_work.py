@@ -33,6 +33,12 @@ def halfway(task, step):
     return task
 
 
+def slow(task, step):
+    """Take a few seconds."""
+    time.sleep(3)
+    return task
+
+
 @dataclass(frozen=True)
 class Dying:
     """Work that leaves its process's number in a folder, and kills the process `times` times over task 1."""

@@ -71,8 +71,11 @@ class Dispatcher(Generic[Worker]):
     def results(self) -> Iterator[Any]:
         """Yield the results; see `Engine.results_of`."""
         try:
-            self._draw(self._workers)
-            for _ in range(len(self._waiting)):
+            for hired in range(self._workers):
+                # Workers start while the tasks of the next ones are drawn.
+                self._draw(hired + 1)
+                if len(self._waiting) == hired:
+                    break
                 self._starting[self._crew.hire()] = 0
             while self._waiting or any(self._held.values()):
                 for worker, message in self._crew.messages():

@@ -265,13 +265,14 @@ class _Actors:
     def _message(self, worker: _Worker) -> Message:
         """Return a worker's next answer, which is there."""
         import ray
-        from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
+        from ray.exceptions import RayError, RayTaskError
 
         try:
             answer: Message = ray.get(worker.answers.popleft())
         except RayTaskError as error:
             return Failed(error.cause if isinstance(error.cause, Exception) else error, str(error))
-        except (RayActorError, ObjectLostError) as error:
+        except RayError as error:
+            # Its node or process died, Ray's memory monitor killed it, or its answer is lost.
             if getattr(error, "actor_init_failed", False):
                 return Failed(DiscsumError(f"engine ray: expected discsum on every node, got {_last_line(error)}"), "")
             self._workers.remove(worker)

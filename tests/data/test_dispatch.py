@@ -117,3 +117,15 @@ def test_without_tasks_nobody_is_hired():
     crew = RandomCrew(0, 0)
     assert run(crew, 3, [], lambda steps: None) == []
     assert crew.hired == 0
+
+
+def test_a_worker_starts_while_the_task_of_the_next_one_is_drawn():
+    crew, hired = RandomCrew(0, 0), []
+
+    def tasks():
+        for task in range(4):
+            hired.append(crew.hired)
+            yield task
+
+    run(crew, 3, tasks(), lambda steps: None)
+    assert hired[:3] == [0, 1, 2]

@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 import uuid
+from pathlib import Path
 
 import pytest
-from engine_work import Loading, Placed
+from engine_work import Loading, Placed, slow
 from small_cluster import add_node, processes_of
 from small_news import write_table
 
@@ -67,6 +68,15 @@ def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
     with pytest.warns(InputWarning, match=told):
         done = list(engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), range(60)))
     assert sorted(task for task, _ in done) == list(range(60))
+
+
+def test_workers_that_the_memory_monitor_kills_are_replaced(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.0001")
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "300")
+    told = pytest.warns(InputWarning, match=r"^a worker died over 0: OOM kill reason: .*; another does it again$")
+    with told, pytest.raises(DiscsumError, match=r"3 workers died over it; the last: OOM .* with fewer workers"):
+        list(engine_of("ray").results_of(slow, [0]))
 
 
 def test_an_address_without_a_cluster(cluster):
