@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discsum.data.engines import engine_of
+from discsum.errors import InputError
 
 if TYPE_CHECKING:
     from discsum.data.engines.base import Engine
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """The options of a run.
 
     Attributes:
-        workers: Number of parallel workers.
-        engine: Name in `ENGINES`, or an engine from `engine_of`, which has its own number of workers
+        workers: Number of parallel workers of an engine that is given by its name.
+        engine: Name in `ENGINES`, as `ray:auto`, or an engine from `engine_of`, which has its own number of workers
             and, with Ray, of GPUs.
         device: Device of the models; the last digits of vectors and probabilities depend on it.
         wait: Whether to wait for another run on the folder instead of failing.
@@ -36,6 +37,15 @@ class RunOptions:
     report: Callable[[int], None] = lambda done: None
     skip: Callable[[int], None] = lambda found: None
     warn: Callable[[str], None] = lambda line: None
+
+    def __post_init__(self) -> None:
+        """Check the options.
+
+        Raises:
+            InputError: A number of workers beside an engine that has its own.
+        """
+        if not isinstance(self.engine, str) and self.workers != 1:
+            raise InputError(f"workers: expected none beside an engine, which has its own, got {self.workers}")
 
     def chosen_engine(self) -> Engine:
         """Return the engine.

@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 for task in $(seq "${last:-1}"); do
-    SLURM_ARRAY_TASK_ID=$task SLURM_JOB_NODELIST=node[1-2] bash -c "$command" >&2 || exit 1
+    SLURM_ARRAY_TASK_ID=$task SLURM_JOB_NODELIST=node[1-2] SLURM_CPUS_PER_TASK=4 bash -c "$command" >&2 || exit 1
 done
 wc -l < "$NOTED"
 """,
@@ -136,12 +136,17 @@ def test_slurm(corpus, noted, done):
     assert [wait.count(":") for wait in waits] == [1, 1, 1, 3, 1]
     assert len(set(numbers)) == 7
     assert all(number.isdigit() for number in numbers)
+    assert all("--kill-on-invalid-dep=yes" in words for words in jobs)
+    options = {words[words.index("--job-name") + 1]: words for words in jobs}
+    cpus = {name: words[words.index("--cpus-per-task") + 1] for name, words in options.items() if "finish" not in name}
+    assert cpus == dict.fromkeys(("part-train", "part-validation", "part-test", "train-all", "evaluate-all"), "1")
     launched = [words for words in calls if words[0] == "accelerate"]
     parsed = [launch_command_parser().parse_args(words[2:]) for words in launched]
     assert [(given.num_machines, given.num_processes, given.machine_rank) for given in parsed] == [(2, 2, 0), (2, 2, 1)]
     assert {(given.main_process_ip, given.training_script, given.module) for given in parsed} == {
         ("10.0.0.1", "discsum", True)
     }
+    assert all("--multi_gpu" in words for words in launched)
     assert parsed[0].training_script_args == parsed[1].training_script_args
     made = [words for words in calls if words[0] == "discsum" and words[1] == "preprocess"]
     (evaluated,) = (words for words in calls if words[0] == "discsum" and words[1] != "preprocess")
@@ -149,6 +154,15 @@ def test_slurm(corpus, noted, done):
     assert done(["discsum", *parsed[0].training_script_args]) == 0
     assert done(evaluated) == 0
     check_result(corpus)
+
+
+def test_slurm_with_one_gpu_starts_one_process(corpus, noted):
+    settings = corpus.settings | {"NODES": "1", "GPUS": "1", "CPUS": "3"}
+    calls = noted("bash", SLURM, corpus.corpus, corpus.run, **settings, PARTS="1")
+    (launched,) = (words for words in calls if words[0] == "accelerate")
+    given = launch_command_parser().parse_args(launched[2:])
+    # accelerate refuses --multi_gpu for a single process.
+    assert (given.multi_gpu, given.num_machines, given.num_processes) == (False, 1, 1)
 
 
 def test_kuberay(corpus, noted, done, tmp_path):

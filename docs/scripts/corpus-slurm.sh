@@ -8,7 +8,7 @@
 # nodes without a network. The settings below are variables of the environment.
 set -euo pipefail
 
-# Jobs a split, and workers of each; nodes that train, and GPUs of each; ending of the tables.
+# Jobs a split, and workers of each; nodes that train, and GPUs of each, which have as many CPUs each; ending of the tables.
 export PARTS=${PARTS:-64} CPUS=${CPUS:-4} NODES=${NODES:-2} GPUS=${GPUS:-4} TABLES=${TABLES:-parquet}
 # What is trained, and options of discsum preprocess and evaluate that it needs.
 export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:---unit sentence}
@@ -18,13 +18,15 @@ self=$(realpath "$0") corpus=$(realpath "$1") run=$(realpath -m "$2") stage=${3:
 
 # Submit a stage and print the number of its job: stage and split, then options of sbatch.
 submit() {
-    sbatch --parsable --job-name "$1-$2" --output "$run/logs/%x-%A-%a.out" "${@:3}" \
+    # A job whose dependency failed would stay in the queue for ever.
+    sbatch --parsable --kill-on-invalid-dep=yes --job-name "$1-$2" --output "$run/logs/%x-%A-%a.out" "${@:3}" \
         --wrap "bash $(printf '%q ' "$self" "$corpus" "$run" "$1" "$2")"
 }
 
 preprocess() {
+    # A job of an earlier submission may be at work on the same part, or have been killed a moment ago.
     # shellcheck disable=SC2086  # the options are words
-    discsum preprocess "$corpus/$split.$TABLES" "$run/data/$split" $PREPROCESS "$@"
+    discsum preprocess --wait "$corpus/$split.$TABLES" "$run/data/$split" $PREPROCESS "$@"
 }
 
 case $stage in
@@ -35,8 +37,9 @@ submit)
         parts=$(submit part "$name" --array "1-$PARTS" --cpus-per-task "$CPUS")
         finished+=:$(submit finish "$name" --dependency "afterok:$parts")
     done
-    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 --gpus-per-node "$GPUS")
-    submit evaluate all --dependency "afterok:$trained"
+    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 --gpus-per-node "$GPUS" \
+        --cpus-per-task "$((GPUS * CPUS))")
+    submit evaluate all --dependency "afterok:$trained" --cpus-per-task "$CPUS"
     ;;
 part)
     preprocess --workers "$CPUS" --part "$SLURM_ARRAY_TASK_ID/$PARTS"
@@ -49,12 +52,15 @@ train)
     # All names are read: where pipes may not fail, a reader that stops early would end the script.
     mapfile -t HOSTS < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
     HOST=${HOSTS[0]}
-    export HOST
+    # srun does not inherit --cpus-per-task (since Slurm 22.05).
+    export HOST SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
     srun bash "$self" "$corpus" "$run" node
     ;;
 node)
     # Once on each node, which starts a process a GPU.
-    accelerate launch --multi_gpu --num_machines "$NODES" --num_processes "$((NODES * GPUS))" --machine_rank "$SLURM_NODEID" \
+    processes=$((NODES * GPUS))
+    [ "$processes" -eq 1 ] || several=--multi_gpu
+    accelerate launch ${several:-} --num_machines "$NODES" --num_processes "$processes" --machine_rank "$SLURM_NODEID" \
         --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
         -m discsum train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
     ;;
