@@ -15,8 +15,8 @@ from discsum.files import locked
 LOCK = ".lock"
 # Folder of the locks of parts on object storage, so that they are listed without the shards.
 LOCKS = ".locks"
-# Seconds in which a lock that is only looked at is free again.
-MOMENT = 5.0
+# Seconds in which a lock that only is looked at, by a thousand parts that begin together, is free again.
+MOMENT = 30.0
 
 
 @contextmanager

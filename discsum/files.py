@@ -19,10 +19,12 @@ from discsum.errors import InputError, LockedError
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
-# This machine, as names of files that are being written have it: other machines may write to the same disk.
+# This machine: others may write to the same disk.
 HOST = re.sub(r"[^\w-]", "-", platform.node())
 # Seconds after which a file that another machine left half-written counts as abandoned.
 ABANDONED = 3600
+# Where processes have the numbers of this one; containers of a machine may have its name and numbers of their own.
+_NUMBERS = Path("/proc/self/ns/pid")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -38,7 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Names of files have 255 bytes at most, those of machines 64.
-    partial = path.with_name(f".{path.name[:32]}.{token_hex(4)}.{HOST}-{os.getpid()}{WRITING}")
+    partial = path.with_name(f".{path.name[:32]}.{token_hex(4)}.{process_scope()}-{os.getpid()}{WRITING}")
     try:
         try:
             yield partial
@@ -56,14 +58,23 @@ def replacing(path: Path) -> Iterator[Path]:
 def clear_unfinished(folder: Path) -> None:
     """Remove what `replacing` left in a folder when its process was killed; files of living processes stay.
 
-    Whether a process of another machine lives is not known; its files go when nobody has written to them for an hour.
+    Whether a process of another machine or container lives is not known; its files go when nobody has written to them
+    for an hour.
     """
     for path in folder.glob(f".*{WRITING}"):
         host, _, number = path.stem.rpartition(".")[2].rpartition("-")
         # Names of earlier versions have no host.
-        if number.isdigit() and (_abandoned(path) if host not in ("", HOST) else not _alive(int(number))):
+        if number.isdigit() and (_abandoned(path) if host not in ("", process_scope()) else not _alive(int(number))):
             # Another process may do the same.
             path.unlink(missing_ok=True)
+
+
+def process_scope() -> str:
+    """Return the machine and, on Linux, the number of this process's PID namespace, as names of files have it."""
+    try:
+        return f"{HOST}-{_NUMBERS.stat().st_ino}"
+    except OSError:
+        return HOST
 
 
 def _abandoned(path: Path) -> bool:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from discsum.errors import InputError
-from discsum.files import ABANDONED, HOST, WRITING, clear_unfinished, locked, replacing
+from discsum.files import ABANDONED, WRITING, clear_unfinished, locked, process_scope, replacing
 
 
 def test_a_failed_write_names_the_file(tmp_path):
@@ -91,7 +91,7 @@ def test_what_dead_processes_left_is_removed(tmp_path):
 def test_what_other_machines_write_stays_for_an_hour(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    names = [HOST, "second-machine", "third"]
+    names = [process_scope(), "second-machine", "third"]
     here, fresh, old = (tmp_path / f".a.txt.{name}-{process.pid}{WRITING}" for name in names)
     for path in (here, fresh, old):
         path.write_text("half")
@@ -101,9 +101,20 @@ def test_what_other_machines_write_stays_for_an_hour(tmp_path):
     assert list(tmp_path.iterdir()) == [fresh]
 
 
+def test_what_other_containers_of_this_machine_write_stays(tmp_path, monkeypatch):
+    with replacing(tmp_path / "tree.json") as partial:
+        partial.write_text("half")
+        # A container has process numbers of its own, and may have the name of its machine.
+        monkeypatch.setattr("discsum.files._NUMBERS", tmp_path)
+        monkeypatch.setattr("discsum.files._alive", lambda process: False)
+        clear_unfinished(tmp_path)
+        assert partial.exists()
+    assert (tmp_path / "tree.json").read_text() == "half"
+
+
 def test_two_writers_of_a_file_do_not_share_a_temporary_one(tmp_path):
     with replacing(tmp_path / "out.txt") as first, replacing(tmp_path / "out.txt") as second:
         first.write_text("first")
         second.write_text("second")
-        assert first.name.endswith(f".{HOST}-{os.getpid()}{WRITING}")
+        assert first.name.endswith(f".{process_scope()}-{os.getpid()}{WRITING}")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["first"]

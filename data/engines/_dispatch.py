@@ -71,12 +71,7 @@ class Dispatcher(Generic[Worker]):
     def results(self) -> Iterator[Any]:
         """Yield the results; see `Engine.results_of`."""
         try:
-            for hired in range(self._workers):
-                # Workers start while the tasks of the next ones are drawn.
-                self._draw(hired + 1)
-                if len(self._waiting) == hired:
-                    break
-                self._starting[self._crew.hire()] = 0
+            self._hire()
             while self._waiting or any(self._held.values()):
                 for worker, message in self._crew.messages():
                     match message:
@@ -99,6 +94,14 @@ class Dispatcher(Generic[Worker]):
                             self._fill(*self._held)
         finally:
             self._crew.dismiss()
+
+    def _hire(self) -> None:
+        """Hire a worker for each of the first tasks; workers start while the tasks of the next ones are drawn."""
+        for hired in range(self._workers):
+            self._draw(hired + 1)
+            if len(self._waiting) == hired:
+                return
+            self._starting[self._crew.hire()] = 0
 
     def _draw(self, count: int) -> None:
         """Draw tasks until as many wait, or there are no more."""

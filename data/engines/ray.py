@@ -26,6 +26,8 @@ from discsum.errors import DiscsumError, InputWarning
 from discsum.extras import needs
 from discsum.recipes.fields import Checked, Count, NotNegative, about
 
+# Address of the cluster of `RAY_ADDRESS` or of this machine.
+AUTO = "auto"
 # Seconds between looks at the workers' progress.
 LOOK = 0.5
 # Seconds after which workers that nobody has a place for are told of.
@@ -93,6 +95,12 @@ def _connected(workers: int, options: RayOptions) -> Iterator[None]:
     import ray
 
     if ray.is_initialized():
+        joined = ray.get_runtime_context().gcs_address
+        if options.address not in ("", AUTO) and _resolved(options.address) != _resolved(joined):
+            raise DiscsumError(
+                f"engine ray: expected Ray at {options.address}, this program has joined the one at {joined}; "
+                "call ray.shutdown() first"
+            )
         yield
         return
     with _environment({} if options.address else {"RAY_worker_niceness": "0", "RAY_AUTH_TOKEN": _token()}):
@@ -107,6 +115,15 @@ def _connected(workers: int, options: RayOptions) -> Iterator[None]:
             yield
         finally:
             ray.shutdown()
+
+
+def _resolved(address: str) -> str:
+    """Return HOST:PORT with the number of the host; other addresses as they are."""
+    host, _, port = address.rpartition(":")
+    try:
+        return f"{socket.gethostbyname(host)}:{port}"
+    except OSError:
+        return address
 
 
 def _start(workers: int, options: RayOptions) -> None:
