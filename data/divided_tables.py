@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from discsum.data.encodings import CONVERT
 from discsum.data.failures import Failure
 from discsum.data.parquet_files import parquet_file
+from discsum.data.parquet_rows import Columns
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored
@@ -34,7 +35,8 @@ class DividedTables(Generic[Entry]):
         first: First row, from 0, over all files.
         last: Row after the last one; none for all.
         base: Folder that the paths of tables are relative to, for workers elsewhere.
-        check: Raises `InputError` for the columns of a Parquet file that has no documents.
+        columns: Returns the columns of a Parquet file that are needed, of all it has; raises `InputError` for one that
+            has no documents.
         lenient: Whether a table that is damaged, or has not the columns, is one failure; otherwise it ends the run.
     """
 
@@ -45,7 +47,7 @@ class DividedTables(Generic[Entry]):
     first: int = 0
     last: int | None = None
     base: Path = field(default_factory=Path.cwd)
-    check: Callable[[Iterable[str]], None] | None = None
+    columns: Columns | None = None
     lenient: bool = False
 
     def row_slices(self, file: Stored) -> Iterator[Slice]:
@@ -93,9 +95,9 @@ class DividedTables(Generic[Entry]):
         """Return the metadata of a Parquet file, or why it is not read."""
         try:
             with parquet_file(file.path) as table:
-                if self.check is not None:
+                if self.columns is not None:
                     try:
-                        self.check(table.schema_arrow.names)
+                        self.columns(table.schema_arrow.names)
                     except InputError as error:
                         # A failure names its table itself.
                         raise error if self.lenient else InputError(f"{file.path}: {error}") from error
@@ -148,7 +150,7 @@ class SlicedDocuments(Generic[Entry]):
         for part in self.slices:
             path = tables.found(part.file)
             try:
-                for row in part.rows(path, tables.largest, tables.remedy):
+                for row in part.rows(path, tables.largest, tables.remedy, tables.columns):
                     yield tables.entry(part.file.path, row)
             except InputError as error:
                 # A store that does not answer says nothing of the table.

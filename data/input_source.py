@@ -13,7 +13,7 @@ from typing import Any
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
 from discsum.data.failures import Failure
-from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
+from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, needed_columns, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location
@@ -46,9 +46,15 @@ class InputSource:
         """Return the document of a row of a table that workers read, or why it is none."""
         return item_of(row.content, row.source, table, row.label, self._options)
 
-    def check_columns(self, names: Iterable[str]) -> None:
-        """Raise `InputError` if none of the columns of a table holds the text."""
-        find_column(dict.fromkeys(names), self._options.columns, self._options.rename)
+    def needed_columns(self, names: Iterable[str]) -> list[str]:
+        """Return those columns of a table that `item_of` reads.
+
+        Raises:
+            InputError: None of them holds the text.
+        """
+        known = [*names]
+        text = find_column(dict.fromkeys(known), self._options.columns, self._options.rename)
+        return needed_columns(known, [text], parsed=self.text_column is None)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Item] | None:
         """Return the tables, if the documents are rows of tables alone of which workers can read their own.
@@ -72,8 +78,8 @@ class InputSource:
         # Without the inputs, which are many: it goes with each task.
         reader = InputSource((), **self._arguments)
         options = self._options
-        check = reader.check_columns
-        return DividedTables(files, reader.item_of, options.largest, options.convert, check=check, lenient=True)
+        columns = reader.needed_columns
+        return DividedTables(files, reader.item_of, options.largest, options.convert, columns=columns, lenient=True)
 
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; nothing if they can."""

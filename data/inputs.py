@@ -253,6 +253,17 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
+def needed_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
+    """Return those columns of a table that a document needs: `texts` and its `id`, or all of a parsed document.
+
+    Args:
+        names: Names of all columns.
+        texts: Those that hold text and summary.
+        parsed: Whether rows that are documents of `discsum parse` keep their trees.
+    """
+    return [*names] if parsed and {*names} >= PARSED else [name for name in names if name in {*texts, "id"}]
+
+
 def item_of(
     row: dict[str, Any] | Failure, source: str, path: Location, label: str, options: ReadOptions
 ) -> Item | Failure:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.inputs import PARSED, TEXT_COLUMNS
+from discsum.data.inputs import PARSED, TEXT_COLUMNS, needed_columns
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
@@ -87,14 +88,15 @@ class PairSource:
             columns["max_document_bytes"] = self.max_document_bytes
         if self.is_dataset:
             return {"name": self.name, "fingerprint": self._dataset()._fingerprint} | columns
-        files = self.files()
+        files = self.files
         path = files[0].path
         if hashed and path == Path(self.name):
             return {"name": path.name, "sha256": sha256(path)} | columns
         return identity_of(self.name, files, whole=undivided(files) is not None) | columns
 
+    @cached_property
     def files(self) -> list[Stored]:
-        """Return the tables, by name.
+        """The tables, by name, listed once: their identity and their rows are of the same files.
 
         Raises:
             InputError: There are none, or they are a folder of splits.
@@ -113,7 +115,7 @@ class PairSource:
         """Return the number of rows, if known without reading them."""
         if self.is_dataset:
             return len(self._dataset())
-        counts = [count_rows(file.path) for file in self.files()]
+        counts = [count_rows(file.path) for file in self.files]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
 
@@ -163,9 +165,10 @@ class PairSource:
             for choices, option in zip((texts, summaries), self.options, strict=True)
         ]
 
-    def check_columns(self, names: Iterable[str]) -> None:
-        """Raise `InputError` if the columns of a table have no text or no summary."""
-        self.columns(dict.fromkeys(names))
+    def needed_columns(self, names: Iterable[str]) -> list[str]:
+        """Return those columns of a table that `pair` reads; errors as of `columns`."""
+        known = [*names]
+        return needed_columns(known, self.columns(dict.fromkeys(known)), parsed=self.text_column is None)
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
         """Yield the rows with file and line, and with the name of a document without one.
@@ -178,7 +181,7 @@ class PairSource:
             for number, row in enumerate(self._dataset(), start=1):
                 yield f"{self.name}:{number}", f"{stem}-{number}", dict(row)
             return
-        for file in self.files():
+        for file in self.files:
             rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes)
             for number, (source, row) in enumerate(rows, start=1):
                 yield source, f"{file.path.stem}-{number}", row
@@ -229,12 +232,13 @@ class Pairs:
 
     def tables(self) -> DividedTables[Pair] | None:
         """Return the tables that they are rows of, if workers can read their own rows of them."""
-        files = [] if self.source.is_dataset else self.source.files()
+        files = [] if self.source.is_dataset else self.source.files
         if not files or undivided(files) is not None:
             return None
-        source, largest = self.source, self.source.max_document_bytes
+        # Without the list of files: it goes with each task.
+        reader, largest = replace(self.source), self.source.max_document_bytes
         return DividedTables(
-            files, source.pair_of, largest, first=self.first, last=self.last, check=source.check_columns
+            files, reader.pair_of, largest, first=self.first, last=self.last, columns=reader.needed_columns
         )
 
 

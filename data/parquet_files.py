@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,14 @@ def parquet_file(path: Location) -> Any:
         raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
 
 
-def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
+def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, from the row group of a number on.
+
+    Args:
+        table: The file, of `parquet_file`.
+        name: Its name, for errors.
+        group: Number of the first row group, from 0.
+        columns: Names of the columns that are read; all by default.
 
     Raises:
         InputError: A damaged file.
@@ -46,7 +52,7 @@ def parquet_batches(table: Any, name: str, group: int = 0) -> Iterator[Any]:
     batches = (
         batch
         for number in range(group, table.metadata.num_row_groups)
-        for batch in table.iter_batches(BATCH, row_groups=[number], use_threads=False)
+        for batch in table.iter_batches(BATCH, [number], columns, use_threads=False)
     )
     while True:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -13,22 +13,33 @@ from discsum.data.parquet_files import parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location, Stored
 from discsum.errors import InputError
 
+# Returns the names of those columns of a table that are needed.
+Columns = Callable[[Iterable[str]], Sequence[str]]
 # The open file of a thread: a worker reads the slices of a file one after another.
 _own = threading.local()
 
 
-def rows_of(file: Stored, path: Location, first: int, last: int) -> Iterator[dict[str, Any] | Failure]:
-    """Yield the rows `first` (from 0) to `last` (exclusive) of a file that is found at `path` here.
+def rows_of(
+    file: Stored, path: Location, first: int, last: int, columns: Columns | None = None
+) -> Iterator[dict[str, Any] | Failure]:
+    """Yield the rows `first` (from 0) to `last` (exclusive) of a file.
 
     The file stays open in this thread until another one is asked for: rows that follow are not looked for again.
 
+    Args:
+        file: The file of the run.
+        path: Where it is found here.
+        first: Number of the first row.
+        last: Number after that of the last one.
+        columns: Returns those of the file's columns that are read; all by default.
+
     Raises:
-        InputError: Rows that are damaged, or not all there.
+        InputError: Rows that are damaged, or not all there; and what `columns` raises.
     """
     there: _Reader | None = getattr(_own, "reader", None)
-    if there is None or (there.file, there.path) != (file, path):
+    if there is None or not there.is_for(file, path, columns):
         _close()
-        _own.reader = there = _Reader(file, path)
+        _own.reader = there = _Reader(file, path, columns)
     try:
         yield from there.rows(first, last)
     except BaseException:
@@ -47,9 +58,10 @@ def _close() -> None:
 class _Reader:
     """A Parquet file that is read forwards: a slice after the last one begins where that ended."""
 
-    def __init__(self, file: Stored, path: Location) -> None:
+    def __init__(self, file: Stored, path: Location, columns: Columns | None) -> None:
         self.file, self.path = file, path
         self._table = parquet_file(path)
+        self._columns = self._chosen(columns)
         metadata = self._table.metadata
         counts = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
         # First row of each row group.
@@ -58,6 +70,14 @@ class _Reader:
         # The batch at hand, and the number of its first row.
         self._batch: Any = None
         self._at = 0
+
+    def is_for(self, file: Stored, path: Location, columns: Columns | None) -> bool:
+        """Return whether it reads these columns of that file."""
+        return (self.file, self.path) == (file, path) and self._columns == self._chosen(columns)
+
+    def _chosen(self, columns: Columns | None) -> list[str]:
+        names = self._table.schema_arrow.names
+        return [*names] if columns is None else [*columns(names)]
 
     def rows(self, first: int, last: int) -> Iterator[dict[str, Any] | Failure]:
         """Yield the rows `first` to `last`, exclusive.
@@ -69,7 +89,7 @@ class _Reader:
         group = max(0, bisect_right(self._begins, first) - 1)
         if self._batch is None or first < self._at or self._begins[group] > self._at + len(self._batch):
             self._at = self._begins[group]
-            self._batches = parquet_batches(self._table, str(self.file.path), group)
+            self._batches = parquet_batches(self._table, str(self.file.path), group, self._columns)
             self._batch = next(self._batches, None)
         while self._batch is not None:
             begin, after = max(0, first - self._at), self._at + len(self._batch)

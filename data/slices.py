@@ -8,7 +8,7 @@ from typing import Any
 
 from discsum.data.encodings import CONVERT
 from discsum.data.failures import Failure
-from discsum.data.parquet_rows import rows_of
+from discsum.data.parquet_rows import Columns, rows_of
 from discsum.data.storage import Location, Stored
 from discsum.data.tables import decoded, json_row
 from discsum.errors import InputError
@@ -47,13 +47,16 @@ class LineSlice:
     line: int = 0
     row: int = 0
 
-    def rows(self, path: Location, largest: int, remedy: str = CONVERT) -> Iterator[Row]:
+    def rows(
+        self, path: Location, largest: int, remedy: str = CONVERT, columns: Columns | None = None
+    ) -> Iterator[Row]:
         """Yield the rows.
 
         Args:
             path: Where the file is found here.
             largest: Bytes of a line; a longer one is a `Failure`.
             remedy: What failures to decode a line tell the user to do.
+            columns: Returns the columns that are needed, which alone are read of Parquet.
         """
         name, number = str(self.file.path), self.row
         with path.open("rb") as file:
@@ -86,7 +89,9 @@ class RowSlice:
     first: int
     last: int
 
-    def rows(self, path: Location, largest: int, remedy: str = CONVERT) -> Iterator[Row]:
+    def rows(
+        self, path: Location, largest: int, remedy: str = CONVERT, columns: Columns | None = None
+    ) -> Iterator[Row]:
         """Yield the rows; arguments as of `LineSlice.rows`.
 
         Raises:
@@ -94,7 +99,7 @@ class RowSlice:
         """
         name, number = str(self.file.path), self.first
         try:
-            for content in rows_of(self.file, path, self.first, self.last):
+            for content in rows_of(self.file, path, self.first, self.last, columns):
                 number += 1
                 source = f"{name}:{number}"
                 row = replace(content, source=source) if isinstance(content, Failure) else content
@@ -110,7 +115,9 @@ class Unread:
     file: Stored
     reason: str
 
-    def rows(self, path: Location, largest: int, remedy: str = CONVERT) -> Iterator[Row]:
+    def rows(
+        self, path: Location, largest: int, remedy: str = CONVERT, columns: Columns | None = None
+    ) -> Iterator[Row]:
         """Yield one failure; arguments as of `LineSlice.rows`."""
         name = str(self.file.path)
         yield Row(name, "1", Failure(name, self.reason))

@@ -229,9 +229,9 @@ def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(job_of, tmp_p
 
 
 def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
-    (first, *_) = PairSource(str(whole)).files()
+    (first, *_) = PairSource(str(whole)).files
     assert first.path == whole / "part-00000.jsonl.gz"
-    assert len(PairSource(str(whole)).files()) == 4
+    assert len(PairSource(str(whole)).files) == 4
 
 
 def test_parts_are_tables_of_pairs_where_they_have_summaries(whole, tmp_path):
@@ -286,7 +286,7 @@ def test_a_pattern_names_some_parts(whole, tmp_path):
     names = [file.path.name for file in files_of(f"{whole}/part-0000[02]*")]
     assert names == ["part-00000.jsonl.gz", "part-00002.jsonl.gz"]
     # Failures are no documents, whoever reads.
-    assert [file.path.name for file in PairSource(f"{whole}/*").files()] == [
+    assert [file.path.name for file in PairSource(f"{whole}/*").files] == [
         f"part-0000{number}.jsonl.gz" for number in range(4)
     ]
 

@@ -14,6 +14,8 @@ from discsum.batches import batches
 from discsum.data import parquet_rows
 from discsum.data.divided_tables import DividedTables, SlicedDocuments
 from discsum.data.failures import Failure
+from discsum.data.input_source import InputSource
+from discsum.data.pairs import PairSource
 from discsum.data.remote import RemotePath
 from discsum.data.slices import RowSlice, joined
 from discsum.data.storage import stored, write_bytes
@@ -272,3 +274,35 @@ def test_a_file_with_fewer_rows_than_its_slice_is_an_error(tmp_path):
     pq.write_table(pa.table({"id": range(5)}), path)
     with pytest.raises(InputError, match=r"t\.parquet: expected 7 rows from row 1 on, got 5"):
         list(rows_of(RowSlice(stored(path), 0, 7)))
+
+
+def test_only_the_columns_that_are_needed_are_read(tmp_path):
+    path = tmp_path / "news.parquet"
+    rows = [{"id": f"n{row}", "page": "<p>" * 40, "article": "Rain fell.", "summary": "Rain."} for row in range(3)]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    for tables, wanted in (
+        (PairSource(str(path)).pairs().tables(), {"id", "article", "summary"}),
+        (PairSource(str(path), "page", "summary").pairs().tables(), {"id", "page", "summary"}),
+        (InputSource([str(path)]).tables(), {"id", "article"}),
+    ):
+        # One after another, of the file that the thread has open.
+        found = list(RowSlice(stored(path), 0, 3).rows(path, LARGEST, columns=tables.columns))
+        assert [row.content for row in found] == [{name: row[name] for name in wanted} for row in rows]
+
+
+def test_parsed_documents_keep_all_their_columns(tmp_path):
+    path = tmp_path / "parsed.parquet"
+    row = {"id": "a", "text": "Rain.", "sentences": [], "edus": [], "nodes": [], "parser": "x", "summary": "Rain."}
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    for tables in (PairSource(str(path)).pairs().tables(), InputSource([str(path)]).tables()):
+        assert tables.columns(row) == [*row]
+    assert InputSource([str(path)], text_column="summary").tables().columns(row) == ["id", "summary"]
+
+
+def test_a_source_lists_its_tables_once(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "Rain.", "summary": "Rain."}\n')
+    source = PairSource(str(tmp_path))
+    source.identity()
+    (tmp_path / "b.jsonl").write_text('{"text": "Wind.", "summary": "Wind."}\n')
+    assert len(list(source.pairs())) == 1
+    assert len(list(PairSource(str(tmp_path)).pairs())) == 2
