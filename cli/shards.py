@@ -17,6 +17,7 @@ from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
+from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_of
 from discsum.data.storage import Location, is_pattern, location, parts_of
@@ -126,6 +127,9 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         folder = job.folder
         if part:
             files = make_part(job, Part.of(part), run)
+            if (folder / MANIFEST).is_file():
+                say(f"{folder}: is finished, nothing is left to do for part {part}")
+                return
             say(f"{folder}: part {part} is done, {files} files; when all are, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)

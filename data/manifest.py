@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discsum.batches import batches
 from discsum.data.locks import others_at_work
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
@@ -31,11 +33,13 @@ FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
+# Shards that are hashed at the same time, which pays on a disk and in a store, and that wait for it.
+HASHED, TOGETHER = 4, 256
 # Field of the recipes of all commands but the first one.
 COMMAND, PREPROCESS = "command", "preprocess"
 # Fields by which `recipe.json` and `manifest.json` are known from those of other programs.
 MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
-# What helps against damage of a dataset, and where a folder is another program's.
+# What helps against a dataset that is not its manifest's, and where a folder is another program's.
 REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
 
 
@@ -164,6 +168,19 @@ class Manifest:
 def remedy_of(recipe: Any) -> str:
     """Return what helps against a damaged folder, given the recipe that it was made with."""
     return f"delete the folder and {_command(recipe)} again"
+
+
+def repair_of(recipe: Any) -> str:
+    """Return what helps against damaged files of a folder, given the recipe that it was made with."""
+    return f"run discsum {_command(recipe)} again with --verify, which makes damaged files anew"
+
+
+def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
+    """Yield the shards of a finished folder that are missing or altered, in order, with what is wrong."""
+    with ThreadPoolExecutor(HASHED) as pool:
+        for some in batches(manifest.shards, TOGETHER):
+            faults = pool.map(lambda shard: fault_of(folder / shard.file, shard.sha256), some)
+            yield from ((shard, fault) for shard, fault in zip(some, faults, strict=True) if fault)
 
 
 def fault_of(shard: Location, expected: str) -> str:

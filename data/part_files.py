@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.manifest import Manifest, fault_of, remedy_of
+from discsum.data.manifest import Manifest, faults_of, repair_of
 from discsum.data.shard_names import JSON_LINES, PART
 from discsum.data.storage import Location
 from discsum.errors import InputError
@@ -60,9 +60,8 @@ def check_parts(manifest: Manifest, folder: Location) -> None:
     Raises:
         InputError: A part that is missing or altered.
     """
-    for part in manifest.shards:
-        if fault := fault_of(folder / part.file, part.sha256):
-            raise InputError(f"{fault}; {remedy_of(manifest.recipe)}")
+    for _, fault in faults_of(manifest, folder):
+        raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
 
 
 def _columns(command: str) -> pa.Schema:

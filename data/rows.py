@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.data.manifest import REMEDY, Manifest
+from discsum.data.manifest import REMEDY, Manifest, repair_of
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location, read_bytes
 from discsum.errors import InputError
@@ -54,7 +54,7 @@ class ShardFile:
             content = read_bytes(self.path)
         found = hashlib.sha256(content).hexdigest() if self.sha256 else ""
         if found != self.sha256:
-            raise InputError(f"{self.path}: expected a shard with sha256 {self.sha256}, got {found}; {REMEDY}")
+            raise InputError(f"{self.path}: expected a shard with sha256 {self.sha256}, got {found}; {repair_of({})}")
         with _named(self.path):
             return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
 

@@ -7,17 +7,18 @@ interrupted: one worker writes each shard as a whole, and then its record; the m
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import alone
-from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, digest_of
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, digest_of, faults_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.remote import RemotePath
+from discsum.data.reopening import reopen
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardMaker, ShardTask
 from discsum.data.storage import Location, clear_unfinished, is_pattern, write_bytes
@@ -73,13 +74,17 @@ def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """Fill a folder, or complete one that was interrupted, and return its manifest.
 
     The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-    interrupted.
+    interrupted. With `options.verify` damaged shards are made anew, of a finished folder too.
 
     Raises:
         InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.
         WeightsError: A model that cannot be loaded.
     """
     _check_reached(job.folder, options)
+    if options.verify and (job.folder / MANIFEST).is_file():
+        _reopen_damaged(job, options)
+        # What is there was compared just now.
+        options = replace(options, verify=False)
     return _complete(job, options, _Run.make)
 
 
@@ -95,6 +100,8 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
         if begin(job.folder, job.recipe, name):
             run.make()
             clear_unfinished(job.folder)
+        elif options.verify:
+            _finished(job, True)
     return run.own
 
 
@@ -119,6 +126,19 @@ def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], No
         run = _Run(job, WHOLE, options)
         fill(run)
         return _finish(job, run)
+
+
+def _reopen_damaged(job: ShardJob[Any], options: RunOptions) -> None:
+    """Make a finished folder unfinished if shards are damaged, so that these are pending."""
+    with alone(job.folder, wait=options.wait):
+        if begin(job.folder, job.recipe):
+            return
+        manifest = Manifest.read(job.folder, None)
+        faults = {shard.file: fault for shard, fault in faults_of(manifest, job.folder)}
+        if faults:
+            reopen(job.folder, manifest, faults)
+        for fault in faults.values():
+            options.warn(f"{fault}; made anew")
 
 
 class _Run:

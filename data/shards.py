@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discsum.data.columns import EDU, NODE, SPAN
 from discsum.data.failures import Failure
-from discsum.data.manifest import REMEDY, Manifest, digest_of, fault_of
+from discsum.data.manifest import REMEDY, Manifest, digest_of, faults_of, repair_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
 from discsum.data.storage import Location
@@ -121,11 +121,11 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
     Raises:
         InputError: A shard that is missing or altered, or a manifest that says something else than its shards.
     """
+    for _, fault in faults_of(manifest, folder):
+        raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
     digest, width = digest_of(manifest.recipe), 0
     for shard in manifest.shards:
         path = folder / shard.file
-        if fault := fault_of(path, shard.sha256):
-            raise InputError(f"{fault}; {REMEDY}")
         found = read_contents(path)
         width = max(width, found.width)
         if found.recipe not in ("", digest):

@@ -39,7 +39,7 @@ def shards_of(
         with catch_warnings():
             simplefilter("ignore", InputWarning)
             next(iter(documents), None)
-        read = replace(tables, files=(), check=None)
+        read = replace(tables, files=())
         for slices in _slices(tables, size, unit):
             rows: SlicedDocuments[Entry] = SlicedDocuments(read, slices)
             yield rows

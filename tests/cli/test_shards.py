@@ -50,6 +50,8 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--workers", 2).code == 0
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
+    result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", "1/2")
+    assert (result.code, result.err) == (0, f"{tmp_path / 'set'}: is finished, nothing is left to do for part 1/2\n")
 
 
 def test_shards_of_bytes(discsum, table, parser_folder, tmp_path):

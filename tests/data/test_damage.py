@@ -1,6 +1,7 @@
 """Dataset folders that were damaged, before they were finished or after."""
 
 import json
+import re
 
 import pytest
 from small_news import write_table
@@ -23,6 +24,10 @@ def make(table, folder, parser_folder, **options):
     recipe = PreprocessRecipe(str(parser_folder), shard=3)
     source = PairSource(str(table))
     return make_all(preprocess_job(source.pairs(), source.identity(), folder, recipe), RunOptions(**options))
+
+
+def stopped(*_):
+    raise StoppedError
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +138,42 @@ def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, fin
 def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, finished, damage, found):
     damage(finished / "shard-00001.parquet")
     message = (
-        rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; delete the folder and preprocess again"
+        rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; run discsum preprocess again with --verify"
     )
     with pytest.raises(InputError, match=message):
         make(table, finished, parser_folder)
     with pytest.raises(InputError, match=message):
         discsum.data.load(finished)
+
+
+@pytest.mark.parametrize("damage", [flip, lambda path: path.unlink()], ids=["altered", "gone"])
+def test_verify_makes_damaged_shards_of_a_finished_folder_anew(table, parser_folder, finished, whole, damage):
+    damage(finished / "shard-00001.parquet")
+    told = []
+    make(table, finished, parser_folder, verify=True, warn=told.append)
+    assert contents(finished) == whole
+    (line,) = told
+    assert re.search(r"shard-00001\.parquet: expected a shard with sha256 .*; made anew$", line)
+    make(table, finished, parser_folder, verify=True, warn=told.append)
+    assert len(told) == 1
+
+
+def test_a_repair_that_is_killed_is_gone_on_with(table, parser_folder, finished, whole, monkeypatch):
+    flip(finished / "shard-00001.parquet")
+    for target in ("discsum.data.reopening.remove", "discsum.data.shard_run._finish"):
+        with monkeypatch.context() as patch:
+            patch.setattr(target, stopped)
+            with pytest.raises(StoppedError):
+                make(table, finished, parser_folder, verify=True)
+    make(table, finished, parser_folder)
+    assert contents(finished) == whole
+
+
+def test_a_repair_needs_the_failures(table, parser_folder, finished):
+    flip(finished / "shard-00001.parquet")
+    (finished / "failures.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"failures.jsonl: expected 0 lines, .* got 1; delete the folder and prep"):
+        make(table, finished, parser_folder, verify=True)
 
 
 @pytest.mark.parametrize(

@@ -163,10 +163,17 @@ def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
     make_all(job_of(folder), RunOptions())
     path = folder / "part-00001.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    with pytest.raises(
-        InputError, match=r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; delete the folder and parse"
-    ):
+    message = r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; run discsum parse again with --verify"
+    with pytest.raises(InputError, match=message):
         make_all(job_of(folder), RunOptions())
+    # A part has nothing to do, and says what has.
+    assert make_part(job_of(folder), Part(2, 2), RunOptions()) == 0
+    with pytest.raises(InputError, match=message):
+        make_part(job_of(folder), Part(2, 2), RunOptions(verify=True))
+    told = []
+    make_all(job_of(folder), RunOptions(verify=True, warn=told.append))
+    assert len(told) == 1
+    assert contents(folder) == contents(whole)
 
 
 def test_parquet_has_the_same_objects(whole, job_of, tmp_path):
