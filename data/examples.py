@@ -50,8 +50,8 @@ class Collection(Generic[Item]):
         """Concatenate sources, given with their weights."""
         self._sources: list[Examples[Item]] = [examples for examples, _ in sources]
         sizes = [len(examples) for examples in self._sources]
-        places = [(source, index) for source, size in enumerate(sizes) for index in range(size)]
-        self._places: NDArray[np.int64] = np.array(places, dtype=np.int64).reshape(-1, 2)
+        numbers, within = np.repeat(np.arange(len(sizes)), sizes), [np.arange(size) for size in sizes]
+        self._places: NDArray[np.int64] = np.stack([numbers, np.concatenate(within)], axis=1)
         self.weights: NDArray[np.float64] = np.repeat([float(weight) for _, weight in sources], sizes)
         self.lengths = np.concatenate([examples.lengths for examples in self._sources]).astype(np.int64)
         blocks = np.concatenate([examples.blocks for examples in self._sources]).astype(np.int64)
@@ -68,11 +68,11 @@ class Collection(Generic[Item]):
     @property
     def digest(self) -> str:
         """Identifies examples and weights."""
-        content = [*(examples.digest for examples in self._sources), self._places.tolist(), self.weights.tolist()]
-        if self.blocks[:, 1].any():
-            # They decide in which order a pass takes them.
-            content.append(self.blocks[:, 1].tolist())
-        return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+        digest = hashlib.sha256(repr([examples.digest for examples in self._sources]).encode())
+        # Blocks decide in which order a pass takes them.
+        for values in (self._places, self.weights, self.blocks):
+            digest.update(values.tobytes())
+        return digest.hexdigest()[:16]
 
     def __len__(self) -> int:
         """Return the number of examples."""

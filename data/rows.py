@@ -6,18 +6,18 @@ import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.batches import batches
 from discsum.data.manifest import REMEDY, Manifest, repair_of
-from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location, read_bytes
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -28,6 +28,8 @@ with needs("pyarrow"):
 
 # Bytes of decoded shards that one folder keeps in memory.
 MEMORY = 512 << 20
+# Files of which a column is read at the same time.
+READERS = 8
 # Rows that are Python objects at once.
 BATCH = 64
 
@@ -37,12 +39,12 @@ class ShardFile:
     """A shard that is read from where it lies.
 
     Attributes:
-        sha256: Its checksum, compared when it is read whole; empty if it was compared before.
+        sha256: Its checksum, compared when it is read whole.
     """
 
     path: Location
     documents: int
-    sha256: str = ""
+    sha256: str
 
     def table(self) -> pa.Table:
         """Return all of it, read at once.
@@ -52,11 +54,16 @@ class ShardFile:
         """
         with _named(self.path):
             content = read_bytes(self.path)
-        found = hashlib.sha256(content).hexdigest() if self.sha256 else ""
+        found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             raise InputError(f"{self.path}: expected a shard with sha256 {self.sha256}, got {found}; {repair_of({})}")
         with _named(self.path):
-            return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+            table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+        if len(table) != self.documents:
+            raise InputError(
+                f"{self.path}: expected {self.documents} documents, as the manifest says, got {len(table)}; {REMEDY}"
+            )
+        return table
 
     @contextmanager
     def opened(self) -> Iterator[pq.ParquetFile]:
@@ -135,11 +142,17 @@ class DatasetRows:
 
     def column(self, name: str) -> Iterator[pa.Array]:
         """Yield the values of one column, some at a time; other columns are not read."""
-        for number, first, last in self._parts():
+
+        def values(part: tuple[int, int, int]) -> pa.Array:
+            number, first, last = part
             with self._files[number].opened() as file:
                 self._bytes[number] = _uncompressed(file)
-                values = file.read([name], use_threads=False)[name].combine_chunks()
-            yield values.slice(first, last - first)
+                return file.read([name], use_threads=False)[name].combine_chunks().slice(first, last - first)
+
+        # A store takes its time for each file.
+        with ThreadPoolExecutor(READERS) as pool:
+            for parts in batches(self._parts(), READERS):
+                yield from pool.map(values, parts)
 
     def values(self, name: str) -> Iterator[Any]:
         """Yield the values of one column as Python objects."""
@@ -176,17 +189,15 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
         memory: Bytes of decoded shards that stay in memory.
 
     Raises:
-        InputError: Not a finished dataset folder, or a missing or altered file; of one in a store when it is read.
+        InputError: Not a finished dataset folder. A missing or altered file is named when it is read: a large folder
+            is not read whole before its first document.
     """
     folder = location(folder)
     manifest = Manifest.read(folder)
-    here = isinstance(folder, Path)
-    if here:
-        check_shards(manifest, folder)
     shards = [shard for shard in manifest.shards if shard.documents]
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
-    files = [ShardFile(folder / shard.file, shard.documents, "" if here else shard.sha256) for shard in shards]
+    files = [ShardFile(folder / shard.file, shard.documents, shard.sha256) for shard in shards]
     return DatasetRows(files, first, last, memory)
 
 

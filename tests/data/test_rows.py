@@ -1,6 +1,8 @@
 """Rows of a dataset folder: those of the library `datasets`, read from the shards."""
 
+import hashlib
 import json
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -101,7 +103,7 @@ def test_blocks_know_the_size_of_each_file(folder, tmp_path):
         text = shard["text"].to_pylist()
         content = shard.set_column(0, "text", [[one * copies for one in text]])
         pq.write_table(content, path)
-        files.append(ShardFile(path, 5))
+        files.append(ShardFile(path, 5, hashlib.sha256(path.read_bytes()).hexdigest()))
     sizes = [file.table().nbytes for file in files]
     assert sizes[1] > 3 * sizes[0]
     rows = DatasetRows(files, memory=sum(sizes) // 2)
@@ -134,11 +136,20 @@ def test_a_column_is_read_alone(folder, monkeypatch):
 
 def test_damaged_folders(folder, tmp_path):
     content = json.loads((folder / "manifest.json").read_text())
-    for shard in content["shards"]:
-        shard |= {"documents": 0}
-    (tmp_path / "manifest.json").write_text(json.dumps(content | {"documents": 0}))
-    with pytest.raises(InputError, match=r"shard-00000\.parquet: expected a shard with sha256"):
-        open_rows(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    shutil.copy(folder / "shard-00000.parquet", tmp_path)
+    # What is not read is not hashed.
+    rows = open_rows(tmp_path)
+    assert rows[0]["id"] == open_rows(folder)[0]["id"]
+    with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard, got .*No such file"):
+        list(rows)
+    (tmp_path / "shard-00002.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard with sha256 .* with --verify"):
+        list(rows)
+    content["shards"][0]["documents"] += 1
+    (tmp_path / "manifest.json").write_text(json.dumps(content | {"documents": content["documents"] + 1}))
+    with pytest.raises(InputError, match=r"shard-00000\.parquet: expected \d+ documents, as the manifest says, got"):
+        list(open_rows(tmp_path))
     content["shards"] = []
     (tmp_path / "manifest.json").write_text(json.dumps(content | {"documents": 0, "failed": 0}))
     with pytest.raises(InputError, match="expected a dataset folder with documents, got none: 0 failed"):
