@@ -56,7 +56,7 @@ from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, UNITS
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
-from discsum.data.shard_sizes import shard_of
+from discsum.data.shard_sizes import shard_size
 from discsum.persistence import read_config
 
 if TYPE_CHECKING:
@@ -187,12 +187,12 @@ def extract(
         )
     if shards:
         folder = shard_folder(context, inputs, ("resume", "report"))
-        from discsum.data.part_maker import Parts
+        from discsum.data.part_maker import Division
         from discsum.summarizer.parts import summary_job
 
-        size, shard_unit = shard_of(shard)
-        parts = Parts(size, shard_format, batch_size, shard_unit)
-        fill(lambda: summary_job(source, folder, options, parts, head_files or ()), context.params, source.count)
+        size, shard_unit = shard_size(shard)
+        division = Division(size, shard_format, batch_size, shard_unit)
+        fill(lambda: summary_job(source, folder, options, division, head_files or ()), context.params, source.count)
         return
     check_no_shards(context)
     job = Job.of(source)

@@ -49,7 +49,7 @@ from discsum.cli.writer import Writer
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
-from discsum.data.shard_sizes import shard_of
+from discsum.data.shard_sizes import shard_size
 from discsum.devices import check_device, check_precision
 from discsum.errors import InputError
 from discsum.files import to_line
@@ -133,12 +133,12 @@ def parse(
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
         from discsum.data.parse_parts import ParseRecipe, parse_job
-        from discsum.data.part_maker import Parts
+        from discsum.data.part_maker import Division
 
-        size, shard_unit = shard_of(shard)
-        parts = Parts(size, shard_format, batch_size, shard_unit)
+        size, shard_unit = shard_size(shard)
+        division = Division(size, shard_format, batch_size, shard_unit)
         recipe = ParseRecipe(parser, sentences, edus, precision)
-        fill(lambda: parse_job(source, folder, recipe, parts), context.params, source.count)
+        fill(lambda: parse_job(source, folder, recipe, division), context.params, source.count)
         return
     check_no_shards(context)
     job = Job.of(source)

@@ -31,7 +31,7 @@ from discsum.cli.shard_options import (
 )
 from discsum.cli.shards import check_outside, fill
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
-from discsum.data.shard_sizes import DOCUMENTS, shard_of
+from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.oracles import ORACLES
 
 app = command_app()
@@ -103,7 +103,7 @@ def preprocess(
     from discsum.data.storage import location
 
     units = UNITS if unit == "both" else (unit,)
-    size, shard_unit = shard_of(shard)
+    size, shard_unit = shard_size(shard)
     recipe = PreprocessRecipe(
         parser, oracle, oracle_units, units, encoder, size, tree, shard_unit, precision, batch_size
     )

@@ -11,7 +11,7 @@ from discsum.cli.command import as_usage
 from discsum.data.engines import ENGINES
 from discsum.data.parts import Part
 from discsum.data.shard_names import FORMATS
-from discsum.data.shard_sizes import shard_of
+from discsum.data.shard_sizes import shard_size
 
 # Section of the help.
 _PANEL = "Options of workers and shards"
@@ -26,7 +26,7 @@ def _known_part(text: str | None) -> str | None:
 
 def _known_shard(text: str) -> str:
     with as_usage():
-        shard_of(text)
+        shard_size(text)
     return text
 
 

@@ -19,7 +19,7 @@ from discsum.cli.writer import check_writable
 from discsum.data.engines import engine_of
 from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
-from discsum.data.shard_sizes import DOCUMENTS, shard_of
+from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.data.storage import Location, is_pattern, location, parts_of
 from discsum.errors import InputError
 
@@ -112,7 +112,7 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     options = {name: given[name] for name in ("device", "cpus_per_worker", "gpus_per_worker")}
     with as_usage():
         engine = engine_of(given["engine"], given["workers"], **options)
-    counted = sys.stderr.isatty() and not part and shard_of(given["shard"])[1] == DOCUMENTS
+    counted = sys.stderr.isatty() and not part and shard_size(given["shard"])[1] == DOCUMENTS
     with counting("done", count() if counted else None) as counter:
         run = RunOptions(
             engine=engine,

@@ -11,7 +11,7 @@ from discsum.constants import PRECISIONS, SENTENCES, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
-from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.part_maker import Division, PartMaker, part_job
 from discsum.data.preprocess_recipe import own_makers
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
@@ -68,14 +68,14 @@ class ParseMaker(PartMaker):
         return load_parser(self.recipe.parser, self.device, self.recipe.precision)
 
 
-def parse_job(source: InputSource, folder: Location, recipe: ParseRecipe, parts: Parts) -> ShardJob[Item]:
+def parse_job(source: InputSource, folder: Location, recipe: ParseRecipe, division: Division) -> ShardJob[Item]:
     """Return the job of a folder of parsed documents, for `make_all`, `make_part` and `finish` of `shard_run`.
 
     Args:
         source: Texts and parsed documents.
         folder: Folder of the parts.
         recipe: Options of parsing.
-        parts: How documents are divided among files.
+        division: How documents are divided among files.
 
     Raises:
         InputError: As of `part_job`.
@@ -85,6 +85,6 @@ def parse_job(source: InputSource, folder: Location, recipe: ParseRecipe, parts:
     elsewhere = replace(recipe, parser=absolute(recipe.parser))
 
     def maker(place: Location, digest: str, device: str) -> ParseMaker:
-        return ParseMaker(place, digest, made_by, device, parts, elsewhere)
+        return ParseMaker(place, digest, made_by, device, division, elsewhere)
 
-    return part_job(source, folder, parts, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)
+    return part_job(source, folder, division, {COMMAND: PARSE} | recipe.to_dict(), made_by, maker)

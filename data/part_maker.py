@@ -16,7 +16,7 @@ from discsum.data.records import commit
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
 from discsum.data.shard_run import ShardJob
-from discsum.data.shard_sizes import DOCUMENTS, UNITS
+from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.data.storage import Location
 from discsum.data.tasks import shards_of
 from discsum.extras import needs
@@ -24,14 +24,14 @@ from discsum.recipes.fields import Checked, Count, about, one_of
 
 
 @dataclass(frozen=True)
-class Parts(Checked):
+class Division(Checked):
     """How documents are divided among files, on which their bytes depend."""
 
     shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
     shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
     batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
     shard_unit: Annotated[
-        str, one_of(UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
+        str, one_of(SIZE_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
     ] = DOCUMENTS
 
 
@@ -40,10 +40,10 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     """Writes parts.
 
     Attributes:
-        parts: Format of the files.
+        division: Format of the files.
     """
 
-    parts: Parts
+    division: Division
 
     @property
     @abstractmethod
@@ -57,7 +57,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     @property
     def batch(self) -> int:
         """Documents that are processed together."""
-        return self.parts.batch_size
+        return self.division.batch_size
 
     def name_of(self, entry: Item) -> str:
         """Return the place that the document is from."""
@@ -66,20 +66,20 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     def make(self, entries: Sequence[Item]) -> list[dict[str, Any]]:
         """Return the JSON object of each document, in order."""
         made = self.objects(entries)
-        if self.parts.shard_format == PARQUET:
+        if self.division.shard_format == PARQUET:
             for row in made:
                 check_parquet(row, self.command)
         return made
 
     def write(self, path: Location, made: Sequence[dict[str, Any]], failures: Sequence[Failure]) -> None:
         """Write a part and its record."""
-        commit(path, content_of(made, self.parts.shard_format, self.command), len(made), failures, self.digest)
+        commit(path, content_of(made, self.division.shard_format, self.command), len(made), failures, self.digest)
 
 
 def part_job(
     source: InputSource,
     folder: Location,
-    parts: Parts,
+    division: Division,
     options: dict[str, Any],
     made_by: dict[str, str],
     maker: Callable[[Location, str, str], PartMaker],
@@ -89,7 +89,7 @@ def part_job(
     Args:
         source: The documents.
         folder: Folder of the parts.
-        parts: How they are divided among files.
+        division: How they are divided among files.
         options: What else the content depends on, with the name of the command.
         made_by: Identities of program and models.
         maker: As of `ShardJob`.
@@ -97,14 +97,14 @@ def part_job(
     Raises:
         InputError: As of `InputSource.identity`, and of `InputSource.tables`.
     """
-    if parts.shard_format == PARQUET:
+    if division.shard_format == PARQUET:
         with needs("pyarrow"):
             import pyarrow  # noqa: F401
     assert COMMAND in options, "folders of datasets have no command, those of parts have"
-    tables, documents = source.tables(parts.shard_unit), source.identity(hashed=parts.shard_unit == DOCUMENTS)
-    whole = options | parts.to_dict() | {"documents": documents, "made_by": made_by}
+    tables, documents = source.tables(division.shard_unit), source.identity(hashed=division.shard_unit == DOCUMENTS)
+    whole = options | division.to_dict() | {"documents": documents, "made_by": made_by}
 
     def shards() -> Iterator[Iterable[Item | Failure]]:
-        return shards_of(source.items(), parts.shard, parts.shard_unit, tables)
+        return shards_of(source.items(), division.shard, division.shard_unit, tables)
 
-    return ShardJob(shards, folder, whole, part_name(parts.shard_format), maker, check_parts)
+    return ShardJob(shards, folder, whole, part_name(division.shard_format), maker, check_parts)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from discsum.constants import PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
-from discsum.data.shard_sizes import DOCUMENTS
-from discsum.data.shard_sizes import UNITS as SHARD_UNITS
+from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.errors import WeightsError
 from discsum.oracles import ORACLES
 from discsum.persistence import fingerprint
@@ -47,7 +46,7 @@ class PreprocessRecipe(Checked):
     shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
     tree: Annotated[bool, about("Whether documents have trees, or sentences and EDUs only.")] = True
     shard_unit: Annotated[
-        str, one_of(SHARD_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
+        str, one_of(SIZE_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
     ] = DOCUMENTS
     precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"
     batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8

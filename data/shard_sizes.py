@@ -7,11 +7,11 @@ import re
 from discsum.errors import InputError
 
 # What a shard is a number of.
-DOCUMENTS, BYTES = UNITS = ("documents", "bytes")
+DOCUMENTS, BYTES = SIZE_UNITS = ("documents", "bytes")
 _SHIFTS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30}
 
 
-def shard_of(text: str) -> tuple[int, str]:
+def shard_size(text: str) -> tuple[int, str]:
     """Return the size of shards that the command line names, as `256` or `8MiB`, and what it counts.
 
     Raises:

@@ -14,7 +14,7 @@ from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
-from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.part_maker import Division, PartMaker, part_job
 from discsum.data.shard_run import ShardJob, absolute
 from discsum.data.storage import Location
 from discsum.encoder.heads import HEADS
@@ -68,7 +68,7 @@ def summary_job(
     source: InputSource,
     folder: Location,
     options: SummaryOptions,
-    parts: Parts,
+    division: Division,
     head_files: Sequence[str] = (),
 ) -> ShardJob[Item]:
     """Return the job of a folder of summaries, for `make_all`, `make_part` and `finish` of `discsum.data.shard_run`.
@@ -77,7 +77,7 @@ def summary_job(
         source: Texts and parsed documents.
         folder: Folder of the parts.
         options: Those of the summaries; the device is that of the run.
-        parts: How documents are divided among files.
+        division: How documents are divided among files.
         head_files: Python files that register heads of the model.
 
     Raises:
@@ -90,11 +90,11 @@ def summary_job(
     files = tuple(str(Path(file).absolute()) for file in head_files)
 
     def maker(place: Location, digest: str, device: str) -> SummaryMaker:
-        return SummaryMaker(place, digest, made_by, device, parts, elsewhere, files)
+        return SummaryMaker(place, digest, made_by, device, division, elsewhere, files)
 
     content = {name: value for name, value in asdict(options).items() if name != "device"}
     content |= {COMMAND: EXTRACT, "head_files": {Path(file).name: sha256(Path(file)) for file in files}}
-    return part_job(source, folder, parts, content, made_by, maker)
+    return part_job(source, folder, division, content, made_by, maker)
 
 
 def _makers(options: SummaryOptions) -> dict[str, str]:

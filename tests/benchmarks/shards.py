@@ -33,7 +33,7 @@ from discsum.data.engines.base import Engine, Step
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.parse_parts import ParseRecipe, parse_job
-from discsum.data.part_maker import PartMaker, Parts, part_job
+from discsum.data.part_maker import Division, PartMaker, part_job
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
 
@@ -139,14 +139,14 @@ def time_driver(documents: int, folder: Path) -> None:
             file.write(
                 json.dumps({"id": f"d{number}", "text": f"Text {number}. The river rose, and it rained."}) + "\n"
             )
-    source, parts = InputSource([str(table)]), Parts()
+    source, division = InputSource([str(table)]), Division()
     job = part_job(
         source,
         folder / "parts",
-        parts,
+        division,
         {"command": "parse"},
         {},
-        lambda place, digest, device: Trivial(place, digest, {}, device, parts),
+        lambda place, digest, device: Trivial(place, digest, {}, device, division),
     )
     begun, own = time.perf_counter(), time.process_time()
     make_all(job, RunOptions(workers=2))
@@ -168,7 +168,7 @@ def time_engine(name: str, texts: Path, shard: int, place: Path) -> Figures:
     """Return the figures of one engine with two workers."""
     source, mark = InputSource([str(texts)]), uuid.uuid4().hex
     with Memory(mark) as used:
-        job = parse_job(source, place, ParseRecipe(), Parts(shard=shard))
+        job = parse_job(source, place, ParseRecipe(), Division(shard=shard))
         timed = Timed(engine_of(name, 2), mark)
         made = make_all(job, RunOptions(engine=timed))
     (first, cpu_first), (last, cpu_last) = timed.done[0], timed.done[-1]

@@ -27,7 +27,7 @@ from discsum.abstractive.training.task import AbstractiveTask
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
-from discsum.data.part_maker import Parts
+from discsum.data.part_maker import Division
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
@@ -62,7 +62,7 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
     def parse(folder: Path) -> None:
         source = InputSource([str(table)])
         recipe = ParseRecipe(str(parser))
-        make_all(parse_job(source, folder, recipe, Parts(shard=2)), RunOptions())
+        make_all(parse_job(source, folder, recipe, Division(shard=2)), RunOptions())
 
     def train_parser(folder: Path) -> None:
         settings = {

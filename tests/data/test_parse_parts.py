@@ -20,7 +20,7 @@ from discsum.data.made_folder import has_parts
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
-from discsum.data.part_maker import Parts
+from discsum.data.part_maker import Division
 from discsum.data.parts import Part
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.preprocess import preprocess_job
@@ -56,7 +56,7 @@ def job_of(table, parser_folder):
     def job(folder, *inputs, recipe=(), **parts):
         source = InputSource([str(path) for path in inputs or [table]])
         made_by = ParseRecipe(str(parser_folder), **dict(recipe))
-        return parse_job(source, folder, made_by, Parts(**({"shard": 5} | parts)))
+        return parse_job(source, folder, made_by, Division(**({"shard": 5} | parts)))
 
     return job
 
