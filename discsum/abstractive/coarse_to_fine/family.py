@@ -188,7 +188,9 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         """Return the cross-entropy; where chunks are sampled, its gradient has REINFORCE's added."""
         learning = self.model.training
         soft = self.config.variant != C2F or (learning and self._soft)
-        output = self.model(**batch, **inputs, soft=soft)
+        # A record would keep the states of the words, with all that their gradients need.
+        given = {name: value for name, value in inputs.items() if name != "record"}
+        output = self.model(**batch, **given, soft=soft)
         if soft or not learning:
             return {"loss": output.loss}
         steps = batch["labels"] != IGNORED
