@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from discsum.abstractive.search_settings import check_penalties
 from discsum.constants import BEAMS
 from discsum.signature import Signature
 
@@ -14,6 +15,9 @@ class Generation:
     """Beams, limits of a summary's tokens (by default the model's), and whether long documents are truncated.
 
     The last three are those of `discsum.abstractive.penalties.Penalties`.
+
+    Raises:
+        InputError: Penalties out of range.
     """
 
     beams: int = BEAMS
@@ -24,15 +28,19 @@ class Generation:
     coverage_penalty: float | None = None
     block_trigrams: bool = False
 
+    def __post_init__(self) -> None:
+        """Check the penalties."""
+        check_penalties(self.length_penalty, self.coverage_penalty)
+
     @property
     def options(self) -> dict[str, Any]:
         """Arguments of `AbstractiveSummarizer.summarize`."""
         named: dict[str, Any] = {"min_new_tokens": self.min_tokens, "max_new_tokens": self.max_tokens}
-        penalties = (self.length_penalty, self.coverage_penalty, self.block_trigrams)
-        if any(value not in (None, False) for value in penalties):
+        # A penalty of 0 is not the model's own: it divides by no length.
+        if self.block_trigrams or (self.length_penalty, self.coverage_penalty) != (None, None):
             from discsum.abstractive.penalties import Penalties
 
-            named["penalties"] = Penalties(*penalties)
+            named["penalties"] = Penalties(self.length_penalty, self.coverage_penalty, self.block_trigrams)
         given = {name: value for name, value in named.items() if value is not None}
         return {"truncate": self.truncate, "num_beams": self.beams, **given}
 

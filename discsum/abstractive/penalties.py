@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor
 
+from discsum.abstractive.search_settings import check_penalties
 from discsum.abstractive.vocabulary import TAGS
 from discsum.errors import InputError
 
@@ -27,11 +28,18 @@ class Penalties:
         length: Exponent of the length penalty; none for the model's own, or beside `coverage` for none at all.
         coverage: Weight of the coverage penalty; none without it.
         block_trigrams: Whether no trigram is written twice.
+
+    Raises:
+        InputError: Penalties out of range.
     """
 
     length: float | None = None
     coverage: float | None = None
     block_trigrams: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the penalties."""
+        check_penalties(self.length, self.coverage)
 
     @contextmanager
     def applied(self, model: Any, tokenizer: Any, generation: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -54,7 +62,8 @@ class Penalties:
             )
         score = HypothesisScore(self.length or 0.0, self.coverage or 0.0, beams)
         options |= {"logits_processor": [*processors, score], "length_penalty": 0.0}
-        if self.coverage is None:
+        # A weight of 0 reads no attention.
+        if not self.coverage:
             yield options
             return
         if not hasattr(model, "copying"):

@@ -1,4 +1,4 @@
-"""Settings of the search that a model's own `generation_config.json` has, which transformers obeys without a check."""
+"""Settings of the search: penalties, and what `generation_config.json` has, which transformers obeys unchecked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from discsum.errors import InputError, WeightsError
 from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, check_value
 
 MOST_BEAMS = 1000
+# Beyond these, scores in single precision would no longer depend on the probabilities of words.
+LENGTH_PENALTY = Annotated[float, Meta(ge=0, le=10)]
+COVERAGE_PENALTY = Annotated[float, Meta(ge=0, le=1000)]
 TOKENS = (
     "bos_token_id",
     "eos_token_id",
@@ -47,6 +50,20 @@ IGNORED = (
     *("assistant_lookbehind", "target_lookbehind", "assistant_ensemble_weight", "max_matching_ngram_size"),
     *("low_memory", "disable_compile", "max_cache_len"),
 )
+
+
+def check_penalties(length: float | None, coverage: float | None) -> None:
+    """Check the exponent of a length penalty and the weight of a coverage penalty; none is without one.
+
+    Raises:
+        InputError: One that is out of range, infinite or no number.
+    """
+    for kind, value, name in (
+        (LENGTH_PENALTY, length, "length penalty (--length-penalty)"),
+        (COVERAGE_PENALTY, coverage, "coverage penalty (--coverage-penalty)"),
+    ):
+        if value is not None:
+            check_value(kind, value, name)
 
 
 def check_search(model: Any, name: str) -> None:

@@ -188,3 +188,29 @@ def test_settings_of_a_search():
     assert full.options["penalties"] == Penalties(0.9, 5.0, True)
     assert str(full.signature) != str(plain.signature)
     assert "coverage-penalty:5" in str(full.signature)
+
+
+@pytest.mark.parametrize(("length", "coverage"), [(0.0, None), (None, 0.0), (0.0, 0.0)])
+def test_a_penalty_of_0_is_one(length, coverage, toy):
+    """Hypotheses are ranked by their probabilities, whatever the model's own penalty is."""
+    made = Generation(4, max_tokens=7, length_penalty=length, coverage_penalty=coverage)
+    assert made.options["penalties"] == Penalties(length, coverage)
+    assert "penalty:0" in str(made.signature)
+    (model, texts), asked = toy, {"num_beams": 20, "max_new_tokens": 8}
+    own, plain = (model.generate(texts, **asked, length_penalty=value) for value in (9.0, 0.0))
+    assert not own.equal(plain)
+    model.generation_config.length_penalty = 9.0
+    with made.options["penalties"].applied(model, None, asked) as given:
+        assert model.generate(texts, **given).equal(plain)
+
+
+@pytest.mark.parametrize("value", [-1.0, 1e6, math.inf, math.nan])
+def test_penalties_that_are_none(value):
+    for make in (lambda: Generation(length_penalty=value), lambda: Penalties(value)):
+        with pytest.raises(
+            InputError, match=r"^length penalty \(--length-penalty\): expected a number in \[0, 10\], got"
+        ):
+            make()
+    for make in (lambda: Generation(coverage_penalty=value), lambda: Penalties(None, value)):
+        with pytest.raises(InputError, match=r"^coverage penalty .* expected a number in \[0, 1000\], got"):
+            make()

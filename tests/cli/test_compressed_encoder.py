@@ -53,7 +53,9 @@ def test_penalties(discsum, bart_folder, parser_folder, article):
     assert "expected a search of at least 2 beams" in result.err
     result = discsum(*given, "--coverage-penalty", 5)
     assert "expected a model with copy attention" in result.err
-    assert discsum(*given, "--length-penalty", -1).code == 2
+    for wrong in (-1, "1e6", "inf", "nan"):
+        result = discsum(*given, "--length-penalty", wrong)
+        assert (result.code, "Traceback" in result.err) == (2, False)
 
 
 def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_path):
