@@ -135,13 +135,17 @@ def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what
 @contextmanager
 def without_report() -> Iterator[None]:
     """Keep transformers from reporting the weights that a conversion added as unexpected ones."""
+
+    def is_no_report(record: logging.LogRecord) -> bool:
+        return record.funcName != "log_state_dict_report"
+
     logger = logging.getLogger("transformers.modeling_utils")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    # With a level of the logger's own, as ERROR, transformers would report plans of tensor parallelism.
+    logger.addFilter(is_no_report)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        logger.removeFilter(is_no_report)
 
 
 def plain_tokenizer(tokenizer: Any) -> Any:

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -132,6 +134,23 @@ def test_saved_and_loaded(variant, inputs, tmp_path):
     # Without discsum it is a model of transformers with its own encoder.
     stock = type(model).from_pretrained(tmp_path / "model")
     assert stock(**inputs.forward).logits.equal(decompress(model)(**inputs.forward).logits)
+
+
+def test_loading_reports_nothing(tmp_path):
+    """In a process of its own, whose transformers logs as it does by default."""
+    model = sparsify(compress(make_bart(), "conv"), selector="gru", r=2)
+    model.save_pretrained(tmp_path / "model")
+    script = (
+        "import sys\n"
+        "from transformers.utils import logging\n"
+        "logging.disable_progress_bar()\n"
+        "from discsum.abstractive.compressed import from_pretrained\n"
+        "from_pretrained(sys.argv[1])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "model")], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_folders_that_do_not_fit(tmp_path, inputs):
