@@ -28,7 +28,7 @@ def compress(
 
     Args:
         model: A sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all:
-            BART, mBART, PLBart, PEGASUS, Marian, M2M100, Blenderbot.
+            BART, mBART, PLBart, PEGASUS, Marian, M2M100, Blenderbot, BlenderbotSmall.
         variant: `conv`, `conv_pool`, `strided` or `strided_conv`; see `CompressionConfig`.
         blocks: Blocks of a document (`strided`, `strided_conv`).
         kernel: Tokens that a convolution makes one key and value of (`conv`, `conv_pool`, `strided_conv`).
@@ -48,12 +48,11 @@ def compress(
         if config.convolves:
             if width % groups:
                 raise InputError(f"groups: expected a divisor of the model's width {width}, got {groups}")
-            setattr(module, ADDED, KeyValueConvolution(width, config).to(projections.key.weight))
+            added = KeyValueConvolution(width, config).to(projections.key.weight)
+            setattr(module, ADDED, added.train(module.training))
         module.forward = CompressedSelfAttention(projections, settings)
     encoder = model.get_encoder()
     encoder.forward = EncoderForward(encoder, settings)
-    # New modules are in training mode.
-    model.train(model.training)
     attach(model, settings)
     return model
 

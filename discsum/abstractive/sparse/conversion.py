@@ -68,12 +68,10 @@ def sparsify(
                 # From the word-level projections (Manakul and Gales 2021, section 5).
                 inner.query.load_state_dict(projections.query.state_dict())
                 inner.key.load_state_dict(projections.key.state_dict())
-            module.selector = chosen
+            module.selector = chosen.train(module.training)
         module.forward = SparseCrossAttention(projections, settings, layer)
     if shared is not None:
-        setattr(model, SHARED, shared.to(model.device, model.dtype))
-    # New modules are in training mode, with dropout.
-    model.train(model.training)
+        setattr(model, SHARED, shared.to(model.device, model.dtype).train(model.training))
     attach(model, settings)
     return model.to(model.device)
 

@@ -23,3 +23,9 @@ def shuffle(model):
             if ".compression." in name:
                 value.add_(torch.randn_like(value) * 0.2)
     return model
+
+
+def used(variant, **settings):
+    """Return those of some settings that a variant has."""
+    unused = {"conv": ("blocks",), "conv_pool": ("blocks",), "strided": ("kernel", "groups")}.get(variant, ())
+    return {name: value for name, value in settings.items() if name not in unused}

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from seq2seq_families import make_model
-from small_compressed import OTHERS, shuffle
+from small_compressed import OTHERS, shuffle, used
 from tiny_bart import generated, make_bart
 
 from discsum.abstractive.compressed import compress, decompress, from_pretrained
@@ -118,7 +118,7 @@ def test_a_sparse_decoder_is_trained_above_blocks_with_borders(inputs):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_saved_and_loaded(variant, inputs, tmp_path):
-    model = shuffle(compress(make_bart(), variant, blocks=4, kernel=2))
+    model = shuffle(compress(make_bart(), variant, **used(variant, blocks=4, kernel=2)))
     expected = model(**inputs.forward).logits
     model.save_pretrained(tmp_path / "model")
     assert not hasattr(model.config, "compressed_encoder")
@@ -164,6 +164,20 @@ def test_folders_that_do_not_fit(tmp_path, inputs):
     config.write_text(config.read_text().replace('"kernel": 3', '"kernel": 2'))
     with pytest.raises(WeightsError, match="expected the weights of the encoder's variant conv, got others"):
         from_pretrained(tmp_path / "conv")
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_modules_keep_their_modes(training):
+    """One part of a model may be frozen, with the rest in training."""
+    model = make_bart().train(training)
+    model.get_encoder().train(not training)
+    before = {name: one.training for name, one in model.named_modules()}
+    sparsify(compress(model, "conv"), selector="gru", r=2)
+    after = {name: one.training for name, one in model.named_modules()}
+    assert after.items() >= before.items()
+    added = {name: mode for name, mode in after.items() if name not in before}
+    assert {mode for name, mode in added.items() if ".compression" in name} == {not training}
+    assert {mode for name, mode in added.items() if ".compression" not in name} == {training}
 
 
 @pytest.mark.parametrize("family", OTHERS)
