@@ -51,7 +51,11 @@ class CompressionConfig(Checked):
         return "conv" in self.variant
 
     def problems(self) -> list[str]:
-        """Return what is wrong with borders of no blocks."""
-        if self.borders is None or self.strides:
-            return []
-        return [f"borders: expected none for the variant {self.variant}, which has no blocks, got {self.borders!r}"]
+        """Return what is wrong with settings of what the variant has not; their defaults count as none."""
+        unused = [] if self.strides else [("blocks", "has no blocks"), ("borders", "has no blocks")]
+        unused += [] if self.convolves else [("kernel", "convolves nothing"), ("groups", "convolves nothing")]
+        return [
+            f"{name}: expected none for the variant {self.variant}, which {why}, got {getattr(self, name)!r}"
+            for name, why in unused
+            if getattr(self, name) != getattr(CompressionConfig, name)
+        ]

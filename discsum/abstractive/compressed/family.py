@@ -47,7 +47,8 @@ class CompressedFamily(Family[CompressedRecipe]):
             WeightsError: No such model, or one without safetensors weights.
             InputError: A model of another kind, or options, of which there are none.
         """
-        given = {name: value for name, value in options.items() if value is not None and value is not True}
+        # Sharing beams is what selectors do unless they are told otherwise.
+        given = [one for one, value in options.items() if value is not None and (one, value) != ("share_beams", True)]
         if given:
             raise InputError(
                 f"{name_or_path}: expected no options of a selector for a model of the family compressed, which reads "

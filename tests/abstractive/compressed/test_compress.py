@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 from seq2seq_families import FAMILIES, make_model
-from small_compressed import OTHERS, ids_of, shuffle, states
+from small_compressed import OTHERS, ids_of, shuffle, states, used
 from tiny_bart import generated, make_bart
 
 from discsum.abstractive.compressed import compress, decompress
@@ -204,7 +204,7 @@ def test_half_precision(variant, dtype, inputs):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_gradient_is_nan(variant, inputs):
     """Also of a document that is all padding."""
-    model = shuffle(compress(make_bart(dropout=0.1, attention_dropout=0.1), variant, blocks=4)).train()
+    model = shuffle(compress(make_bart(dropout=0.1, attention_dropout=0.1), variant, **used(variant, blocks=4))).train()
     inputs.mask[1] = 0
     model.get_encoder()(inputs.ids, attention_mask=inputs.mask).last_hidden_state[0].pow(2).sum().backward()
     gradients = {name: one.grad for name, one in model.get_encoder().named_parameters() if one.grad is not None}

@@ -177,6 +177,8 @@ def test_training_goes_on_from_a_model(begun, data, parser_folder, tmp_path):
 def test_options_that_it_has_not(begun):
     with pytest.raises(InputError, match=r"expected no options of a selector .* got r, share_beams"):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), selector=None, r=2, share_beams=False)
+    with pytest.raises(InputError, match=r"got nonsense$"):
+        AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), share_beams=True, nonsense=True)
 
 
 @pytest.mark.parametrize(
@@ -191,6 +193,11 @@ def test_options_that_it_has_not(begun):
         ),
         ({"encoder": {"variant": "blocks"}}, "encoder.variant: expected one of conv, conv_pool, strided, strided_conv"),
         ({"encoder": {"variant": "conv", "borders": "edus"}}, "encoder.borders: expected none for the variant conv"),
+        ({"encoder": {"variant": "conv_pool", "blocks": 7}}, "encoder.blocks: expected none .* has no blocks, got 7"),
+        (
+            {"encoder": {"variant": "strided", "kernel": 5, "groups": 2}},
+            "encoder.kernel: expected none .* convolves nothing, got 5; encoder.groups: expected none .* got 2",
+        ),
     ],
 )
 def test_recipes_that_do_not_fit(changes, said, parser_folder):
