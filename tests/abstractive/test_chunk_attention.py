@@ -241,3 +241,18 @@ def test_a_text_that_does_not_fit():
         model(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
     with pytest.raises(InputError, match="expected the chunk of each token, as chunks are sentences"):
         make_model(chunks="sentences")(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
+
+
+def test_chunks_that_come_one_by_one_in_any_mode_are_all_kept():
+    texts, model = Texts(), make_model("c2f", "12x1")
+    encoded = [model.encoder(**texts.of(model), whole=whole).memory for whole in (True, False)]
+    whole, lazy = encoded
+    modes = [torch.inference_mode, torch.no_grad, torch.enable_grad]
+    order = torch.randperm(12, generator=torch.Generator().manual_seed(1)).tolist()
+    for place, chunk in enumerate(order * 2):
+        with modes[place % 3]():
+            documents, chunks = torch.arange(3), torch.full((3, 1), chunk)
+            torch.testing.assert_close(lazy.read(documents, chunks), whole.read(documents, chunks))
+    assert lazy.encoded.tolist() == list(texts.counts)
+    with torch.no_grad():
+        torch.testing.assert_close(lazy.all(), whole.all())

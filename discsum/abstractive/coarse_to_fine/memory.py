@@ -30,7 +30,9 @@ class ChunkMemory:
         self.grid, self._encode = grid, encode
         # Place of each chunk in the bank of states: 0 for no words, -1 for not encoded yet.
         self._slots = torch.where(grid.counts > 0, -1, 0)
+        # States by place, of which the first so many are there.
         self._bank: Tensor | None = None
+        self._filled = 1
         self._all: Tensor | None = None
         documents = torch.arange(len(grid.words), device=grid.words.device)
         if whole:
@@ -71,9 +73,23 @@ class ChunkMemory:
         states, ends = self._encode(self.grid.words[documents, chunks], self.grid.counts[documents, chunks])
         if self._bank is None:
             self._bank = states.new_zeros(1, *states.shape[1:])
-        self._slots[documents, chunks] = torch.arange(len(states), device=states.device) + len(self._bank)
-        self._bank = torch.cat([self._bank, states])
+        self._slots[documents, chunks] = torch.arange(len(states), device=states.device) + self._filled
+        self._append(self._bank, states)
         return ends
+
+    def _append(self, bank: Tensor, states: Tensor) -> None:
+        """Write states behind those of the bank."""
+        filled = self._filled + len(states)
+        # What gradients need must not change, nor tensors of inference mode outside of it.
+        fixed = torch.is_grad_enabled() or (bank.is_inference() and not torch.is_inference_mode_enabled())
+        if fixed or filled > len(bank):
+            # Twice the space, if it can be filled: chunks that come one by one are not all copied again for each.
+            most = filled if fixed else min(2 * filled, 1 + int((self._slots != 0).sum()))
+            spare = states.new_zeros(max(0, most - filled), *states.shape[1:])
+            self._bank = torch.cat([bank[: self._filled], states, spare])
+        else:
+            bank[self._filled : filled] = states
+        self._filled = filled
 
 
 @dataclass
