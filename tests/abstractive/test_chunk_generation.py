@@ -67,6 +67,19 @@ def test_a_call_without_a_text():
         model(torch.ones(1, 2, dtype=torch.long))
 
 
+def test_outputs_begin_with_the_loss():
+    texts, model = Texts(), make_model("c2f")
+    given = texts.of(model) | {"labels": texts.labels}
+    found = model(**given, output_attentions=True)
+    assert list(found)[:2] == ["loss", "logits"] and torch.equal(found[0], found.loss)
+    rows = model(**given, output_attentions=True, return_dict=False)
+    assert type(rows) is tuple and len(rows) == len(found)
+    assert torch.equal(rows[0], found.loss) and torch.equal(rows[1], found.logits)
+    assert {"coarse_attentions", "word_attentions", "padding_attentions", "cache"} <= set(found)
+    without = model(**texts.of(model), decoder_input_ids=texts.labels, use_cache=False)
+    assert next(iter(without)) == "logits" and not {"loss", "cache", "word_attentions"} & set(without)
+
+
 def exhaustive(model, texts, row, words, most):
     """Return the best sequence of one text and its score: the mean log-probability of its tokens."""
     given = {name: value[row : row + 1] for name, value in texts.of(model).items()}
@@ -123,11 +136,8 @@ def test_the_cache_follows_its_beams():
     cache.reorder_cache(order)
     assert torch.equal(cache.hidden, hidden[:, order]) and torch.equal(cache.cell, cell[:, order])
     assert torch.equal(cache.feed, feed[order]) and cache.get_seq_length() == 5
-    cache.batch_repeat_interleave(2)
-    assert torch.equal(cache.feed, feed[order].repeat_interleave(2, dim=0))
     empty = RecurrentCache()
     empty.reorder_cache(order)
-    empty.batch_repeat_interleave(2)
     assert empty.hidden is None
 
 

@@ -32,18 +32,7 @@ class RecurrentCache:
 
     def reorder_cache(self, beam_idx: Tensor) -> None:
         """Give each row the state of the row that `beam_idx` `(rows,)` names."""
-        self.batch_select_indices(beam_idx)
-
-    def batch_select_indices(self, indices: Tensor) -> None:
-        """Keep the rows `indices`."""
         if self.hidden is None or self.cell is None or self.feed is None:
             return
-        self.hidden, self.cell = (part.index_select(1, indices) for part in (self.hidden, self.cell))
-        self.feed = self.feed.index_select(0, indices)
-
-    def batch_repeat_interleave(self, repeats: int) -> None:
-        """Repeat every row."""
-        if self.hidden is None or self.cell is None or self.feed is None:
-            return
-        self.hidden, self.cell = (part.repeat_interleave(repeats, dim=1) for part in (self.hidden, self.cell))
-        self.feed = self.feed.repeat_interleave(repeats, dim=0)
+        self.hidden, self.cell = (part.index_select(1, beam_idx) for part in (self.hidden, self.cell))
+        self.feed = self.feed.index_select(0, beam_idx)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationMixin, PreTrainedModel
-from transformers.utils.generic import ModelOutput
+from transformers.utils.generic import ModelOutput, can_return_tuple
 
 from discsum.abstractive.coarse_to_fine.attention import Reading
 from discsum.abstractive.coarse_to_fine.cache import RecurrentCache
@@ -32,7 +32,7 @@ class CoarseToFineOutput(ModelOutput):
     """Result of a forward pass.
 
     Attributes:
-        loss: Mean cross-entropy of a token of `labels`, in nats.
+        loss: Mean cross-entropy of a token of `labels`, in nats. Of `c2f` it has no gradient for the choice of chunks.
         logits: `(rows, steps, vocabulary)`.
         cache: State of the decoder.
         coarse_attentions: `(rows, steps, chunks)` attention to chunks before any choice; for `standard` the attention
@@ -59,7 +59,10 @@ class CoarseToFineOutput(ModelOutput):
 
 
 class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type: ignore[no-untyped-call]
-    """An LSTM encoder and decoder whose attention is `standard`, `hier` or `c2f` (Ling and Rush 2017)."""
+    """An LSTM encoder and decoder whose attention is `standard`, `hier` or `c2f` (Ling and Rush 2017).
+
+    The `loss` of a `c2f` model does not train its choice of chunks: `discsum train` adds the gradient of the policy.
+    """
 
     config_class = CoarseToFineConfig
     base_model_prefix = "model"
@@ -102,6 +105,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         tokens = torch.cat([start, labels[:, :-1]], dim=1)
         return tokens.masked_fill(tokens == IGNORED, self.config.pad_token_id)
 
+    @can_return_tuple  # type: ignore[untyped-decorator]
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -117,9 +121,8 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         choices: Tensor | None = None,
         record: Record | None = None,
         output_attentions: bool | None = None,
-        return_dict: bool | None = None,
     ) -> CoarseToFineOutput:
-        """Return logits, and the loss where there are labels.
+        """Return logits, and the loss where there are labels; as a tuple with `return_dict=False`.
 
         Args:
             input_ids: `(documents, tokens)` words of the texts.
@@ -135,7 +138,6 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             choices: `(rows, steps, k)` chunks that `c2f` reads, instead of those that it chooses.
             record: Receives the memory of the texts' words.
             output_attentions: Whether attentions are returned.
-            return_dict: Without effect.
 
         Raises:
             InputError: No text or nothing to write, or a text that `ChunkEncoder` refuses.
@@ -153,21 +155,23 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         vectors, memory = encoder_outputs.last_hidden_state, encoder_outputs.memory
         contexts, readings = self.decoder(decoder_input_ids, vectors, memory, state, soft=soft, choices=choices)
         logits = self.generator(self.dropout(contexts))
-        output = CoarseToFineOutput(
+        loss = None
+        if labels is not None:
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+        cached = use_cache if use_cache is not None else self.config.use_cache
+        # All at once: in this order they are the output's parts.
+        return CoarseToFineOutput(
+            loss=loss,
             logits=logits,
+            cache=state if cached else None,
             encoder_last_hidden_state=vectors,
+            **(self._attentions(encoder_outputs, readings) if output_attentions else {}),
             choices=torch.stack([one.chunks for one in readings], dim=1),
             log_choices=torch.stack([one.log_choice for one in readings], dim=1),
         )
-        if labels is not None:
-            output.loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
-        if use_cache if use_cache is not None else self.config.use_cache:
-            output.cache = state
-        if output_attentions:
-            self._add_attentions(output, encoder_outputs, readings)
-        return output
 
-    def _add_attentions(self, output: CoarseToFineOutput, encoded: EncodedChunks, readings: Sequence[Reading]) -> None:
+    def _attentions(self, encoded: EncodedChunks, readings: Sequence[Reading]) -> dict[str, Tensor]:
+        """Return the attentions of `CoarseToFineOutput` by name."""
         memory = encoded.memory
         assert memory is not None and encoded.chunk_ids is not None
         documents, chunks, length = memory.grid.words.shape
@@ -186,18 +190,18 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         inside = (places >= 0)[:, None].expand(-1, grid.shape[1], -1)
         index = places.clamp(min=0)[:, None].expand(-1, grid.shape[1], -1)
         words = grid.flatten(2).gather(2, index) * inside
-        output.word_attentions, output.padding_attentions = words, 1.0 - words.sum(dim=2)
-        output.coarse_attentions = torch.stack([one.coarse for one in readings], dim=1)
+        coarse = torch.stack([one.coarse for one in readings], dim=1)
         if self.config.variant == STANDARD and self.config.shape is not None:
             # Rows of words, with their padding.
-            output.coarse_attentions = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)
+            coarse = grid.view(*grid.shape[:2], *self.config.shape).sum(dim=3)
         elif self.config.variant == STANDARD:
             # Summed over the words of each chunk; the last column is padding. `generate` repeats rows for beams.
             owners = encoded.chunk_ids.repeat_interleave(len(grid) // len(encoded.chunk_ids), dim=0)
             count = int(owners.max()) + 1
             sums = words.new_zeros(*words.shape[:2], count + 1)
             columns = (owners % (count + 1))[:, None].expand(words.shape)
-            output.coarse_attentions = sums.scatter_add(2, columns, words)[..., :-1]
+            coarse = sums.scatter_add(2, columns, words)[..., :-1]
+        return {"coarse_attentions": coarse, "word_attentions": words, "padding_attentions": 1.0 - words.sum(dim=2)}
 
     def prepare_inputs_for_generation(self, input_ids: Tensor, **kwargs: Any) -> dict[str, Any]:
         """Return the arguments of the next step: the tokens behind the cache."""
