@@ -182,7 +182,6 @@ class Family(ABC, Generic[Recipe]):
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
 
-    @classmethod
     @abstractmethod
-    def card(cls, recipe: Recipe) -> FamilyCard:
-        """Return the family's part of the model card of a run."""
+    def card(self, recipe: Recipe) -> FamilyCard:
+        """Return the family's part of the model card of a run, by what the model is."""

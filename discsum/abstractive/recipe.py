@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from msgspec import Meta
 
 from discsum.abstractive.families import DEFAULT, FAMILIES, family_class
+from discsum.errors import InputError
 from discsum.recipes.fields import Count, Share, about, one_of
 from discsum.training.recipe import RunRecipe
 
@@ -17,6 +18,10 @@ TASKS = ("summarize", "infill", "denoise")
 OPTIMIZERS = ("adamw", "sgd")
 # Start and end tokens, and some words.
 SHORTEST = 8
+# Up to six special words, and some more.
+Vocabulary = Annotated[int, Meta(ge=8)]
+# Defaults of the families with tokenizers of words.
+WORDS, LOWERCASE = 50_000, True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,3 +82,24 @@ class AbstractiveRecipe(RunRecipe):
             for limit, tokens in limits.items()
             if self.model is None and tokens > positions
         ]
+
+
+def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
+    """Check fields that describe a new model, in a recipe that starts from `model`.
+
+    Args:
+        model: Its name, for the message.
+        given: The recipe's values by field.
+        default: Their defaults, which a recipe may have whatever the model is.
+        kept: The model's own values.
+
+    Raises:
+        InputError: Values that are neither; all of them at once.
+    """
+    wrong = [
+        f"{name}: expected {kept[name]}, as {model} was trained, got {value}"
+        for name, value in given.items()
+        if value not in (default[name], kept[name])
+    ]
+    if wrong:
+        raise InputError("; ".join(wrong))

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from discsum.abstractive.recipe import LOWERCASE, WORDS, check_kept
 from discsum.errors import InputError
 
 PAD, BEGIN, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
@@ -54,6 +55,23 @@ def make_word_tokenizer(
     plain.post_processor = TemplateProcessing(single=f"$A {END}", special_tokens=[(END, words.index(END))])
     fast: Any = PreTrainedTokenizerFast
     return fast(tokenizer_object=plain, pad_token=PAD, bos_token=BEGIN, eos_token=END)
+
+
+def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool) -> None:
+    """Check the words of a recipe, of which its default may stand, against the tokenizer of the model it starts from.
+
+    Raises:
+        InputError: Fewer words than the model has, or lowercasing that it does not do or does.
+    """
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    lowercased = normalizer is not None and normalizer.normalize_str("A") == "a"
+    check_kept(
+        model,
+        {"vocabulary": vocabulary, "lowercase": lowercase},
+        {"vocabulary": WORDS, "lowercase": LOWERCASE},
+        # It has at most so many words.
+        {"vocabulary": max(vocabulary, len(tokenizer)), "lowercase": lowercased},
+    )
 
 
 def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, Tensor]:

@@ -188,7 +188,8 @@ def test_another_choice_of_chunks_than_in_training(begun):
 def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_path):
     trainer(data, parser_folder, tmp_path / "hier", network={"variant": "hier"}, epochs=1).run(silent)
     best = tmp_path / "hier" / "best"
-    run = trainer(data, parser_folder, tmp_path / "c2f", model=str(best), network={"samples": 2}, epochs=1)
+    changes = {"variant": "c2f", "samples": 2}
+    run = trainer(data, parser_folder, tmp_path / "c2f", model=str(best), network=changes, epochs=1)
     assert (run.task.family.config.variant, run.task.family.config.samples) == ("c2f", 2)
     there = load_file(best / WEIGHTS)
     assert all(torch.equal(value, there[name]) for name, value in run.task.family.model.state_dict().items())
@@ -243,6 +244,7 @@ def test_only_the_first_highlight_is_learned(data, parser_folder, tmp_path):
         ({"alternate": 1.5}, r"alternate: expected a number in \[0, 1\], got 1.5"),
         ({"selector": "gru"}, "selector: expected one of the fields"),
         ({"vectors": "gone.txt"}, r"gone\.txt: expected word vectors as text"),
+        ({"vocabulary": 2}, "vocabulary: expected a whole number of at least 8, got 2"),
         ({"model": "gone"}, "gone: expected the folder of a sequence-to-sequence model"),
     ],
 )

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from discsum.abstractive.coarse_to_fine import CoarseToFineConfig
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
@@ -152,7 +153,7 @@ def test_every_row_of_coarse_to_fine_has_a_recipe(folder):
     assert {name for name in names() if name.startswith(f"{folder}/")} == {f"{folder}/{row}" for row in COARSE_TO_FINE}
     for row, expected in COARSE_TO_FINE.items():
         recipe = AbstractiveRecipe.from_dict(fields_of(read_recipe(f"{folder}/{row}")))
-        network = recipe.network
+        network = CoarseToFineConfig(**recipe.network.settings)
         found = (network.variant, network.coarse, network.chunks, network.positions, network.samples)
         assert (*found, recipe.pretrain, recipe.alternate) == expected
         assert (recipe.target_lines, recipe.source_tokens, recipe.batch_size) == (1, 400, 20)

@@ -28,3 +28,13 @@ def shape_of(chunks: str) -> tuple[int, int] | None:
             f"chunks: expected {', '.join(STRUCTURES)}, or rows of words as 10x40, 5x80 or 2x200, got {chunks!r}"
         )
     return int(found[1]), int(found[2])
+
+
+def check_chunks(chunks: str, attend_padding: bool | None) -> None:
+    """Check a shape or structure of chunks, and whether attention may fall on its padding.
+
+    Raises:
+        InputError: As `shape_of`; or attention to padding without a shape.
+    """
+    if shape_of(chunks) is None and attend_padding:
+        raise InputError(f"attend_padding: expected none for chunks {chunks}, whose padding depends on the batch")

@@ -6,7 +6,7 @@ from typing import Any
 
 from transformers import PretrainedConfig
 
-from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, CONV, VARIANTS, shape_of
+from discsum.abstractive.coarse_to_fine.choices import C2F, COARSE, CONV, VARIANTS, check_chunks, shape_of
 from discsum.errors import InputError
 
 
@@ -25,7 +25,7 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
         attend_padding: Whether attention falls on padding, whose states are 0, too; by default in shapes alone, as in
             the paper.
         sentence_ends: Whether an end token follows each sentence of the text.
-        subtree_words: Words of the largest subtree that is a chunk.
+        subtree_words: Words of the largest subtree that is a chunk, with punctuation marks and end tokens.
         max_chunks: Places with an embedding of their own where `chunks` is no shape; later chunks share the last.
         embedding_size: Size of a word's embedding.
         hidden_size: Size of the states of the LSTMs, and of contexts.
@@ -79,10 +79,7 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
                 raise InputError(f"{name}: expected one of {', '.join(choices)}, got {getattr(self, name)!r}")
         if self.samples < 1:
             raise InputError(f"samples: expected at least 1 chunk, got {self.samples}")
-        if shape_of(self.chunks) is None and self.attend_padding:
-            raise InputError(
-                f"attend_padding: expected none for chunks {self.chunks}, whose padding depends on the batch"
-            )
+        check_chunks(self.chunks, self.attend_padding)
 
     @property
     def shape(self) -> tuple[int, int] | None:

@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from torch import Tensor, nn
 
+from discsum.abstractive.coarse_to_fine.card import card_of
 from discsum.abstractive.coarse_to_fine.choices import BOW, C2F, HIER, STANDARD, SUBTREES, VARIANTS
 from discsum.abstractive.coarse_to_fine.chunking import chunk_ids, text_of
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.coarse_to_fine.objective import MovingBaseline, policy_loss, returns_of, rewards_of
-from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe, Network
+from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe
 from discsum.abstractive.family import IGNORED, Family, FamilyCard
-from discsum.abstractive.folder import load_model, load_tokenizer
-from discsum.abstractive.vocabulary import make_word_tokenizer, read_vectors
+from discsum.abstractive.folder import folder_of, load_model, load_tokenizer
+from discsum.abstractive.recipe import check_kept
+from discsum.abstractive.vocabulary import check_words, make_word_tokenizer, read_vectors
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
+from discsum.json_objects import read_object
+from discsum.persistence import CONFIG
 from discsum.recipes.fields import Count, check_value, one_of
 
 if TYPE_CHECKING:
@@ -127,11 +131,20 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     def for_training(
         cls, recipe: CoarseToFineRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> CoarseToFineFamily:
-        """Return the recipe's model, with the recipe's choice of chunks, or a new one and a tokenizer of its words."""
+        """Return the recipe's model, with the recipe's choice of chunks, or a new one and a tokenizer of its words.
+
+        Raises:
+            InputError: A recipe of another network or other words than the model's.
+        """
         if recipe.model is not None:
             network = recipe.network
             family = cls.load(recipe.model, device=device, variant=network.variant, samples=network.samples)
-            _check_network(network, family.config, recipe.model)
+            given = {f"network.{name}": value for name, value in network.settings.items()}
+            kept = {f"network.{name}": getattr(family.config, name) for name in network.settings}
+            check_kept(recipe.model, given, dict.fromkeys(given), kept)
+            check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
+            if wrong := recipe.soft_steps_of(family.config.variant):
+                raise InputError("; ".join(wrong))
             return family
         tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase)
         special = {
@@ -148,7 +161,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         report(f"{len(tokenizer):,} words")
         if recipe.vectors is not None:
             path = Path(recipe.vectors)
-            indices, vectors = read_vectors(path, tokenizer.get_vocab(), recipe.network.embedding_size)
+            indices, vectors = read_vectors(path, tokenizer.get_vocab(), model.config.embedding_size)
             for embeddings in [*_word_embeddings(model), model.decoder.embeddings]:
                 embeddings.weight.data[indices] = vectors
             report(f"{path}: vectors of {len(indices):,} words")
@@ -157,11 +170,15 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     @classmethod
     def needs_tree(cls, recipe: CoarseToFineRecipe) -> bool:
         """Return whether chunks are subtrees."""
-        return recipe.network.chunks == SUBTREES
+        chunks: Any = recipe.network.chunks
+        folder = folder_of(recipe.model) if recipe.model is not None and chunks is None else None
+        if folder is not None:
+            chunks = read_object(folder / CONFIG, WeightsError).get("chunks")
+        return bool(chunks == SUBTREES)
 
     def parameter_groups(self, recipe: CoarseToFineRecipe) -> list[dict[str, Any]]:
         """Return the coarse encoder's parameters and the rest, after freezing embeddings where the recipe says so."""
-        frozen = self.config.coarse == BOW if recipe.frozen_embeddings is None else recipe.frozen_embeddings
+        frozen = self._frozen(recipe)
         for embeddings in _word_embeddings(self.model):
             embeddings.weight.requires_grad_(not frozen)
         coarse: list[nn.Parameter] = []
@@ -216,44 +233,14 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             self._baseline = MovingBaseline(recipe.target_tokens, self.model.device)
         return self._baseline
 
-    @classmethod
-    def card(cls, recipe: CoarseToFineRecipe) -> FamilyCard:
+    def _frozen(self, recipe: CoarseToFineRecipe) -> bool:
+        """Return whether the encoder's embeddings stay as they begin."""
+        bags = self.config.variant != STANDARD and self.config.coarse == BOW
+        return bags if recipe.frozen_embeddings is None else recipe.frozen_embeddings
+
+    def card(self, recipe: CoarseToFineRecipe) -> FamilyCard:
         """Return the kind of attention and what the paper leaves open."""
-        network = recipe.network
-        kinds = {
-            HIER: f"reads chunks ({network.chunks}) and their words",
-            C2F: f"chooses {network.samples} of the chunks ({network.chunks}) at each step and reads no others",
-        }
-        read = kinds.get(network.variant, "reads all words as one sequence")
-        frozen = network.coarse == BOW if recipe.frozen_embeddings is None else recipe.frozen_embeddings
-        kept = "the encoder's embeddings stay as they begin" if frozen else "all embeddings are learned"
-        return FamilyCard(
-            "coarse-to-fine-attention",
-            f"An LSTM encoder and decoder whose attention {read} (Ling and Rush 2017). Use it with\n"
-            "`discsum abstract --model FOLDER`. Where the paper is silent: the decoder begins with the state behind\n"
-            f"the last word of the last chunk; the convolution has a ReLU and no padding; {kept};\n"
-            "a step's baseline begins at 0; the probability of several sampled chunks is the product of theirs, and\n"
-            "at test time those of the highest attention are read, weighted by it; the loss is the mean over a\n"
-            "batch's tokens. Unlike the paper's, the policy's gradient reaches the coarse encoder and the coarse\n"
-            "attention alone.",
-            "random weights and a vocabulary of the training texts",
-            "Cross-entropy" + (" and, for the choice of chunks, REINFORCE" if network.variant == C2F else ""),
-        )
-
-
-def _check_network(network: Network, config: CoarseToFineConfig, name: str) -> None:
-    """Raise `InputError` for settings that are neither the defaults nor those that a model was trained with.
-
-    Chunks have no default here: what is read of the texts, as their trees, depends on them.
-    """
-    default = Network().settings | {"chunks": config.chunks}
-    wrong = [
-        f"network.{field}: expected {getattr(config, field)}, as {name} was trained, got {value}"
-        for field, value in network.settings.items()
-        if value not in (getattr(config, field), default[field])
-    ]
-    if wrong:
-        raise InputError("; ".join(wrong))
+        return card_of(self.config, frozen=self._frozen(recipe))
 
 
 def _word_embeddings(model: Any) -> list[Any]:

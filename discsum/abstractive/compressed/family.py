@@ -14,10 +14,11 @@ from discsum.abstractive.compressed.copying import decoded, extended_ids, unknow
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
 from discsum.abstractive.compressed.objective import smoothed_loss
-from discsum.abstractive.compressed.recipe import CompressedRecipe
+from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
-from discsum.abstractive.vocabulary import CLOSE, OPEN, make_word_tokenizer
+from discsum.abstractive.recipe import check_kept
+from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer
 from discsum.document import Document
 from discsum.errors import InputError
 
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding
 
 SPECIAL = ("pad", "bos", "eos")
+# Fields of the model's configuration, by those of a recipe's network; both sides of the model have the same sizes.
+SIZES = {
+    "width": "d_model",
+    "layers": "encoder_layers",
+    "heads": "encoder_attention_heads",
+    "inner": "encoder_ffn_dim",
+    "positions": "max_position_embeddings",
+    "position_base": "position_base",
+    "dropout": "dropout",
+}
 # For a model card.
 READ = {
     "conv": "reads convolved keys and values, one for {kernel} tokens",
@@ -131,10 +142,14 @@ class CompressedFamily(Family[CompressedRecipe]):
         """Return the recipe's model, or a new one and a tokenizer of its words; its encoder is the recipe's.
 
         Raises:
-            InputError: A model whose encoder is compressed otherwise than the recipe's.
+            InputError: A model whose encoder is compressed otherwise than the recipe's, or of other sizes or words.
         """
         if recipe.model is not None:
             family = cls.load(recipe.model, device=device)
+            network = recipe.network.to_dict()
+            kept = {name: getattr(family.model.config, SIZES[name]) for name in network}
+            check_kept(recipe.model, *(_named("network", one) for one in (network, Network().to_dict(), kept)))
+            check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if family.encoder is None and recipe.encoder is not None:
                 _compress(family.model, recipe.encoder)
             elif family.encoder != recipe.encoder:
@@ -171,10 +186,9 @@ class CompressedFamily(Family[CompressedRecipe]):
         mixture = self.model(**given, **inputs, use_cache=False, dense=False).mixture
         return smoothed_loss(mixture.scores_of(batch["labels"]), recipe.smoothing)
 
-    @classmethod
-    def card(cls, recipe: CompressedRecipe) -> FamilyCard:
+    def card(self, recipe: CompressedRecipe) -> FamilyCard:
         """Return how the encoder reads, and what the paper leaves open."""
-        config = recipe.encoder
+        config = self.encoder
         read = "reads all tokens" if config is None else READ[config.variant].format_map(config.to_dict())
         if config is not None and config.borders:
             read += f", which begin and end at borders of {config.borders}"
@@ -188,6 +202,10 @@ class CompressedFamily(Family[CompressedRecipe]):
             "random weights and a vocabulary of the training texts",
             f"Cross-entropy with label smoothing {recipe.smoothing}",
         )
+
+
+def _named(group: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {f"{group}.{name}": value for name, value in values.items()}
 
 
 def _compress(model: Any, config: CompressionConfig) -> None:

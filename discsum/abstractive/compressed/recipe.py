@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from discsum.abstractive.compressed.config import CompressionConfig
-from discsum.abstractive.recipe import SHORTEST, AbstractiveRecipe
+from discsum.abstractive.recipe import LOWERCASE, SHORTEST, WORDS, AbstractiveRecipe, Vocabulary
 from discsum.recipes.fields import Checked, Count, Dropout, Positive, Share, about
 
 
@@ -41,10 +41,10 @@ class CompressedRecipe(AbstractiveRecipe):
     source_tokens: int = 400
     target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
     network: Annotated[Network, about("Sizes of a new model.")] = field(default_factory=Network)
-    vocabulary: Annotated[Count, about("Most frequent words of the training texts; the rest can only be copied.")] = (
-        50_000
-    )
-    lowercase: Annotated[bool, about("Whether words are lowercased.")] = True
+    vocabulary: Annotated[
+        Vocabulary, about("Most frequent words of the training texts; the rest can only be copied.")
+    ] = WORDS
+    lowercase: Annotated[bool, about("Whether words are lowercased.")] = LOWERCASE
     encoder: Annotated[
         CompressionConfig | None, about("How the encoder is compressed; none for attention of all tokens to all.")
     ] = None

@@ -167,8 +167,7 @@ class SparseFamily(Family[SparseRecipe]):
         rest = {name: value for name, value in inputs.items() if name != "layout"}
         return objective.step_loss(self.model, batch | rest, inputs["layout"], recipe.objective, recipe.r, ideal)
 
-    @classmethod
-    def card(cls, recipe: SparseRecipe) -> FamilyCard:
+    def card(self, recipe: SparseRecipe) -> FamilyCard:
         """Return which sentences the model reads, and its mode of training."""
         tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
         selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import yaml
 
-from discsum.abstractive.families import family_class
+from discsum.abstractive.family import FamilyCard
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.training.task import LogEntry
 
 
-def abstractive_card(name: str, recipe: AbstractiveRecipe, log: Sequence[LogEntry], best: LogEntry, notes: str) -> str:
+def abstractive_card(
+    name: str, recipe: AbstractiveRecipe, family: FamilyCard, log: Sequence[LogEntry], best: LogEntry, notes: str
+) -> str:
     """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
     names = list(best.validation)
     rows = "\n".join(
@@ -20,7 +22,6 @@ def abstractive_card(name: str, recipe: AbstractiveRecipe, log: Sequence[LogEntr
     )
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
-    family = family_class(recipe.family).card(recipe)
     license = f"license: {recipe.license}\n" if recipe.license else ""
     return f"""\
 ---

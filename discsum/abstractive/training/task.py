@@ -154,7 +154,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
 
     def card(self, log: Sequence[LogEntry], best: LogEntry) -> str:
         """Return the model card."""
-        return abstractive_card(self.name, self.recipe, log, best, self.notes)
+        return abstractive_card(self.name, self.recipe, self.family.card(self.recipe), log, best, self.notes)
 
     def state(self) -> dict[str, Any]:
         """Return the state of the family."""

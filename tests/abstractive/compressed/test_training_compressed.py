@@ -172,6 +172,19 @@ def test_training_goes_on_from_a_model(begun, data, parser_folder, tmp_path):
     assert run.log[-1].validation["loss"] < before + 0.1
     with pytest.raises(InputError, match="encoder: expected that of"):
         trainer(data, parser_folder, tmp_path / "other", model=model, encoder={"variant": "conv"})
+    for fields, message in (
+        ({"network": {"width": 32}}, r"^network\.width: expected 16, as .*best was trained, got 32$"),
+        ({"vocabulary": 20}, "^vocabulary: expected 30, as .*best was trained, got 20$"),
+        ({"lowercase": False}, "^lowercase: expected True, as .*best was trained, got False$"),
+    ):
+        kept = {"network": {}, "model": model, "encoder": encoder}
+        recipe = AbstractiveRecipe.from_dict(content(parser_folder, **kept | fields))
+        with pytest.raises(InputError, match=message):
+            CompressedFamily.for_training(recipe, "cpu", lambda: [], silent)
+    kept = AbstractiveRecipe.from_dict(content(parser_folder, network={}, model=model, encoder=encoder))
+    family = CompressedFamily.for_training(kept, "cpu", lambda: [], silent)
+    assert family.model.config.d_model == 16
+    assert "of convolved keys and values, one for 2 tokens" in family.card(kept).model
 
 
 def test_options_that_it_has_not(begun):
@@ -186,6 +199,7 @@ def test_options_that_it_has_not(begun):
     [
         ({"source_tokens": 97}, "source_tokens: expected at most network.positions 96, got 97"),
         ({"network": NETWORK | {"heads": 3}}, "width: expected an even multiple of 3 heads, got 16"),
+        ({"vocabulary": 7}, "vocabulary: expected a whole number of at least 8, got 7"),
         ({"task": "infill"}, "task: expected summarize for the family compressed, got 'infill'"),
         (
             {"encoder": {"variant": "conv", "groups": 3}},
