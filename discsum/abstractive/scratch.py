@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
+from discsum.encoder.synthesizer import sinusoids
 from discsum.recipes.fields import Checked, Count, Dropout, about
 
 # In the order of BART's own vocabulary.
@@ -94,9 +95,5 @@ def _initialise_positions(weight: Tensor, scale: float) -> None:
     The offset to a neighbour is then the same linear map everywhere, so attention to neighbours, which copying needs,
     is learned for all positions together (Vaswani et al. 2017, section 3.5).
     """
-    positions, width = weight.shape
-    rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
-    angles = torch.arange(positions)[:, None] * rates
-    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
     with torch.no_grad():
-        weight.copy_(waves * scale * 2**0.5)
+        weight.copy_(sinusoids(0, *weight.shape, weight.device) * scale * 2**0.5)
