@@ -52,9 +52,14 @@ def test_sentences_end_with_their_token(document, tokenizer):
 @pytest.mark.parametrize(
     ("words", "chunks"),
     [
-        (99, 1),
-        (10, 2),
+        (22, 1),
+        (21, 2),
+        # The first sentence has 12 words with its marks and its end, the second 10.
+        (12, 2),
+        (11, 3),
+        (10, 3),
         # Units that are longer than that are chunks of their own.
+        (9, 4),
         (1, 4),
     ],
 )
@@ -80,7 +85,7 @@ def test_rows_of_words(document, tokenizer):
 def test_subtrees_are_the_largest_that_fit(edus, words, seed):
     sizes = np.random.default_rng(seed).integers(1, 9, edus)
     document = document_of([[" ".join(["word"] * size) + "."] for size in sizes], random_tree(edus, seed))
-    owners = subtrees(document, words)
+    owners = subtrees(document, sizes, words)
     assert (np.diff(owners) >= 0).all() and set(owners) == set(range(owners.max() + 1))
     spans = {(node.first, node.last) for node in document.tree.nodes} | {(edu, edu) for edu in range(edus)}
     found = [tuple(np.flatnonzero(owners == chunk)[[0, -1]].tolist()) for chunk in range(owners.max() + 1)]
@@ -95,7 +100,7 @@ def test_a_long_list_is_no_deep_recursion():
     edus = 3_000
     nodes = [Node(first, edus - 1, first, "NN", "joint-list") for first in range(edus - 1)]
     document = document_of([[f"Unit {place}."] for place in range(edus)], RSTTree(edus, nodes))
-    assert subtrees(document, 10).tolist() == [*range(edus - 5), *[edus - 5] * 5]
+    assert subtrees(document, np.full(edus, 2), 10).tolist() == [*range(edus - 5), *[edus - 5] * 5]
 
 
 def test_documents_that_have_no_chunks(document, tokenizer):

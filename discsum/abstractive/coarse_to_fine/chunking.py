@@ -50,26 +50,30 @@ def chunk_ids(
         return rows_of_words(torch.as_tensor(encoding["attention_mask"]), config.shape)
     rows = []
     for document, encoded in zip(documents, encoding.encodings or (), strict=True):
+        read = np.array(encoded.attention_mask, dtype=bool)
         sentences, characters = _places(document, encoded, end)
         if config.chunks == SENTENCES:
             found = sentences
         else:
-            owners = subtrees(document, config.subtree_words)
-            begins = [edu.start for edu in document.edus]
-            found = owners[np.searchsorted(begins, characters, side="right") - 1]
-        rows.append(np.where(np.array(encoded.attention_mask, dtype=bool), found, -1))
+            edus = np.searchsorted([edu.start for edu in document.edus], characters, side="right") - 1
+            found = subtrees(document, np.bincount(edus[read], minlength=len(document.edus)), config.subtree_words)[
+                edus
+            ]
+        rows.append(np.where(read, found, -1))
     return torch.from_numpy(np.stack(rows).astype(np.int64))
 
 
-def subtrees(document: Document, words: int) -> NDArray[np.int64]:
+def subtrees(document: Document, sizes: NDArray[np.int64], words: int) -> NDArray[np.int64]:
     """Return `(edus,)` the chunk of each EDU: the largest subtrees of at most so many words, or single EDUs.
+
+    `sizes` are the words of each EDU `(edus,)`, counted as those of rows are: with punctuation marks and end tokens.
 
     Raises:
         InputError: A document without a tree.
     """
     tree = document.require_tree("chunks that are subtrees")
     splits = {(node.first, node.last): node.split for node in tree.nodes}
-    before = np.cumsum([0, *(len(text.split()) for text in document.edu_texts)])
+    before = np.cumsum([0, *sizes])
     owners = np.zeros(len(document.edus), dtype=np.int64)
     stack, chunk = [(0, len(document.edus) - 1)], 0
     while stack:
