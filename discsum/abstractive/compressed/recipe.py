@@ -24,7 +24,7 @@ class Network(Checked):
     position_base: Annotated[Positive, about("Base of the wavelengths of positions; the paper's text has 1,000.")] = (
         10_000.0
     )
-    dropout: Annotated[Dropout, about("Dropout of the network.")] = 0.2
+    dropout: Annotated[Dropout, about("Dropout of states, attention weights and feed-forward networks.")] = 0.2
 
     def problems(self) -> list[str]:
         """Return what is wrong with sizes that do not fit together."""

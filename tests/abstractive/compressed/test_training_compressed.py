@@ -7,8 +7,10 @@ import torch
 from small_training import recipe_fields, silent, training_loop
 from typer.testing import CliRunner
 
+from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.copying import unknown_id
 from discsum.abstractive.compressed.family import CompressedFamily
+from discsum.abstractive.compressed.flex import flex_takes
 from discsum.abstractive.penalties import sentence_ends
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
@@ -142,6 +144,28 @@ def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_pa
     assert not set(AbstractiveSummarizer(family).summarize([document])[0].text.split()) & set(TAGS)
     with pytest.raises(InputError, match=r"^sentence_tags: expected true as of .*best, got false$"):
         trainer(data, parser_folder, tmp_path / "other", model=str(tmp_path / "run" / "best"))
+
+
+def test_dropout_is_of_attention_and_feed_forward_networks_too(parser_folder):
+    recipe = AbstractiveRecipe.from_dict(
+        content(parser_folder, network=NETWORK | {"dropout": 0.25}, encoder={"variant": "strided"})
+    )
+    family = CompressedFamily.for_training(recipe, "cpu", lambda: ["The mill stopped when the river rose."], silent)
+    layers = [*family.model.get_encoder().layers, *family.model.get_decoder().layers]
+    assert {(one.dropout, one.activation_dropout, one.self_attn.dropout) for one in layers} == {(0.25, 0.25, 0.25)}
+    attention, tables = layers[0].self_attn, family.model.compressed.tables(torch.ones(1, 9, dtype=torch.bool))
+    states = torch.randn(1, 9, 16)
+    with family.model.compressed.within(Call(None, tables)):
+        first, second, whole, again = (attention.train(mode)(states)[0] for mode in (True, True, False, False))
+    assert not first.equal(second) and whole.equal(again)
+
+
+def test_flex_attention_has_no_dropout():
+    class OnGPU:
+        is_cuda = True
+
+    assert flex_takes(OnGPU(), 64, 0.0)
+    assert not flex_takes(OnGPU(), 64, 0.1) and not flex_takes(torch.zeros(1), 64, 0.0)
 
 
 class KilledError(Exception):
