@@ -41,40 +41,54 @@ class Penalties:
         """Check the penalties."""
         check_penalties(self.length, self.coverage)
 
+    def check(self, model: Any, generation: dict[str, Any]) -> None:
+        """Check that a model can search with these penalties, and with options of `generate`.
+
+        Raises:
+            InputError: A penalty of hypotheses without several beams, or of coverage without copy attention.
+        """
+        if self.length is None and self.coverage is None:
+            return
+        beams = _beams(model, generation)
+        if beams < 2 or generation.get("do_sample"):
+            raise InputError(
+                f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search of at "
+                f"least 2 beams, whose hypotheses they rank, got {beams}"
+            )
+        # A weight of 0 reads no attention.
+        if self.coverage and not hasattr(model, "copying"):
+            raise InputError(
+                "coverage penalty (--coverage-penalty): expected a model with copy attention, as faster-encoders/... "
+                f"train it, got {type(model).__name__}"
+            )
+
     @contextmanager
     def applied(self, model: Any, tokenizer: Any, generation: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the options of `generate` for one search with these penalties beside those of `generation`.
 
         Raises:
-            InputError: A penalty of hypotheses without several beams, or of coverage without copy attention.
+            InputError: As of `check`.
         """
+        self.check(model, generation)
         options, processors = dict(generation), list(generation.get("logits_processor") or [])
         if self.block_trigrams:
             processors.append(TrigramBlocker(sentence_ends(tokenizer)))
         if self.length is None and self.coverage is None:
             yield options | ({"logits_processor": processors} if processors else {})
             return
-        beams = options.get("num_beams", model.generation_config.num_beams) or 1
-        if beams < 2 or options.get("do_sample"):
-            raise InputError(
-                f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search of at "
-                f"least 2 beams, whose hypotheses they rank, got {beams}"
-            )
-        score = HypothesisScore(self.length or 0.0, self.coverage or 0.0, beams)
+        score = HypothesisScore(self.length or 0.0, self.coverage or 0.0, _beams(model, generation))
         options |= {"logits_processor": [*processors, score], "length_penalty": 0.0}
-        # A weight of 0 reads no attention.
         if not self.coverage:
             yield options
             return
-        if not hasattr(model, "copying"):
-            raise InputError(
-                "coverage penalty (--coverage-penalty): expected a model with copy attention, as faster-encoders/... "
-                f"train it, got {type(model).__name__}"
-            )
         from discsum.abstractive.compressed.copying import observing
 
         with observing(score.observe):
             yield options
+
+
+def _beams(model: Any, generation: dict[str, Any]) -> int:
+    return int(generation.get("num_beams", model.generation_config.num_beams) or 1)
 
 
 def length_penalty(tokens: int, exponent: float) -> float:

@@ -31,7 +31,7 @@ class AbstractiveSummary:
             none for all; the document's `sentences` within the model's positions; and `read`, the sentences that each
             step read, all of them where that is faster than selecting. Coarse-to-fine models: `variant`; the
             document's `chunks` with words; and how many of them were `encoded`. Compressed ones: `encoder`, its
-            variant.
+            variant. Nothing of a document without text.
     """
 
     document: Document
@@ -110,14 +110,37 @@ class AbstractiveSummarizer:
         """Return the summaries of documents, generated together with options of `generate`, as `num_beams`.
 
         With `truncate` a document is cut where the model's positions end. With a `beta` documents have trees.
-        `penalties` rank the hypotheses of a search.
+        `penalties` rank the hypotheses of a search. The summary of a document without text is empty.
 
         Raises:
             InputError: A document without sentences or without the tree that is needed, or one that is too long.
         """
+        told = [document for document in documents if document.text.strip()]
+        lengths = self.lengths(told, truncate=truncate, penalties=penalties, **generation)
+        written = iter(self._written(told, lengths, truncate, penalties or Penalties(), generation) if told else ())
+        start = (self.model.generation_config.decoder_start_token_id or 0,)
+        return [
+            next(written) if document.text.strip() else AbstractiveSummary(document, "", self.name, 0, False, start)
+            for document in documents
+        ]
+
+    def lengths(
+        self,
+        documents: Sequence[Document],
+        *,
+        truncate: bool = False,
+        penalties: Penalties | None = None,
+        **generation: Any,
+    ) -> list[int]:
+        """Return the tokens of documents, after checks of what `summarize` needs of these and its options.
+
+        Raises:
+            InputError: As of `summarize`, but for trees.
+        """
         self._check_lengths(generation)
+        (penalties or Penalties()).check(self.model, generation)
         texts = self.family.texts(documents)
-        lengths = [len(ids) for ids in self.tokenizer(texts)["input_ids"]]
+        lengths = [len(ids) for ids in self.tokenizer(texts)["input_ids"]] if texts else []
         limit = self.positions
         for document, length in zip(documents, lengths, strict=True):
             if limit is not None and length > limit and not truncate:
@@ -125,8 +148,24 @@ class AbstractiveSummarizer:
                     f"{document.id or 'document'}: expected at most {limit} tokens, which is what {self.name} reads, "
                     f"got {length}; cut it with --truncate (Python: truncate=True), or take a model with more positions"
                 )
+        return lengths
+
+    def _written(
+        self,
+        documents: Sequence[Document],
+        lengths: Sequence[int],
+        truncate: bool,
+        penalties: Penalties,
+        generation: dict[str, Any],
+    ) -> list[AbstractiveSummary]:
+        """Return the summaries of documents with text, whose tokens are `lengths`."""
+        limit = self.positions
         encoding: BatchEncoding = self.tokenizer(
-            texts, return_tensors="pt", padding=True, truncation=truncate, max_length=limit if truncate else None
+            self.family.texts(documents),
+            return_tensors="pt",
+            padding=True,
+            truncation=truncate,
+            max_length=limit if truncate else None,
         )
         largest, words = int(encoding["input_ids"].max()), self.model.get_input_embeddings().num_embeddings
         if largest >= words:
@@ -135,16 +174,17 @@ class AbstractiveSummarizer:
             )
         extra = self.family.inputs(documents, encoding)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
-        searched = (penalties or Penalties()).applied(self.model, self.tokenizer, generation)
+        searched = penalties.applied(self.model, self.tokenizer, generation)
         with torch.inference_mode(), searched as options:
             generated = self.model.generate(**inputs, **extra, **options)
         written = self.family.decode(generated, documents, encoding)
         ids = [self._without_padding(row) for row in generated.tolist()]
-        read = encoding["attention_mask"].sum(dim=1).tolist()
-        columns = zip(documents, written, lengths, read, ids, self.family.details(extra), strict=True)
+        columns = zip(documents, written, lengths, encoding["attention_mask"].sum(dim=1).tolist(), strict=True)
         return [
-            AbstractiveSummary(document, text.strip(), self.name, tokens, length > tokens, own, details)
-            for document, text, length, tokens, own, details in columns
+            AbstractiveSummary(document, text.strip(), self.name, read, length > read, own, details)
+            for (document, text, length, read), own, details in zip(
+                columns, ids, self.family.details(extra), strict=True
+            )
         ]
 
     def _without_padding(self, row: list[int]) -> tuple[int, ...]:

@@ -50,6 +50,33 @@ def test_a_text_to_its_summary(discsum, folders, parser_folder, article):
     assert (soft["variant"], soft["encoded"]) == ("hier", soft["chunks"])
 
 
+@pytest.mark.parametrize("family", ["coarse_to_fine", "sparse"])
+def test_a_text_without_words_has_an_empty_summary(
+    discsum, family, folders, bart_folder, parser_folder, article, tmp_path
+):
+    model = folders["c2f"] if family == "coarse_to_fine" else bart_folder
+    empty = tmp_path / "empty.txt"
+    empty.write_text(" \n")
+    options = (
+        "--model",
+        model,
+        "--parser",
+        parser_folder,
+        "--min-tokens",
+        5,
+        "--max-tokens",
+        8,
+        "--truncate",
+        "--json",
+    )
+    result = discsum("abstract", empty, article, *options)
+    first, second = map(json.loads, result.out.splitlines())
+    assert (result.code, first["summary"], first["tokens"], bool(second["summary"])) == (0, "", 0, True)
+    assert "empty.txt: expected some text, got none; its result is empty" in result.err
+    result = discsum("analyze", "attention", empty, "--model", model, "--parser", parser_folder, "-o", tmp_path)
+    assert (result.code, "Traceback" in result.err) == (1, False)
+
+
 def test_what_it_cannot_do(discsum, folders, parser_folder, article, tmp_path):
     def err(*arguments):
         result = discsum("abstract", *arguments, "--model", folders["c2f"], "--parser", parser_folder)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document
+from discsum.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,10 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
     Sentences that the selector leaves out get no attention. Options are those of `AbstractiveSummarizer.summarize`.
 
     Raises:
-        InputError: A document that is longer than the model's positions.
+        InputError: A document without text, or one that is longer than the model's positions.
     """
+    if not document.text.strip():
+        raise InputError(f"{document.id or 'document'}: expected some text, got none")
     model, tokenizer = summarizer.model, summarizer.tokenizer
     with model.sparse.using(dense_where_faster=False):
         found = summarizer.summarize([document], **generation)[0]
