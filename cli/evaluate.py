@@ -259,15 +259,17 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
 
     if not models:
         raise typer.BadParameter("expected models before DATA, as in: discsum evaluate runs/c2f/best news.jsonl")
-    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "style")
-    _check_unused(context, (*used, *OF_SEARCH, "block_trigrams"), f"--table {table}")
+    used = ("models_and_data", "table", "text_column", "summary_column", "first", "last", "parser", "device", "output")
+    _check_unused(context, (*used, "style", *OF_SEARCH, "block_trigrams"), f"--table {table}")
     source = PairSource(data, given["text_column"], given["summary_column"])
     rows = given["first"], given["last"]
+    _check_files(source, *rows, given["output"])
     with as_usage():
         generation = Generation(
             **{name: given[name] for name in OF_SEARCH}, block_trigrams=bool(given["block_trigrams"])
         )
-    show_models(table, models, source, *rows, given["parser"], given["device"], generation, given["style"])
+    shown = given["output"], given["style"]
+    show_models(table, models, source, *rows, given["parser"], given["device"], generation, *shown)
 
 
 def _check_unused(context: typer.Context, used: Collection[str], what: str) -> None:

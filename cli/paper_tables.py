@@ -118,11 +118,12 @@ def show_models(
     parser: str,
     device: str,
     generation: Generation,
+    output: str | None,
     style: str,
 ) -> None:
     """Print the figures that a paper gives of its models, for models on rows of a table.
 
-    For `coarse-to-fine` extractive systems may be among them.
+    For `coarse-to-fine` extractive systems may be among them. Summaries are written to the file `output`.
 
     Raises:
         InputError: A row that cannot be read, as its documents would differ between runs.
@@ -141,8 +142,11 @@ def show_models(
         check_device(device)
         from discsum.experiments.coarse_to_fine import measure_chunks
         from discsum.experiments.faster_encoders import measure_encoders
+        from discsum.experiments.report import write_entries
         from discsum.parsers.loading import load_parser
     with counting("evaluated", len(models) * len(pairs)) as show:
         measure = measure_chunks if table == COARSE_TO_FINE else measure_encoders
         found = measure(models, pairs, partial(load_parser, parser, device), generation, show, device)
     typer.echo(found.report(style))
+    if output is not None:
+        write_entries(Path(output), found.summaries)

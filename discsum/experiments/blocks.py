@@ -47,6 +47,11 @@ class Block:
         )
 
 
+def parser_name(parser: Parser) -> str:
+    """Return a parser's name and the beginning of its fingerprint, for a signature."""
+    return f"{parser.name}@{parser.fingerprint[:8]}"
+
+
 class TextBlocks:
     """Texts with references, parsed once for all models, with labels of the oracle `rouge12-f`."""
 
@@ -60,9 +65,9 @@ class TextBlocks:
     @property
     def signature(self) -> Signature:
         """Settings that scores depend on: parser and oracle."""
-        parser = self.parser()
-        named = f"{parser.name}@{parser.fingerprint[:8]}"
-        return Signature.of(parser=named, oracle="rouge12-f", oracle_units=self.policy.budget.units or "own")
+        return Signature.of(
+            parser=parser_name(self.parser()), oracle="rouge12-f", oracle_units=self.policy.budget.units or "own"
+        )
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -16,18 +16,21 @@ from discsum.abstractive.family import IGNORED
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.encoding import encode
+from discsum.abstractive.training.encoding import encode_whole
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of
+from discsum.experiments.blocks import parser_name
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
 from discsum.scoring import extract
 from discsum.selection import default_policy
+from discsum.signature import Signature
 from discsum.summarizer.loading import load_scorer
+from discsum.summarizer.options import check_scorer
 
 FAMILY = "coarse_to_fine"
 
@@ -41,6 +44,7 @@ class ChunkRow:
         perplexity: Of the first highlight; none for an extractive system, as what follows the ROUGE.
         rouge1: ROUGE-1, and the others, of the best highlight, in percent.
         entropy: Of attention to chunks, in nats, over all written tokens.
+        padding: Share of attention to words that falls on padding, over all written tokens.
         encoded: Chunks encoded for a summary, and `chunks` with words.
         words: Words of a summary.
     """
@@ -51,6 +55,7 @@ class ChunkRow:
     rouge2: float
     rougeLsum: float  # noqa: N815 (as rouge-score calls it)
     entropy: float | None
+    padding: float | None
     encoded: float | None
     chunks: float | None
     words: float
@@ -64,9 +69,9 @@ class ChunkTable(MeasuredTable):
 
     def cells(self) -> list[list[str]]:
         """Return the columns of the paper."""
-        forms = {"perplexity": ".1f", **dict.fromkeys(METRICS, ".2f"), "entropy": ".2f", "encoded": ".1f"}
-        forms |= {"chunks": ".1f", "words": ".1f"}
-        cells = [["model", "PPL", *HEADINGS.values(), "entropy", "encoded", "chunks", "words"]]
+        forms = {"perplexity": ".1f", **dict.fromkeys(METRICS, ".2f"), "entropy": ".2f"}
+        forms |= {"padding": ".3f", **dict.fromkeys(("encoded", "chunks", "words"), ".1f")}
+        cells = [["model", "PPL", *HEADINGS.values(), "entropy", "padding", "encoded", "chunks", "words"]]
         for row in self.rows:
             figures = ((getattr(row, name), form) for name, form in forms.items())
             cells.append([row.model, *("" if value is None else format(value, form) for value, form in figures)])
@@ -97,7 +102,9 @@ def measure_chunks(
         device: Device of the models.
 
     Raises:
-        InputError: No documents, or one without a highlight; another family of sequence-to-sequence models.
+        InputError: No documents, or one without a highlight; another family of sequence-to-sequence models, or texts or
+            settings that a model does not take. All are told before anything is measured.
+        WeightsError: A system that is not there.
     """
     if not pairs:
         raise InputError("expected texts with reference summaries, got none")
@@ -105,37 +112,59 @@ def measure_chunks(
     for pair, own in zip(pairs, targets, strict=True):
         if not own:
             raise InputError(f"{pair.id}: expected a reference with a line of text, got none")
+    writing = [name for name in models if _writes(name)]
     documents = [item.document for item in ensure_parsed(pairs, parser)]
+    for name in writing:
+        # Loaded again when it is measured: all of them may be too large to be kept.
+        AbstractiveSummarizer.from_pretrained(name, device=device).lengths(documents, **generation.options)
+    shared = signature().with_(reference="highlight")
     rows: list[ChunkRow] = []
     compared: list[Figures] = []
+    signatures: list[Signature] = []
+    summaries: list[dict[str, Any]] = []
     for name in models:
         nats, tokens, vocabulary = None, None, ""
-        figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "encoded", "chunks"))
-        if is_sequence_to_sequence(name):
-            if family_of(name) != FAMILY:
-                raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
+        figures: dict[str, Any] = dict.fromkeys(("perplexity", "entropy", "padding", "encoded", "chunks"))
+        if name in writing:
             summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
             nats, tokens = losses(summarizer, documents, [own[0] for own in targets])
             vocabulary = summarizer.family.vocabulary
             maps = [chunk_maps(summarizer, document, **generation.options) for document in documents]
             figures["entropy"] = float(np.mean(np.concatenate([one.entropies for one in maps])))
+            figures["padding"] = float(np.mean(np.concatenate([one.padding for one in maps])))
             figures["encoded"] = float(np.mean([one.encoded for one in maps]))
             figures["chunks"] = float(np.mean([one.filled for one in maps]))
             written = [one.summary for one in maps]
             lines = split_lines(written, parser())
+            settings = generation.signature.with_(**summarizer.family.settings())
         else:
-            lines = extracted(name, documents)
+            lines, settings = extracted(name, documents)
             written = lines
         report(len(documents) * (len(rows) + 1))
         scores = rouge(lines, targets)
         compared.append(Figures(percent_of(scores), nats, tokens, vocabulary))
+        signatures.append(shared + settings.with_(parser=parser_name(parser())))
+        summaries += summaries_of(name, pairs, written, scores)
         figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))
         rows.append(ChunkRow(name, **figures, **means, words=words))
-    differences = all_differences(models, compared)
-    settings = signature().with_(reference="highlight") + generation.signature
-    return ChunkTable(len(pairs), rows, settings, differences)
+    return ChunkTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
+
+
+def _writes(name: str) -> bool:
+    """Return whether a name is that of a coarse-to-fine model, and not of an extractive system.
+
+    Raises:
+        InputError: A sequence-to-sequence model of another family.
+        WeightsError: No such system.
+    """
+    if not is_sequence_to_sequence(name):
+        check_scorer(name, "sentence")
+        return False
+    if family_of(name) != FAMILY:
+        raise InputError(f"{name}: expected a coarse-to-fine model, got one of the family {family_of(name)}")
+    return True
 
 
 @torch.inference_mode()
@@ -148,19 +177,18 @@ def losses(
     """
     nats, tokens = [], []
     for document, target in zip(documents, targets, strict=True):
-        limits = summarizer.positions or sum(map(len, summarizer.family.texts([document]))), len(target) + 1
-        batch = encode(summarizer.family, [document], [target], *limits).to(summarizer.model.device)
+        batch = encode_whole(summarizer.family, document, target).to(summarizer.model.device)
         tokens.append(int((batch.inputs["labels"] != IGNORED).sum()))
         nats.append(float(summarizer.model(**batch.inputs, **batch.extra).loss))
     return np.array(nats), np.array(tokens)
 
 
-def extracted(name: str, documents: Sequence[Document]) -> list[str]:
-    """Return what an extractive system selects of each document, a sentence per line.
+def extracted(name: str, documents: Sequence[Document]) -> tuple[list[str], Signature]:
+    """Return what an extractive system selects of each document, a sentence per line, and the rules of selection.
 
     It is one sentence, as the models write one; six EDUs of a system that selects all units together, as `ilp`, whose
     summaries in the paper have several sentences too.
     """
     scorer = load_scorer(name, "sentence")
-    policy = default_policy("edu") if scorer.own_selection else default_policy("sentence", 1)
-    return ["\n".join(extract(document, scorer, policy).lines) for document in documents]
+    policy = scorer.complete(default_policy("edu") if scorer.own_selection else default_policy("sentence", 1))
+    return ["\n".join(extract(document, scorer, policy).lines) for document in documents], policy.signature

@@ -10,21 +10,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
+from discsum.abstractive.recipe import SHORTEST
 from discsum.abstractive.summarizer import AbstractiveSummarizer
-from discsum.abstractive.training.encoding import encode
+from discsum.abstractive.training.encoding import TextBatch, encode_whole
 from discsum.data.pairs import Pair
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of
+from discsum.experiments.blocks import parser_name
+from discsum.experiments.measured_table import Figures, MeasuredTable, all_differences, percent_of, summaries_of
 from discsum.experiments.report import HEADINGS
 from discsum.metrics.rouge import METRICS, rouge, signature
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import ensure_parsed, split_lines
+from discsum.signature import Signature
+from discsum.training.task import Step
 
 # Recall, precision and F1, as the paper's table has them.
 MEASURES = ("r", "p", "f")
@@ -38,7 +41,8 @@ class EncoderRow:
         model: Its name.
         accuracy: Share of the reference's tokens that are the most probable ones, given those before, in percent.
         perplexity: Of a token of the reference.
-        training: Tokens of references a second, in passes with gradients over one document at a time.
+        training: Tokens of references a second in training: the family's loss and its gradients, without the step of an
+            optimiser, one document at a time.
         writing: Tokens of summaries a second, one document at a time.
         rouge: Percentages by metric and by `MEASURES`.
     """
@@ -87,20 +91,27 @@ def measure_encoders(
         device: Device of the models.
 
     Raises:
-        InputError: No documents, one without a reference, or a model that writes no summaries.
+        InputError: No documents, one without a reference, a model that writes no summaries, or texts or settings that a
+            model does not take. All are told before anything is measured.
     """
     if not pairs:
         raise InputError("expected texts with reference summaries, got none")
     for pair in pairs:
         if not pair.references or not pair.references[0].split():
             raise InputError(f"{pair.id}: expected a reference summary, got an empty one")
-    documents = [item.document for item in ensure_parsed(pairs, parser)]
-    generation = replace(generation, truncate=True)
-    rows: list[EncoderRow] = []
-    compared: list[Figures] = []
     for name in models:
         if not is_sequence_to_sequence(name):
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
+    documents = [item.document for item in ensure_parsed(pairs, parser)]
+    generation = replace(generation, truncate=True)
+    for name in models:
+        # Loaded again when it is measured: all of them may be too large to be kept.
+        AbstractiveSummarizer.from_pretrained(name, device=device).lengths(documents, **generation.options)
+    rows: list[EncoderRow] = []
+    compared: list[Figures] = []
+    signatures: list[Signature] = []
+    summaries: list[dict[str, Any]] = []
+    for name in models:
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
         # Untimed: a model's first passes are slower.
@@ -125,12 +136,14 @@ def measure_encoders(
         perplexity = compared[-1].perplexity
         assert perplexity is not None
         rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
-    settings = signature(*MEASURES) + generation.signature
-    return EncoderTable(len(pairs), rows, settings, all_differences(models, compared))
+        settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
+        signatures.append(signature(*MEASURES) + settings)
+        summaries += summaries_of(name, pairs, written, scores["f"])
+    return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 
 
 class _Learned(NamedTuple):
-    """Accuracy in percent; nats a token and tokens of each target; tokens a second of passes with gradients."""
+    """Accuracy in percent; nats a token and tokens of each target; tokens a second in training."""
 
     accuracy: float
     nats: NDArray[np.float64]
@@ -139,37 +152,44 @@ class _Learned(NamedTuple):
 
 
 def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]) -> _Learned:
-    model = summarizer.model
+    family, model = summarizer.family, summarizer.model
+    batches = [encode_whole(family, *both) for both in zip(documents, targets, strict=True)]
+    tokens = [int((batch.inputs["labels"] != IGNORED).sum()) for batch in batches]
+    recipe = _recipe(summarizer, max(tokens))
     right, seconds = 0.0, 0.0
     nats: list[float] = []
-    tokens: list[int] = []
-    for document, target in zip(documents, targets, strict=True):
-        # Limits of the model, or more than there is.
-        source = summarizer.positions or sum(map(len, summarizer.family.texts([document]))) + 2
-        batch = encode(summarizer.family, [document], [target], source, summarizer.target_positions or len(target) + 2)
-        inputs = batch.to(model.device)
-        # Models would take losses of their own from labels.
-        given = inputs.inputs | inputs.extra | {"use_cache": False}
-        labels = given.pop("labels")
-        count = int((labels != IGNORED).sum())
-
-        def losses(labels: Tensor = labels, given: dict[str, Any] = given) -> dict[str, Tensor]:
-            counted = labels != IGNORED
-            logits, labels = model(**given).logits.float()[counted], labels[counted]
-            entropy = torch.nn.functional.cross_entropy(logits, labels)
-            return {"cross_entropy": entropy, "accuracy": (logits.argmax(dim=1) == labels).float().mean()}
-
-        with torch.inference_mode():
-            found = losses()
-        right += count * float(found["accuracy"])
-        nats.append(float(found["cross_entropy"]))
-        tokens.append(count)
+    for place, (encoded, count) in enumerate(zip(batches, tokens, strict=True)):
+        batch = encoded.to(model.device)
+        entropy, accuracy = _scores(model, batch)
+        right += count * accuracy
+        nats.append(entropy)
         model.train()
         started = time.perf_counter()
-        torch.autograd.backward(losses()["cross_entropy"])
+        # Of its first epochs the last: what changes in the course of training is over.
+        family.begin_step(recipe, Step(place, float(recipe.epochs), 1.0))
+        loss = family.loss(recipe, batch.inputs, batch.extra, 1.0, torch.zeros(1))["loss"]
+        torch.autograd.backward(loss)
         if model.device.type == "cuda":
             torch.cuda.synchronize()
         seconds += time.perf_counter() - started
         model.zero_grad()
         model.eval()
     return _Learned(100.0 * right / sum(tokens), np.array(nats), np.array(tokens), sum(tokens) / seconds)
+
+
+def _recipe(summarizer: AbstractiveSummarizer, tokens: int) -> Any:
+    """Return a recipe with the defaults of a model's family, for targets of so many tokens."""
+    fields = {"train": [{"path": "train"}], "validation": [{"path": "validation"}], "model": summarizer.name}
+    return summarizer.family.recipe_type.from_dict({**fields, "target_tokens": max(SHORTEST, tokens)})
+
+
+@torch.inference_mode()
+def _scores(model: Any, batch: TextBatch) -> tuple[float, float]:
+    """Return the cross-entropy of a label in nats, and the share of labels that are the most probable words."""
+    # Models would take losses of their own from labels.
+    given = {name: value for name, value in batch.inputs.items() if name != "labels"}
+    labels = batch.inputs["labels"]
+    counted = labels != IGNORED
+    logits, labels = model(**given, **batch.extra, use_cache=False).logits.float()[counted], labels[counted]
+    entropy = torch.nn.functional.cross_entropy(logits, labels)
+    return float(entropy), float((logits.argmax(dim=1) == labels).float().mean())

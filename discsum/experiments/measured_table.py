@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discsum.experiments.report import aligned, few_documents, paired_table
+from discsum.data.pairs import Pair
+from discsum.experiments.report import aligned, few_documents, paired_table, signature_lines
 from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
@@ -79,6 +80,16 @@ def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:
     return {metric: 100 * scores.metric(metric) for metric in METRICS}
 
 
+def summaries_of(
+    model: str, pairs: Sequence[Pair], written: Sequence[str], scores: RougeScores
+) -> list[dict[str, Any]]:
+    """Return what a model wrote of each document, with its ROUGE from 0 to 1, as JSON objects."""
+    return [
+        {"id": pair.id, "model": model, **dict(zip(METRICS, values, strict=True)), "summary": text}
+        for pair, text, values in zip(pairs, written, scores.values.tolist(), strict=True)
+    ]
+
+
 def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Difference]:
     """Return the differences of each model from every one before it."""
     found = []
@@ -90,12 +101,21 @@ def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Di
 
 @dataclass(frozen=True)
 class MeasuredTable(ABC):
-    """Rows of several systems on the same documents, with the signature of their ROUGE and their differences."""
+    """Rows of several systems on the same documents.
+
+    Attributes:
+        documents: Number of documents.
+        rows: The systems.
+        signatures: What the figures of each row depend on.
+        differences: Those of each system from every one before it.
+        summaries: What each system wrote of each document, with its ROUGE, as JSON objects.
+    """
 
     documents: int
     rows: Sequence[Any]
-    signature: Signature
+    signatures: Sequence[Signature]
     differences: Sequence[Difference]
+    summaries: Sequence[dict[str, Any]]
 
     @abstractmethod
     def cells(self) -> list[list[str]]:
@@ -104,8 +124,9 @@ class MeasuredTable(ABC):
     def report(self, style: str) -> str:
         """Return it as `table`, `markdown` or `json`; all but `json` have the differences from the first row alone."""
         if style == "json":
-            content: dict[str, Any] = {"documents": self.documents, "signature": str(self.signature)}
-            content["rows"] = [asdict(row) for row in self.rows]
+            content: dict[str, Any] = {"documents": self.documents, "signature": str(self.signatures[0])}
+            both = zip(self.rows, self.signatures, strict=True)
+            content["rows"] = [asdict(row) | {"signature": str(own)} for row, own in both]
             content["differences"] = [one.to_dict() for one in self.differences]
             return json.dumps(content, indent=1)
         first = [one for one in self.differences if one.against == self.rows[0].model]
@@ -113,5 +134,6 @@ class MeasuredTable(ABC):
         paired = [one.printed(names) for one in first]
         tables = [aligned(self.cells(), style), *([paired_table(paired, style, names, DIGITS)] if paired else [])]
         doubts = few_documents(self.documents) if paired else []
-        signature = f"signature: {self.signature}" if style == "table" else f"Signature: `{self.signature}`"
-        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, "", signature])
+        named = [(row.model, own) for row, own in zip(self.rows, self.signatures, strict=True)]
+        signatures = signature_lines(named, style)
+        return "\n".join([f"{self.documents} documents", "\n\n".join(tables), *doubts, "", *signatures])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,13 @@ DAGGERS = (
 
 
 def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
-    """Write every document's scores, one JSON object a line; gzipped where the name ends in `.gz`."""
-    lines = "".join(to_line(entry) for result in results for entry in result.documents()).encode()
+    """Write every document's scores as `write_entries` does."""
+    write_entries(path, [entry for result in results for entry in result.documents()])
+
+
+def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:
+    """Write JSON objects, one a line; gzipped where the name ends in `.gz`."""
+    lines = "".join(map(to_line, entries)).encode()
     with replacing(path) as partial:
         # Without a time stamp, equal scores give equal bytes.
         partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
@@ -59,7 +64,7 @@ def comparison_report(
     ]
     if paired:
         lines += ["", paired_table(paired, style), *few_documents(documents)]
-    lines += ["", *_signatures([(row["model"], own) for row, own in zip(rows, settings, strict=True)], style)]
+    lines += ["", *signature_lines([(row["model"], own) for row, own in zip(rows, settings, strict=True)], style)]
     if signatures:
         lines += [
             f"{row['model']} {heading}: {one['signature']}"
@@ -72,7 +77,7 @@ def comparison_report(
     return "\n".join(lines)
 
 
-def _signatures(named: Sequence[tuple[str, Signature]], style: str) -> list[str]:
+def signature_lines(named: Sequence[tuple[str, Signature]], style: str) -> list[str]:
     """Return a line for each signature, with the models that it is of unless it is that of all."""
     owners: dict[str, list[str]] = {}
     for name, own in named:
@@ -152,7 +157,7 @@ def table_report(
             f"{DAGGERS}{spread}",
             *few_documents(documents),
             "",
-            *_signatures([(one.name, draw.rouge.signature) for one in results for draw in one.draws], style),
+            *signature_lines([(one.name, draw.rouge.signature) for one in results for draw in one.draws], style),
         ]
     )
 

@@ -91,12 +91,15 @@ def test_what_it_cannot_do(discsum, folders, parser_folder, article, tmp_path):
     assert "long: expected at most 120 tokens" in err(text)
 
 
-def test_the_table(discsum, folders, parser_folder, table):
+def test_the_table(discsum, folders, parser_folder, table, tmp_path):
     models = ("lead", *folders.values())
     command = ("evaluate", *models, table, "--table", "coarse-to-fine", "--parser", parser_folder, "--max-tokens", 6)
-    result = discsum(*command, "--format", "json")
+    result = discsum(*command, "--format", "json", "-o", tmp_path / "written.jsonl")
     assert result.code == 0, result.err
     found = json.loads(result.out)
+    written = list(map(json.loads, (tmp_path / "written.jsonl").read_text().splitlines()))
+    assert [one["model"] for one in written] == [str(model) for model in models for _ in range(4)]
+    assert list(written[0]) == ["id", "model", "rouge1", "rouge2", "rougeLsum", "summary"]
     lead, standard, hier, c2f = found["rows"]
     assert found["documents"] == 4 and "|reference:highlight" in found["signature"]
     assert (lead["perplexity"], lead["entropy"], lead["encoded"]) == (None, None, None)
@@ -105,10 +108,16 @@ def test_the_table(discsum, folders, parser_folder, table):
         assert row["encoded"] <= row["chunks"]
     assert standard["encoded"] == hier["encoded"] == hier["chunks"]
     shown = discsum(*command).out.splitlines()
-    assert shown[1].split() == ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "encoded", "chunks", "words"]
+    columns = ["model", "PPL", "R-1", "R-2", "R-Lsum", "entropy", "padding", "encoded", "chunks", "words"]
+    assert shown[1].split() == columns
     assert [line.split()[:3] for line in shown[8:11]] == [[str(model), "-", "lead"] for model in models[1:]]
     assert shown[11:13] == ["", "p-values are too small: a bootstrap needs 20 documents or more, got 4"]
-    assert shown[14].startswith("signature: metrics:rouge1+rouge2+rougeLsum|") and len(shown) == 15
+    signatures = [line.split("|") for line in shown[14:]]
+    assert [line[0] for line in signatures] == [
+        f"signature of {model}: metrics:rouge1+rouge2+rougeLsum" for model in models
+    ]
+    for variant, line in zip(folders, signatures[1:], strict=True):
+        assert {f"variant:{variant}", "chunks:6x20", "max-tokens:6"} <= set(line)
 
 
 def test_tables_that_are_none(discsum, folders, table, bart_folder, parser_folder):

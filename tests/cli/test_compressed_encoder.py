@@ -66,7 +66,8 @@ def test_its_table(discsum, compressed_folder, bart_folder, parser_folder, tmp_p
     stock, compressed = json.loads(result.out)["rows"]
     assert stock["perplexity"] != compressed["perplexity"]
     assert list(compressed["rouge"]["rouge1"]) == ["r", "p", "f"]
-    assert "|beams:4|max-tokens:6|truncate:yes|version:" in json.loads(result.out)["signature"]
+    assert "|beams:4|max-tokens:6|truncate:yes|selector:all|parser:" in json.loads(result.out)["signature"]
+    assert "|selector:all|encoder:strided|blocks:4|borders:edus|parser:" in compressed["signature"]
     blocked = discsum("evaluate", bart_folder, table, *given, "--block-trigrams", "--length-penalty", 0.9)
     assert "|length-penalty:0.9|block-trigrams:yes|" in json.loads(blocked.out)["signature"]
     assert discsum("evaluate", table, *given).code == 2

@@ -12,9 +12,10 @@ from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineF
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.generation import Generation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import encode_whole
 from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
-from discsum.errors import InputError
+from discsum.errors import InputError, WeightsError
 from discsum.experiments.coarse_to_fine import highlights, losses, measure_chunks
 from discsum.metrics.rouge import rouge
 
@@ -42,27 +43,45 @@ def summarizer(pair):
     return AbstractiveSummarizer(CoarseToFineFamily(CoarseToFineForConditionalGeneration(config), tokenizer, "tiny"))
 
 
-def test_the_best_highlight_counts(pair):
+def test_the_best_highlight_counts(pair, parser):
     """FIRST is the first sentence; it is the second highlight."""
     assert highlights(pair) == ["Bread was sold.", "The old bridge broke.", "Rain."]
-    found = measure_chunks(["lead"], [pair], no_parser, Generation())
+    found = measure_chunks(["lead"], [pair], lambda: parser, Generation())
     [row] = found.rows
     assert (row.rouge1, row.rouge2, row.rougeLsum, row.words) == (100.0, 100.0, 100.0, 4.0)
     # All highlights as one reference would give less.
     assert rouge(["The old bridge broke."], [REFERENCES[0]]).mean["rouge1"] < 0.8
-    assert (row.perplexity, row.entropy, row.encoded) == (None, None, None)
+    assert (row.perplexity, row.entropy, row.padding, row.encoded) == (None, None, None, None)
 
 
-def test_the_program_selects_units_of_several_sentences(pair):
-    found = measure_chunks(["lead", "ilp"], [pair], no_parser, Generation())
+def test_the_program_selects_units_of_several_sentences(pair, parser):
+    found = measure_chunks(["lead", "ilp"], [pair], lambda: parser, Generation())
     assert found.rows[1].words > found.rows[0].words
     assert [line.split()[0] for line in found.report("table").splitlines()[2:4]] == ["lead", "ilp"]
     assert "| lead |  | 100.00 |" in found.report("markdown")
+    first, second = map(str, found.signatures)
+    assert "|reference:highlight|" in first and f"|parser:{parser.name}@" in first
+    assert "|unit:sentence|units:1|" in first and "|unit:edu|units:6|" in second
+    printed = [line.split(": ")[0] for line in found.report("table").splitlines() if line.startswith("signature")]
+    assert printed == ["signature of lead", "signature of ilp"]
+    rows = json.loads(found.report("json"))["rows"]
+    assert [row["signature"] for row in rows] == [first, second]
 
 
-def test_differences_are_between_documents(pair):
+def test_every_document_has_its_summary(pair, parser):
+    """One object a document and model, with the ROUGE whose mean is in the table."""
+    other = Pair("b", pair.text, ("Rain came.",), pair.document)
+    found = measure_chunks(["lead", "random"], [pair, other], lambda: parser, Generation())
+    assert [(one["model"], one["id"]) for one in found.summaries] == [
+        (name, id) for name in ("lead", "random") for id in "ab"
+    ]
+    assert found.summaries[0]["summary"] == "The old bridge broke."
+    assert found.rows[0].rouge2 == pytest.approx(50 * sum(one["rouge2"] for one in found.summaries[:2]))
+
+
+def test_differences_are_between_documents(pair, parser):
     other = Pair("b", pair.text, ("Rain came for a week.",), pair.document)
-    found = measure_chunks(["lead", "ilp", "random"], [pair, other], no_parser, Generation())
+    found = measure_chunks(["lead", "ilp", "random"], [pair, other], lambda: parser, Generation())
     assert [(one.model, one.against) for one in found.differences] == [
         ("ilp", "lead"),
         ("random", "lead"),
@@ -87,6 +106,25 @@ def test_rows_that_cannot_be_measured(pair):
         measure_chunks(["lead"], [Pair("a", pair.text, ("\n",), pair.document)], no_parser, Generation())
 
 
+def test_wrong_systems_are_told_before_any_is_measured(summarizer, pair, parser, tmp_path):
+    summarizer.save_pretrained(tmp_path / "model")
+    name, done = str(tmp_path / "model"), []
+
+    def measure(models, parser=no_parser, **generation):
+        measure_chunks(models, [pair], parser, Generation(2, max_tokens=4, **generation), done.append)
+
+    with pytest.raises(WeightsError, match="gone: expected a model's folder"):
+        measure([name, "gone"])
+    shape = CoarseToFineConfig(**summarizer.model.config.to_dict() | {"chunks": "2x3"})
+    other = CoarseToFineFamily(CoarseToFineForConditionalGeneration(shape), summarizer.tokenizer, "short")
+    other.save(tmp_path / "short")
+    with pytest.raises(InputError, match="a: expected at most 6 tokens"):
+        measure(["lead", name, str(tmp_path / "short")], lambda: parser)
+    with pytest.raises(InputError, match="expected a model with copy attention"):
+        measure(["lead", name], lambda: parser, coverage_penalty=1.0)
+    assert done == []
+
+
 def test_losses_by_the_definition(summarizer, pair):
     target = "the bridge broke"
     nats, tokens = losses(summarizer, [pair.document] * 2, [target, "rain"])
@@ -99,6 +137,14 @@ def test_losses_by_the_definition(summarizer, pair):
         logs = output.logits[0].log_softmax(1).gather(1, labels[0][:, None])[:, 0]
         assert nats[place] == pytest.approx(-logs.mean().item(), rel=1e-5)
         assert tokens[place] == len(logs)
+
+
+def test_a_text_of_one_mark_is_read_to_its_end(summarizer):
+    """Its end token is one more than it has characters."""
+    document = document_of([["!"]], id="a")
+    batch = encode_whole(summarizer.family, document, "a b")
+    assert batch.inputs["input_ids"].tolist() == [summarizer.tokenizer("! </s>")["input_ids"][:2]]
+    assert summarizer.tokenizer.decode(batch.inputs["labels"][0]).endswith("</s>")
 
 
 def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser, tmp_path):
@@ -122,7 +168,9 @@ def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser
     # The logarithm of the ratio of the column's perplexities.
     ratio = found.rows[2].perplexity / found.rows[0].perplexity
     assert two.figures["nats"].difference == pytest.approx(np.log(ratio), rel=1e-6)
-    header, first, second = found.report("table").splitlines()[-7:-4]
+    shown = found.report("table").splitlines()
+    (place,) = (number for number, line in enumerate(shown) if line.startswith("paired bootstrap"))
+    header, first, second = shown[place : place + 3]
     assert header.split()[2:] == ["nats", "R-1", "R-2", "R-Lsum"]
     assert len(first.split()) == len(second.split()) - 2
 
@@ -136,10 +184,21 @@ def test_maps_are_those_of_the_summary(summarizer, pair):
     for coarse, words in zip(maps.coarse, maps.words, strict=True):
         assert set(owners[words > 0]) == {int(coarse.argmax())}
     assert 1 <= maps.encoded <= maps.filled == 3
+    # Sentences have no padding that is attended to.
+    assert maps.padding == pytest.approx([0.0] * len(maps.written), abs=1e-5)
+
+
+def test_attention_to_padding_is_what_words_leave(summarizer, pair):
+    config = CoarseToFineConfig(**summarizer.model.config.to_dict() | {"variant": "hier", "chunks": "4x10"})
+    model = CoarseToFineForConditionalGeneration(config)
+    padded = AbstractiveSummarizer(CoarseToFineFamily(model, summarizer.tokenizer, "padded"))
+    maps = chunk_maps(padded, pair.document, num_beams=1, max_new_tokens=6)
+    assert (maps.padding > 0.05).all()
+    assert maps.padding + maps.words.sum(axis=1) == pytest.approx(np.ones(len(maps.written)), abs=1e-5)
 
 
 def test_entropies_are_natural():
     coarse = np.array([[0.1] * 10, [1.0] + [0.0] * 9], dtype=np.float32)
-    maps = ChunkMaps("", ["a", "b"], [""] * 10, [], coarse, np.zeros((2, 0), dtype=np.float32), 10, 1)
+    maps = ChunkMaps("", ["a", "b"], [""] * 10, [], coarse, np.zeros((2, 0)), np.zeros(2), 10, 1)
     # Uniform over the paper's ten chunks: 2.30.
     assert maps.entropies == pytest.approx([np.log(10), 0.0], abs=1e-6)

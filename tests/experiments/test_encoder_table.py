@@ -6,10 +6,14 @@ import pytest
 import torch
 from small_trees import document_of, random_tree
 
+from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineForConditionalGeneration
+from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.compressed import compress
 from discsum.abstractive.compressed.family import CompressedFamily
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
+from discsum.abstractive.families import family_class
 from discsum.abstractive.generation import Generation
+from discsum.abstractive.scratch import Scratch, make_model
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.vocabulary import make_word_tokenizer
 from discsum.data.pairs import Pair
@@ -56,6 +60,8 @@ def test_figures_are_their_definitions(pairs, folder, parser):
     assert row.perplexity == pytest.approx(float((-chosen.mean()).exp()), rel=1e-4)
     assert row.accuracy == pytest.approx(100 * float((scores.argmax(-1) == torch.tensor(words)).float().mean()))
     assert row.training > 0 and row.writing > 0
+    assert "|encoder:strided|blocks:3|borders:sentences|parser:" in str(found.signatures[0])
+    assert [one["summary"] for one in found.summaries] == [summary.text]
     lines = ["\n".join(parser.parse(summary.text).sentence_texts)] if summary.text else [""]
     for measure in "rpf":
         expected = rouge(lines, [pairs[0].references], measure=measure).mean
@@ -65,9 +71,40 @@ def test_figures_are_their_definitions(pairs, folder, parser):
     assert "R-2 P" in table and "train tok/s" in table
 
 
+@pytest.mark.parametrize("family", ["compressed", "coarse_to_fine", "sparse"])
+def test_the_time_of_training_is_that_of_the_loss_that_is_trained(family, pairs, folder, parser, tmp_path, monkeypatch):
+    """Whatever the family, each reference is learned once, beside a pass to warm up."""
+    tokenizer = AbstractiveSummarizer.from_pretrained(folder).tokenizer
+    torch.manual_seed(3)
+    if family == "coarse_to_fine":
+        config = CoarseToFineConfig(vocab_size=len(tokenizer), chunks="sentences", hidden_size=8, filters=8)
+        CoarseToFineFamily(CoarseToFineForConditionalGeneration(config), tokenizer, "c2f").save(tmp_path / "other")
+    elif family == "sparse":
+        model = make_model(Scratch(width=16, layers=1, heads=2, inner=16, positions=64), tokenizer)
+        model.save_pretrained(tmp_path / "other")
+        tokenizer.save_pretrained(tmp_path / "other")
+    name, losses = folder if family == "compressed" else str(tmp_path / "other"), []
+    kind = family_class(family)
+    own = kind.loss
+
+    def loss(self, *arguments):
+        assert self.model.training and torch.is_grad_enabled()
+        losses.append(own(self, *arguments))
+        return losses[-1]
+
+    monkeypatch.setattr(kind, "loss", loss)
+    (row,) = measure_encoders([name], pairs * 2, lambda: parser, Generation(2, max_tokens=4)).rows
+    assert row.training > 0 and len(losses) == 3
+    assert all(found["loss"].isfinite() and found["loss"].requires_grad for found in losses)
+
+
 def test_what_is_no_row_of_it(pairs, folder, parser):
     with pytest.raises(InputError, match="lead: expected the folder of a sequence-to-sequence model"):
         measure_encoders(["lead"], pairs, lambda: parser, Generation())
+    done = []
+    with pytest.raises(InputError, match="lead: expected the folder of a sequence-to-sequence model"):
+        measure_encoders([folder, "lead"], pairs, lambda: parser, Generation(), done.append)
+    assert done == []
     with pytest.raises(InputError, match="expected texts with reference summaries, got none"):
         measure_encoders([folder], [], lambda: parser, Generation())
     empty = [Pair("a", pairs[0].text, (" ",), pairs[0].document)]

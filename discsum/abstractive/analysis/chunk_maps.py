@@ -24,6 +24,7 @@ class ChunkMaps:
         read: Tokens of the document.
         coarse: `(written, chunks)` attention to chunks before any choice; of `standard` the sums over their words.
         words: `(written, read)` attention to the document's tokens.
+        padding: `(written,)` attention to padding.
         filled: Chunks with words.
         encoded: Chunks that were encoded for the summary.
     """
@@ -34,6 +35,7 @@ class ChunkMaps:
     read: list[str]
     coarse: NDArray[np.float32]
     words: NDArray[np.float32]
+    padding: NDArray[np.float32]
     filled: int
     encoded: int
 
@@ -46,7 +48,7 @@ class ChunkMaps:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the maps as a JSON object."""
-        lists = {"coarse": self.coarse.round(6).tolist(), "words": self.words.round(6).tolist()}
+        lists = {name: getattr(self, name).round(6).tolist() for name in ("coarse", "words", "padding")}
         return {**asdict(self), **lists, "entropy": float(self.entropies.mean())}
 
 
@@ -84,6 +86,8 @@ def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generati
         read.tolist(),
         coarse,
         output.word_attentions[0].float().cpu().numpy(),
+        # What is left of 1 may be a rounding error below 0.
+        output.padding_attentions[0].float().clamp(min=0).cpu().numpy(),
         found.details["chunks"],
         found.details["encoded"],
     )

@@ -115,6 +115,18 @@ def borders_of(model: Any, documents: Sequence[Document], encoding: BatchEncodin
     return {} if unit is None else {"borders": SentenceLayout.from_documents(documents, encoding, unit=unit)}
 
 
+def encoder_settings(model: Any) -> dict[str, Any]:
+    """Return the settings of a compressed encoder that scores depend on; nothing of an encoder as it was made."""
+    settings = getattr(model, CompressionSettings.name, None)
+    if settings is None:
+        return {}
+    config = settings.config
+    found = {"encoder": config.variant}
+    if config.strides:
+        found |= {"blocks": config.blocks} | ({"borders": config.borders} if config.borders else {})
+    return found | ({"kernel": config.kernel} if config.convolves else {})
+
+
 @dataclass(eq=False)
 class EncoderForward:
     """The forward pass of a compressed encoder: its own, within a call that knows the blocks of its inputs.

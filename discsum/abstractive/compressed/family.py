@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from discsum.abstractive.compressed.calls import borders_of
+from discsum.abstractive.compressed.calls import borders_of, encoder_settings
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.conversion import compress
 from discsum.abstractive.compressed.copying import decoded, extended_ids, unknown_id, unknown_words
@@ -125,11 +125,7 @@ class CompressedFamily(Family[CompressedRecipe]):
 
     def settings(self) -> dict[str, Any]:
         """Return the encoder's variant and what it depends on."""
-        config = self.encoder
-        found: dict[str, Any] = {"encoder": self._variant}
-        if config is not None and config.strides:
-            found |= {"blocks": config.blocks} | ({"borders": config.borders} if config.borders else {})
-        return found | ({"kernel": config.kernel} if config is not None and config.convolves else {})
+        return {"encoder": self._variant} | encoder_settings(self.model)
 
     @property
     def _variant(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from discsum.abstractive.compressed.calls import borders_of
+from discsum.abstractive.compressed.calls import borders_of, encoder_settings
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
@@ -113,9 +113,10 @@ class SparseFamily(Family[SparseRecipe]):
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return the selector, and `r` if there is one."""
+        """Return the selector, `r` if there is one, and what a compressed encoder depends on."""
         selector = self.selector
-        return {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+        found: dict[str, Any] = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+        return found | encoder_settings(self.model)
 
     @classmethod
     def for_training(

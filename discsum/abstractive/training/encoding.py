@@ -60,6 +60,18 @@ def encode(
     return TextBatch(inputs, family.inputs(documents, encoding))
 
 
+def encode_whole(family: Family[Any], document: Document, target: str) -> TextBatch:
+    """Return a batch of a document and its summary, which are cut where the model's positions end and nowhere else.
+
+    Raises:
+        InputError: As of `encode`.
+    """
+    source = len(family.tokenizer(family.texts([document]))["input_ids"][0])
+    written = len(family.tokenizer(text_target=target)["input_ids"])
+    limits = min(source, family.positions or source), min(written, family.target_positions or written)
+    return encode(family, [document], [target], *limits)
+
+
 def noised(
     document: Document, words: int, mask: str, random: np.random.Generator, *, shuffle: bool
 ) -> tuple[Document, str]:
