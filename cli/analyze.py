@@ -175,6 +175,8 @@ def time(
     with as_usage():
         check_name(selector)
     if encoder:
+        if (outputs, inputs, mode, selector, r) != (None, None, "forward", ALL, None):
+            raise InputError("--length, --tokens, --mode, --selector, --r: expected none of them with --lengths")
         show_encoder_times(model, output, encoder, repeats, device)
         return
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]

@@ -95,5 +95,6 @@ def _initialise_positions(weight: Tensor, scale: float) -> None:
     The offset to a neighbour is then the same linear map everywhere, so attention to neighbours, which copying needs,
     is learned for all positions together (Vaswani et al. 2017, section 3.5).
     """
+    positions, width = weight.shape
     with torch.no_grad():
-        weight.copy_(sinusoids(0, *weight.shape, weight.device) * scale * 2**0.5)
+        weight.copy_(sinusoids(0, positions, width, weight.device) * scale * 2**0.5)

@@ -45,6 +45,15 @@ def test_its_time_beside_its_own_attention(discsum, compressed_folder, bart_fold
     assert "--lengths: expected at most" in result.err
 
 
+@pytest.mark.parametrize(
+    "option", [("--mode", "generate"), ("--selector", "mean_key"), ("--r", 2), ("--length", 5), ("--tokens", 9)]
+)
+def test_options_of_decoding_with_lengths_of_texts(discsum, option, compressed_folder, tmp_path):
+    result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 20, *option, "-o", tmp_path)
+    assert (result.code, "expected none of them with --lengths" in result.err) == (1, True)
+    assert not list(tmp_path.iterdir())
+
+
 def test_penalties(discsum, bart_folder, parser_folder, article):
     given = ("abstract", article, "--model", bart_folder, "--parser", parser_folder, "--max-tokens", 12)
     assert discsum(*given, "--length-penalty", 0.9, "--block-trigrams").code == 0

@@ -224,7 +224,9 @@ def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:
         max_position_embeddings=sizes.positions,
         position_base=sizes.position_base,
         # Of what is added to a state, of attention weights, and within feed-forward networks, as in OpenNMT.
-        **dict.fromkeys(("dropout", "attention_dropout", "activation_dropout"), sizes.dropout),
+        dropout=sizes.dropout,
+        attention_dropout=sizes.dropout,
+        activation_dropout=sizes.dropout,
         activation_function="relu",
         # Embeddings are scaled up to the size of positions (Vaswani et al. 2017, section 3.4).
         scale_embedding=True,
