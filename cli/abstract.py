@@ -82,7 +82,7 @@ def abstract(
         bool,
         typer.Option(
             "--block-trigrams",
-            help="Write no trigram twice, unless it has a full stop.",
+            help="Write no trigram twice, unless it has a full stop or tag.",
             rich_help_panel=OF_SEQUENCE_MODELS,
         ),
     ] = False,
