@@ -165,7 +165,7 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         nats.append(entropy)
         model.train()
         started = time.perf_counter()
-        # Of its first epochs the last: what changes in the course of training is over.
+        # As at the end of a run, when epochs of pretraining are over.
         family.begin_step(recipe, Step(place, float(recipe.epochs), 1.0))
         loss = family.loss(recipe, batch.inputs, batch.extra, 1.0, torch.zeros(1))["loss"]
         torch.autograd.backward(loss)
