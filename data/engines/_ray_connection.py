@@ -1,0 +1,126 @@
+"""What Ray the engine `ray` uses: one that it starts on this machine, or a cluster that it joins."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from secrets import token_hex
+from typing import Annotated, Any
+
+from discsum.errors import DiscsumError
+from discsum.recipes.fields import Checked, Count, NotNegative, about
+
+# Address of the cluster of `RAY_ADDRESS` or of this machine.
+AUTO = "auto"
+# Seconds in which the address of a cluster has to answer.
+CONNECT = 15.0
+# Bytes of shared memory for tasks, where this program starts Ray; what does not fit lies on the disk.
+STORE = 200 << 20
+
+
+@dataclass(frozen=True)
+class RayOptions(Checked):
+    """What Ray the engine uses, and what each worker takes of it."""
+
+    address: Annotated[str, about("`HOST:PORT` of a cluster, or `auto`; by default one is started here.")] = ""
+    cpus_per_worker: Annotated[Count, about("CPUs, and threads of torch, of each worker.")] = 1
+    gpus_per_worker: Annotated[
+        NotNegative | None, about("GPUs of each worker: a whole number, or less than one; by default 1 on `cuda`.")
+    ] = None
+    device: Annotated[str, about("Device of the work.")] = "cpu"
+
+    @property
+    def gpus(self) -> float:
+        """GPUs of each worker, which sees these and no others."""
+        if self.gpus_per_worker is None:
+            return 1.0 if self.device.startswith("cuda") else 0.0
+        return self.gpus_per_worker
+
+    def problems(self) -> list[str]:
+        """Return whether Ray can share out so many GPUs."""
+        gpus = self.gpus
+        if gpus < 1 or gpus == int(gpus):
+            return []
+        return [f"gpus_per_worker: expected a whole number, or a share of one GPU, got {gpus}"]
+
+
+@contextmanager
+def connected(workers: int, options: RayOptions) -> Iterator[None]:
+    """Connect to Ray for the time of a block; a program that is connected already stays so."""
+    import ray
+
+    if ray.is_initialized():
+        joined = ray.get_runtime_context().gcs_address
+        if options.address not in ("", AUTO) and _resolved(options.address) != _resolved(joined):
+            raise DiscsumError(
+                f"engine ray: expected Ray at {options.address}, this program has joined the one at {joined}; "
+                "call ray.shutdown() first"
+            )
+        yield
+        return
+    with _environment({} if options.address else {"RAY_worker_niceness": "0", "RAY_AUTH_TOKEN": _token()}):
+        try:
+            _start(workers, options)
+        except Exception as error:
+            # Of any kind: ConnectionError, RuntimeError, ValueError, AuthenticationError.
+            said = str(error).strip().partition("\n")[0] or type(error).__name__
+            place = f"at {options.address}" if options.address else "to start here"
+            raise DiscsumError(f"engine ray: expected Ray {place}, got {type(error).__name__}: {said}") from error
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+def _resolved(address: str) -> str:
+    """Return HOST:PORT with the number of the host; other addresses as they are."""
+    host, _, port = address.rpartition(":")
+    try:
+        return f"{socket.gethostbyname(host)}:{port}"
+    except OSError:
+        return address
+
+
+def _start(workers: int, options: RayOptions) -> None:
+    """Start Ray on this machine, or join it at an address."""
+    import ray
+
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if options.address:
+        host, colon, port = options.address.rpartition(":")
+        if colon and port.isdigit() and "/" not in host:
+            # Ray tries for minutes, and does not say why.
+            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
+        ray.init(options.address, **quiet)
+        return
+    ray.init(
+        "local",
+        num_cpus=workers * options.cpus_per_worker,
+        object_store_memory=STORE,
+        include_dashboard=False,
+        **quiet,
+    )
+
+
+@cache
+def _token() -> str:
+    """Return the token of the Ray that this program starts; otherwise Ray writes one into the home folder."""
+    return token_hex(32)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of Ray that are not set; at the end of a block, remove them and those that Ray has set."""
+    before = dict(os.environ)
+    os.environ.update({name: value for name, value in variables.items() if name not in before})
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            if name.startswith("RAY_"):
+                del os.environ[name]
