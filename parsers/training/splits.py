@@ -116,10 +116,15 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     """
     if is_treebank(folder):
         if (config, sentences) != (SplitConfig(leave_out=config.leave_out), PUNCTUATION):
-            raise InputError(f"{folder}: expected no split or sentences with a checkout of GUM, which has its own")
+            raise InputError(
+                f"{folder}: expected no field of split but split.leave_out, and no sentences, with a checkout of GUM, "
+                "which has its own"
+            )
         documents = {document.id: document for document in read_gum(folder, "train")}
         kept = _kept(list(documents), config.leave_out, folder)
-        return Treebank(folder.name, [documents[name] for name in kept], read_gum(folder, "dev"))
+        gum = Treebank(folder.name, [documents[name] for name in kept], read_gum(folder, "dev"))
+        _check_parts(gum, f"{folder}: expected documents with text in the splits train and dev")
+        return gum
     listing = folder / (config.file or LISTING)
     if config.file is None and not listing.is_file() and (folder / "splits.md").is_file():
         raise InputError(f"{folder}: expected the folders dep and rst beside splits.md, as in a checkout of GUM")
@@ -135,22 +140,35 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         wanted = f"{folder}: expected at least {2 + bool(config.test)} documents to draw splits from"
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
-    if not train or not dev:
-        raise InputError(f"{wanted}, got {len(train)} and {len(dev)} of {len(found.documents)}")
+    treebank = Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
+    _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(f"{folder}: expected a training document of two EDUs or more, got {len(train)} of one EDU")
-    return Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
+    return treebank
+
+
+def _check_parts(treebank: Treebank, wanted: str, of_all: str = "") -> None:
+    """Check that there are documents to train on and to choose by; the message begins with `wanted`."""
+    train, dev = len(treebank.train), len(treebank.dev)
+    if not train or not dev:
+        raise InputError(f"{wanted}, got {train} and {dev}{of_all}")
 
 
 def _kept(names: Sequence[str], patterns: Sequence[str], folder: Path) -> list[str]:
-    """Return the names of training documents that no pattern matches; each must match one."""
+    """Return the names of training documents that no pattern matches; each must match one, and all of them not all."""
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             shown = f" such as {names[0]}" if names else ""
             raise InputError(
-                f"leave_out: {folder} has no training document {pattern!r}; expected patterns of names{shown}"
+                f"split.leave_out: {folder} has no training document {pattern!r}; expected patterns of names{shown}"
             )
-    return [name for name in names if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+    kept = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+    if names and not kept:
+        raise InputError(
+            f"split.leave_out: expected patterns that leave a training document of {folder}, got "
+            f"{', '.join(patterns)}, which match all {len(names)}"
+        )
+    return kept
 
 
 def draw_splits(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:

@@ -110,6 +110,10 @@ def test_splits_from_files(bank):
     assert [document.id for document in treebank.train] == treebank.splits.names["train"] == ["text02"]
     with pytest.raises(InputError, match=r"no training document 'text04'; expected patterns of names such as text02"):
         read_treebank(bank, SplitConfig(file="mine.yaml", leave_out=("text04",)))
+    with pytest.raises(
+        InputError, match=r"split\.leave_out: expected patterns that leave .*, got text\*, which match all"
+    ):
+        read_treebank(bank, SplitConfig(file="mine.yaml", leave_out=("text*",)))
     for content, message in (
         ("text00\ttrain\ntext99\tdev\n", r"splits\.tsv: expected names of documents with trees, found no text99"),
         ("text00\ttrain\ntext00\tdev\n", "expected text00 in one split, got train and dev"),

@@ -27,10 +27,27 @@ def test_documents_of_gum_are_left_out(treebank):
     read = read_treebank(treebank, SplitConfig(leave_out=("br*",)))
     assert [document.id for document in read.train] == ["mill"]
     assert [document.id for document in read.dev] == ["bridge"]
-    with pytest.raises(InputError, match="no training document 'GUM_\\*'; expected patterns of names such as mill"):
+    with pytest.raises(
+        InputError, match=r"split\.leave_out: .* no training document 'GUM_\*'; expected patterns of names such as mill"
+    ):
         read_treebank(treebank, SplitConfig(leave_out=("br*", "GUM_*")))
-    with pytest.raises(InputError, match="expected no split or sentences with a checkout of GUM"):
+    with pytest.raises(
+        InputError, match=r"no field of split but split\.leave_out, and no sentences, with a checkout of"
+    ):
         read_treebank(treebank, SplitConfig(dev=0.2, leave_out=("br*",)))
+
+
+def test_a_split_of_gum_that_leaves_nothing_is_refused(treebank, tmp_path):
+    with pytest.raises(
+        InputError, match=r"split\.leave_out: expected patterns that leave .*, got br\*, m\*, which match all 2"
+    ):
+        read_treebank(treebank, SplitConfig(leave_out=("br*", "m*")))
+    folder = tmp_path / "gum"
+    shutil.copytree(treebank, folder)
+    (folder / "splits.tsv").unlink()
+    (folder / "splits.md").write_text("## train\n\n* mill\n\n## dev\n\n* gone\n")
+    with pytest.raises(InputError, match="expected documents with text in the splits train and dev, got 1 and 0"):
+        read_treebank(folder, SplitConfig())
 
 
 def test_what_a_treebank_lacks_is_named(treebank, tmp_path):
