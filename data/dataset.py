@@ -120,6 +120,7 @@ def _batches(files: Sequence[Location]) -> Iterator[pa.RecordBatch]:
     for path in files:
         try:
             with path.open("rb") as file:
-                yield from pq.ParquetFile(file).iter_batches(batch_size=ROWS)
+                # Not buffered ahead; see `ShardFile.opened`.
+                yield from pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error

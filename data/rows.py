@@ -69,7 +69,9 @@ class ShardFile:
     def opened(self) -> Iterator[pq.ParquetFile]:
         """Open it; what is not asked for is not read."""
         with _named(self.path), self.path.open("rb") as file:
-            yield pq.ParquetFile(file)
+            # Buffered ahead, the file is read by a thread of Arrow's. It frees a Python object some time after the
+            # read, and if Python is ending by then, the process is aborted.
+            yield pq.ParquetFile(file, pre_buffer=False)
 
 
 class DatasetRows:

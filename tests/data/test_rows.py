@@ -1,9 +1,12 @@
 """Rows of a dataset folder: those of the library `datasets`, read from the shards."""
 
 import hashlib
+import io
 import json
 import shutil
+from threading import get_ident
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -132,6 +135,29 @@ def test_a_column_is_read_alone(folder, monkeypatch):
 
     monkeypatch.setattr(module, "read_bytes", lambda path: pytest.fail("read whole"))
     assert list(open_rows(folder, 7, 9).values("id")) == ["text-7", "text-8"]
+
+
+class WatchedFile(io.FileIO):
+    """A file that knows which threads read it."""
+
+    readers: ClassVar[set[int]] = set()
+
+    def read(self, size=-1):
+        self.readers.add(get_ident())
+        return super().read(size)
+
+    def readinto(self, buffer):
+        self.readers.add(get_ident())
+        return super().readinto(buffer)
+
+
+def test_no_other_thread_reads_a_column(folder):
+    # One of Arrow's would still have Python's objects when the process ends, which aborts it.
+    shard = min(folder.glob("*.parquet"))
+    watched = SimpleNamespace(open=lambda mode: WatchedFile(shard))
+    with ShardFile(watched, 5, "").opened() as file:
+        assert len(file.read(["text"], use_threads=False)) == 5
+    assert WatchedFile.readers == {get_ident()}
 
 
 def test_damaged_folders(folder, tmp_path):
