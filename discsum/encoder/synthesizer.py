@@ -54,7 +54,7 @@ class SynthesizerConfig(Checked):
         return HeadConfig(self.width, self.key_size, self.heads, self.dropout, self.max_units, options)
 
     def head_problems(self) -> list[str]:
-        """Return what is wrong with the head's name and options; custom heads must be registered before."""
+        """Return what is wrong with the head's name, sizes and options; custom heads must be registered before."""
         names, kinds, found = (self.head, *self.mixture), [], []
         for name in names:
             try:
@@ -63,6 +63,8 @@ class SynthesizerConfig(Checked):
                 found.append(f"head: {error}")
         known = [option.name for kind in kinds if kind for option in fields(kind)]
         unknown = [] if found else [name for name in self.head_options if name not in known]
+        if not found and not unknown:
+            found = HEADS[self.head].problems(self.for_head())
         wanted = f"expected an option of {', '.join(names)} ({', '.join(known) or 'it has none'})"
         return found + [f"head_options.{name}: {wanted}{suggestion(name, known)}" for name in unknown]
 

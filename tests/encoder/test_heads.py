@@ -198,8 +198,10 @@ def test_a_mixture_is_its_heads_side_by_side():
 
 @pytest.mark.parametrize(("mixture", "heads"), [((), 1), (("c_tree",), 2), (("c_tree", "mixed"), 2)])
 def test_a_mixture_names_its_heads(mixture, heads):
-    with pytest.raises(InputError, match=f"expected heads={heads} names of single heads in mixture"):
+    expected = f"mixture: expected names of single heads, as many as heads={heads}, got {', '.join(mixture) or 'none'}"
+    with pytest.raises(InputError, match=expected):
         HEADS["mixed"](HeadConfig(16, heads=heads, options={"mixture": mixture}))
+    assert SynthesizerConfig(head="mixed", heads=heads, mixture=mixture).head_problems() == [expected]
 
 
 def test_an_unknown_head():

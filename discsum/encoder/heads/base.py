@@ -74,6 +74,11 @@ class Head(nn.Module):
         """Return the arrays that the head reads from a tree; by default none."""
         return {}
 
+    @staticmethod
+    def problems(config: HeadConfig) -> list[str]:
+        """Return what is wrong with the sizes and options together, each as `option: expected ...`; by default none."""
+        return []
+
     @abstractmethod
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return `(batch, heads or 1, units, units)` attention; rows of units sum to 1 and are 0 at padding.

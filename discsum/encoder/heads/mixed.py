@@ -31,11 +31,19 @@ class MixedHead(Head):
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)
+        if problems := self.problems(config):
+            raise InputError("; ".join(problems))
         self.mixture = config.read(MixedOptions).mixture
-        if len(self.mixture) != config.heads or "mixed" in self.mixture:
-            got = ", ".join(self.mixture) or "none"
-            raise InputError(f"expected heads={config.heads} names of single heads in mixture, got {got}")
         self.parts = nn.ModuleList(HEADS[name](replace(config, heads=1)) for name in self.mixture)
+
+    @staticmethod
+    def problems(config: HeadConfig) -> list[str]:
+        """Return whether the mixture has another number of names than `heads`, or contains a mixture."""
+        mixture = config.read(MixedOptions).mixture
+        if len(mixture) == config.heads and "mixed" not in mixture:
+            return []
+        got = ", ".join(mixture) or "none"
+        return [f"mixture: expected names of single heads, as many as heads={config.heads}, got {got}"]
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
