@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -13,18 +13,21 @@ from typing import Any, TypeVar
 from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import alone
 from discsum.errors import InputError, InputWarning
+from discsum.experiments.source_checks import check_sample, check_sources
 from discsum.recipes import common_fields
 from discsum.recipes.sources import Rows
+from discsum.summarizer.training.checks import check_settings
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
+from discsum.training.checkpoint import LAST
 from discsum.training.loop import BEST, TrainingLoop
 from discsum.training.processes import is_main_process, leave_group, local_main_first
 from discsum.training.recipe import RunRecipe
 from discsum.training.task import TrainingTask
 
 Report = Callable[[str], None]
-Examples = TypeVar("Examples")
+Examples = TypeVar("Examples", bound=Sized)
 
 
 def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
@@ -83,7 +86,8 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
     with _locked(folder, report) as say:
-        train, validation = _documents(partial(collection, data=data, recipe=recipe, report=say), recipe, folder)
+        check_settings(recipe, data, new=not (folder / LAST).is_file())
+        train, validation = _documents(partial(collection, data=data, recipe=recipe, report=say), recipe, data, folder)
         return _run(ExtractiveTask(recipe, train, validation, name, notes), folder, say, "--model")
 
 
@@ -98,7 +102,8 @@ def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> 
     needs = PairData.of(recipe)
 
     with _locked(folder, report) as say:
-        train, validation = _documents(partial(pair_collection, data=data, needs=needs, report=say), recipe, folder)
+        read = partial(pair_collection, data=data, needs=needs, report=say)
+        train, validation = _documents(read, recipe, data, folder)
         task = AbstractiveTask(recipe, train, validation, name, notes, say)
         return _run(task, folder, say, "discsum abstract --model")
 
@@ -120,11 +125,15 @@ def _locked(folder: Path, report: Report) -> Iterator[Report]:
         yield report
 
 
-def _documents(read: Callable[..., Examples], recipe: RunRecipe, folder: Path) -> tuple[Examples, Examples]:
+def _documents(read: Callable[..., Examples], recipe: RunRecipe, data: Path, folder: Path) -> tuple[Examples, Examples]:
     """Return training and validation documents; `read` takes sources and a cache folder."""
     cache = folder.parent / "datasets"
     with local_main_first():
-        return read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
+        check_sources(recipe, data)
+        train, validation = read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
+    # Again: rows may have failed.
+    check_sample(recipe, len(train))
+    return train, validation
 
 
 def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str) -> Path:

@@ -104,7 +104,6 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
         WeightsError: Another configuration or other weights, an unknown head, or a parser that is not that of training.
     """
     content = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError)
-    config = content.summarizer
     _check_heads(model.path, content)
     weights = {key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)}
     try:
@@ -119,6 +118,16 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     except (InputError, RuntimeError) as error:
         found = " ".join(part.strip() for part in str(error).splitlines()[:2])
         raise WeightsError(f"{model.path / WEIGHTS}: expected the weights that {CONFIG} describes: {found}") from error
+    return network, read_inputs(model)
+
+
+def read_inputs(model: ModelFolder) -> SummarizerConfig:
+    """Return the configuration of a saved model's inputs with current paths; its weights may be left out.
+
+    Raises:
+        WeightsError: Another configuration, or a parser that is not that of training.
+    """
+    config = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError).summarizer
     local = model.path / config.parser
     parser = str(local) if (local / CONFIG).is_file() else config.parser
     config = replace(config, parser=parser, vectors=_vectors(config, model.path), vectors_folder="")
@@ -128,7 +137,7 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
             f"{model.path}: expected the parser {parser} with fingerprint {config.fingerprint}, which the "
             f"model was trained on, got {found}; train the model again"
         )
-    return network, config
+    return config
 
 
 def _vectors(config: SummarizerConfig, folder: Path) -> str:

@@ -34,7 +34,8 @@ def test_from_a_recipe_to_a_summary_and_its_figures(discsum, recipe, article, tm
     assert "step 6/6" in lines[4] and "rougeLsum" in lines[4]
     assert lines[5].endswith(f"use them with --model {run / 'best'}")
     assert any((run / "tensorboard").iterdir())
-    assert "Chosen on validation.jsonl by rouge2" in (run / "best" / "README.md").read_text()
+    card = (run / "best" / "README.md").read_text()
+    assert "Trained on 20 documents of train.jsonl. Chosen on 8 documents of validation.jsonl by\nrouge2." in card
     found = json.loads(discsum("extract", article, "--model", run / "best", "--json").out)
     assert (found["model"], found["unit"], len(found["selected"])) == ("tiny-news", "sentence", 1)
     assert found["summary"] in tiny.ARTICLE
@@ -54,7 +55,8 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
         assert "12 documents, 4 steps" in result.out
         logs.append(json.loads((tmp_path / name / "run" / "log.json").read_text()))
     assert logs[0] == logs[1]
-    assert "12 documents of them (draw 3)" in (tmp_path / "folders" / "run" / "best" / "README.md").read_text()
+    card = (tmp_path / "folders" / "run" / "best" / "README.md").read_text()
+    assert "Trained on 12 documents drawn (draw 3) from train." in card
     result = discsum("train", recipe, *folders, "oracle=kedzie", "-o", tmp_path / "other")
     assert result.code == 1
     assert "expected a dataset folder made as the recipe says, found another (oracle 'rouge12-f' there" in result.err

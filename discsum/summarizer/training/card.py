@@ -19,16 +19,20 @@ def summarizer_card(
     recipe: SummarizerRecipe,
     config: SummarizerConfig,
     network: SynthesizerConfig,
+    documents: tuple[int, int],
     log: Sequence[LogEntry],
     best: LogEntry,
     notes: str,
 ) -> str:
-    """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
+    """Return the card of a run: what the model is, its data, its recipe, its validation figures.
+
+    `documents` are the numbers of documents that it was trained on and chosen on.
+    """
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
         for entry in log
     )
-    sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
+    taken = f"drawn (draw {recipe.draw}) from" if recipe.sample else "of"
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # The width and the number of features follow from the inputs, not from the recipe.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
@@ -61,8 +65,9 @@ names its data and licence.
 
 ## Data
 
-Trained on {train}{sample}. Chosen on {validation} by {recipe.choose}. Labels: the {recipe.oracle} oracle. These
-corpora have their own licences; no text of theirs is part of this model.
+Trained on {documents[0]} documents {taken} {train}. Chosen on {documents[1]} documents of {validation} by
+{recipe.choose}. Labels: the {recipe.oracle} oracle. These corpora have their own licences; no text of theirs is part of
+this model.
 
 {notes}
 ## Validation

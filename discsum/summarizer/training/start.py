@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from discsum.constants import SUMMARIZER_KIND
 from discsum.errors import InputError
-from discsum.persistence import fingerprint, read_model
-from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_network
+from discsum.persistence import ModelFolder, fingerprint, locate, read_config, read_model
+from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, read_network
 
 
 def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:
@@ -27,11 +27,7 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     """
     model = read_model(name, SUMMARIZER_KIND)
     other, inputs = read_network(model)
-    if (inputs.fingerprint, inputs.vectors) != (fingerprint(config.parser), config.vectors):
-        raise InputError(
-            f"start: expected a summarizer on {config.vectors} vectors of {config.parser}, as the recipe says, {name} "
-            f"is on {inputs.vectors} vectors of {inputs.parser}"
-        )
+    _check_inputs(name, inputs, config.parser, config.vectors)
     trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
     copied = [
         part
@@ -41,6 +37,25 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     if not copied:
         raise InputError(f"start: expected a summarizer that shares layers with this recipe's, {name} has others")
     return copied
+
+
+def check_start(name: str, parser: str, vectors: str) -> None:
+    """Check that there is such a summarizer, and that it is on vectors of a parser; no weights are read.
+
+    Raises:
+        InputError: A summarizer on other unit vectors.
+        WeightsError: No such summarizer.
+    """
+    model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
+    _check_inputs(name, read_inputs(model), parser, vectors)
+
+
+def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str) -> None:
+    if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser), vectors):
+        raise InputError(
+            f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, {name} is on "
+            f"{inputs.vectors} vectors of {inputs.parser}"
+        )
 
 
 def _copied(module: nn.Module, weights: Mapping[str, Tensor]) -> bool:

@@ -1,0 +1,76 @@
+"""Sources of a recipe, checked before the first of them is preprocessed, which may take hours."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+from discsum.constants import HUB
+from discsum.data.manifest import Manifest
+from discsum.data.pairs import PairSource
+from discsum.data.prepared import COLUMNS, is_dataset_folder
+from discsum.data.storage import is_pattern, is_url, location
+from discsum.errors import InputError
+from discsum.recipes.sources import Source
+from discsum.training.recipe import RunRecipe
+
+
+def check_sources(recipe: RunRecipe, data: Path) -> None:
+    """Check that all sources of a recipe are there, with the rows and columns that it names.
+
+    Rows of a table at a URL that would have to be read whole are not counted.
+
+    Args:
+        recipe: Its `train`, `validation` and `sample`.
+        data: Folder that paths of sources are relative to; URLs are not.
+
+    Raises:
+        InputError: A source that is missing, not a table, without the columns, or with fewer rows; or a larger sample
+            than there are training documents.
+    """
+    counts = []
+    for part, sources in (("train", recipe.train), ("validation", recipe.validation)):
+        for place, source in enumerate(sources):
+            there = _count(source, data, counted=part == "train" and recipe.sample is not None)
+            if there is not None and _is_short(source, there):
+                last = "the end" if source.last is None else source.last
+                raise InputError(
+                    f"{part}[{place}]: expected rows {source.first} to {last} of {source.path}, got {there}"
+                )
+            if part == "train":
+                counts.append(None if there is None else len(range(there)[source.first : source.last]))
+    check_sample(recipe, None if None in counts else sum(count or 0 for count in counts))
+
+
+def check_sample(recipe: RunRecipe, there: int | None) -> None:
+    """Raise `InputError` if a recipe's sample is larger than the number of training documents, where it is known."""
+    if recipe.sample is not None and there is not None and recipe.sample > there:
+        raise InputError(
+            f"sample: expected at most the {there} documents of train, got {recipe.sample}; say sample=null for all"
+        )
+
+
+def _is_short(source: Source, there: int) -> bool:
+    return 0 < source.first >= there or (source.last is not None and there < source.last)
+
+
+def _count(source: Source, data: Path, *, counted: bool) -> int | None:
+    """Return the rows of a source, or None if its recipe asks for all and none are `counted`, or it is elsewhere."""
+    path = location(source.path) if is_url(source.path) else data / source.path
+    if is_dataset_folder(path):
+        return Manifest.read(path).documents
+    elsewhere = source.path.startswith(HUB) or is_url(source.path)
+    rows = PairSource(
+        source.path if elsewhere else str(data / source.path), source.text_column, source.summary_column, COLUMNS
+    )
+    if not elsewhere and not Path(rows.name).exists() and not is_pattern(Path(rows.name)):
+        raise InputError(f"{rows.name}: expected a dataset folder or a table, found neither")
+    # Raises for a table without the columns.
+    next(iter(rows.pairs(0, 1)), None)
+    if not (counted or source.first or source.last is not None):
+        return None
+    known = rows.count()
+    if known is None and not is_url(source.path):
+        # Records of CSV may have line breaks.
+        known = sum(1 for _ in islice(rows.rows(), source.last))
+    return known

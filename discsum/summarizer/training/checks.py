@@ -1,0 +1,54 @@
+"""Settings of a summarizer's run, checked before its tables are preprocessed, which may take hours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from discsum.data.manifest import Manifest
+from discsum.data.prepared import is_dataset_folder
+from discsum.data.storage import is_url, location
+from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import InputError
+from discsum.parsers.loading import load_parser
+from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.summarizer.training.recipe import SummarizerRecipe
+from discsum.summarizer.training.sources import UnitData
+from discsum.summarizer.training.start import check_start
+
+
+def check_settings(recipe: SummarizerRecipe, data: Path, *, new: bool) -> None:
+    """Check the parser, encoder, head, start and dataset folders of a recipe.
+
+    Args:
+        recipe: All settings.
+        data: Folder that paths of sources are relative to; URLs are not.
+        new: Whether the run has yet to begin; a later one does not need its `start` any more.
+
+    Raises:
+        InputError: No such encoder, one with fewer layers, a head that cannot be built, a start on other vectors, or a
+            dataset folder made with other options.
+        WeightsError: No such parser, encoder or start.
+    """
+    parser = load_parser(recipe.parser)
+    paths = [
+        location(source.path) if is_url(source.path) else data / source.path
+        for source in (*recipe.train, *recipe.validation)
+    ]
+    made = [path for path in paths if is_dataset_folder(path)]
+    for path in made:
+        UnitData(recipe).check(path, Manifest.read(path).recipe)
+    if recipe.encodes:
+        UnitEncoder.load(recipe.vectors, parser, layers=recipe.encoder_layers, window=recipe.encoder_window)
+    elif len(made) < len(paths):
+        # Dataset folders have their vectors.
+        UnitEncoder.load(recipe.vectors, parser)
+    try:
+        # Without memory.
+        with torch.device("meta"):
+            Synthesizer(recipe.synthesizer)
+    except InputError as error:
+        raise InputError(f"synthesizer: {error}") from error
+    if new and recipe.start is not None:
+        check_start(recipe.start, recipe.parser, recipe.vectors)
