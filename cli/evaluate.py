@@ -42,6 +42,7 @@ from discsum.cli.paper_tables import (
     LowResource,
     RowSettings,
     Runs,
+    Seeds,
     Setting,
     Table,
 )
@@ -144,6 +145,7 @@ def evaluate(
     settings: RowSettings = None,
     low_resource: LowResource = False,
     draws: Draws = 1,
+    seeds: Seeds = None,
 ) -> None:
     """Evaluate parsers on gold trees, summarizers on references.
 
@@ -252,6 +254,7 @@ def _show_table(context: typer.Context, models: list[str], data: str) -> None:
             given["output"],
             given["style"],
             low_resource=given["low_resource"],
+            seeds=given["seeds"],
         )
         return
     from discsum.abstractive.generation import Generation

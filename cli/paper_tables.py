@@ -22,7 +22,7 @@ OF_XIAO = ("2", "3")
 COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
 TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
 # Parameters of the options below.
-OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws")
+OF_TABLES = ("table", "setting", "runs", "settings", "low_resource", "draws", "seeds")
 _PANEL = "Options of the papers' tables"
 
 Table = Annotated[
@@ -65,6 +65,14 @@ Draws = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+Seeds = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Runs per row of the table on the same documents, with the seeds 1, 2, ...",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:
@@ -92,6 +100,7 @@ def show_table(
     style: str,
     *,
     low_resource: bool,
+    seeds: int | None = None,
 ) -> None:
     """Train the missing rows of a table, or of one setting, and print our figures and the paper's.
 
@@ -103,8 +112,8 @@ def show_table(
 
     rows = table_rows(table, [setting] if setting else SETTINGS)
     settings = [*(low_resource_fields(table) if low_resource else []), *settings]
-    results = run_table(rows, data, runs, settings, draws, say)
-    typer.echo(table_report(results, table, data, settings, draws, style))
+    results = run_table(rows, data, runs, settings, draws, say, seeds)
+    typer.echo(table_report(results, table, data, settings, draws, style, seeds))
     if output is not None:
         write_documents(Path(output), [draw for result in results for draw in result.draws])
 

@@ -139,16 +139,24 @@ def parameter_report(models: Sequence[tuple[str, int, int]], style: str) -> str:
 
 
 def table_report(
-    results: Sequence[RowResult], table: int, data: Path, settings: Sequence[str], draws: int, style: str
+    results: Sequence[RowResult],
+    table: int,
+    data: Path,
+    settings: Sequence[str],
+    draws: int,
+    style: str,
+    seeds: int | None = None,
 ) -> str:
     """Return the rows of a table as `table`, `markdown` or `json`; `results` and arguments are those of `run_table`."""
     first = results[0].draws[0]
     documents = len(first.selections)
     if style == "json":
         rows = [result.to_dict() for result in results]
-        head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings), "draws": draws}
+        head = {"table": table, "data": str(data), "documents": documents, "settings": list(settings)}
+        head |= {"draws": draws, "seeds": seeds}
         return json.dumps({**head, "rows": rows}, indent=1, ensure_ascii=False)
-    spread = f"; mean and standard deviation over {draws} training sets" if draws > 1 else ""
+    count, what = (draws, "training sets") if seeds is None else (seeds, "seeds")
+    spread = f"; mean and standard deviation over {count} {what}" if count > 1 else ""
     return "\n".join(
         [
             f"table {table} on {data / 'test'}: {documents} documents; {' '.join(settings)}",

@@ -43,7 +43,7 @@ class RowResult:
     Attributes:
         label: The row's name in the paper.
         setting: `default` or `balanced`; empty for Lead and Oracle.
-        draws: Scores of its models, one for each random training set.
+        draws: Scores of its models, one for each random training set or each seed.
         paper: Published figures, as in `TableRow`; ROUGE alone for Lead and Oracle.
         parameters: Parameters of the trained models; none for Lead and Oracle.
         daggers: By metric, `†` if not significantly worse than the setting's best model with one head, `‡` if not
@@ -85,29 +85,37 @@ class RowResult:
             for metric in METRICS
         }
         parameters = None if self.parameters is None else asdict(self.parameters)
-        # Draws differ in their training documents alone.
+        # Draws differ in their training documents alone, or in their seed.
         signature = str(self.draws[0].rouge.signature)
         named = {"label": self.label, "setting": self.setting, "signature": signature}
         return {**named, **figures, "parameters": parameters}
 
 
 def run_table(
-    rows: Sequence[TableRow], data: Path, runs: Path, settings: Sequence[str], draws: int, report: Report
+    rows: Sequence[TableRow],
+    data: Path,
+    runs: Path,
+    settings: Sequence[str],
+    draws: int,
+    report: Report,
+    seeds: int | None = None,
 ) -> list[RowResult]:
     """Return the rows of a table, Lead and Oracle first.
 
     Args:
         rows: All rows of the table, or of one setting.
         data: A folder with the dataset folders `train`, `validation` and `test`.
-        runs: Folder of the runs, `ROW/draw-K`; finished runs are not repeated.
+        runs: Folder of the runs, `ROW/draw-K`, or `ROW/seed-K` with `seeds`; finished runs are not repeated.
         settings: `key=value` changes of all recipes.
         draws: Number of random training sets of each row; they differ if `sample` is set.
         report: Receives lines of progress.
+        seeds: Number of runs of each row on the same documents, with the seeds 1, 2, ...; none for the recipe's seed.
 
     Raises:
-        InputError: Folders that are missing or do not fit together.
+        InputError: Folders that are missing or do not fit together, or both draws and seeds.
     """
     unit = rows[0].unit
+    _check_seeds(draws, seeds, settings)
     sample = read_recipe(rows[0].recipe, settings).get("sample")
     if draws > 1 and sample is None:
         raise InputError(
@@ -123,11 +131,12 @@ def run_table(
             f"got {there}; set a smaller sample, or leave out --draws"
         )
     folders = []
+    varied, count = ("draw", draws) if seeds is None else ("seed", seeds)
     for row in rows:
-        for draw in range(1, draws + 1):
-            folder = runs / Path(row.recipe).name / f"draw-{draw}"
-            content = read_recipe(row.recipe, [f"data={data}", *settings, f"draw={draw}"])
-            report(f"{row.setting}, {row.label}, draw {draw} of {draws}")
+        for number in range(1, count + 1):
+            folder = runs / Path(row.recipe).name / f"{varied}-{number}"
+            content = read_recipe(row.recipe, [f"data={data}", *settings, f"{varied}={number}"])
+            report(f"{row.setting}, {row.label}, {varied} {number} of {count}")
             folders.append(train_summarizer(content, folder, report))
     policy = default_policy(unit)
     models = [ExtractiveSummarizer.from_pretrained(folder) for folder in folders]
@@ -138,10 +147,20 @@ def run_table(
     results = [RowResult(f"Lead{DEFAULT_UNITS[unit]}", "", found[:1], LEAD[table], None, {})]
     results.append(RowResult("Oracle", "", found[1:2], ORACLE_FIGURES[table], None, {}))
     for place, row in enumerate(rows):
-        count = models[place * draws].parameter_count()
-        scores = found[2 + place * draws : 2 + (place + 1) * draws]
-        results.append(RowResult(row.label, row.setting, scores, row.paper, count, {}))
+        parameters = models[place * count].parameter_count()
+        scores = found[2 + place * count : 2 + (place + 1) * count]
+        results.append(RowResult(row.label, row.setting, scores, row.paper, parameters, {}))
     return _with_daggers(results, rows)
+
+
+def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None:
+    """Check that runs of a row differ either in their documents or in their seed."""
+    if seeds is None:
+        return
+    if draws > 1:
+        raise InputError(f"--seeds {seeds}: expected one draw with several seeds, got --draws {draws}; leave out one")
+    if any(setting.partition("=")[0] == "seed" for setting in settings):
+        raise InputError(f"--seeds {seeds}: expected no seed among the settings; the seeds are 1 to {seeds}")
 
 
 def _check_options(data: Path) -> None:

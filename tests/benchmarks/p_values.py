@@ -2,9 +2,9 @@
 
     python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
 
-SCORES is what `discsum evaluate ... -o SCORES.jsonl.gz` wrote, or `rouge.json` of `discsum analyze rouge`. Draws of a
-row (`ROW/draw-N/best`) count as one system, each document's score their mean. Prints each pair of systems that match a
-pattern (default: all): the difference of the means in percent, and the two-sided p-value.
+SCORES is what `discsum evaluate ... -o SCORES.jsonl.gz` wrote, or `rouge.json` of `discsum analyze rouge`. Draws or
+seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) count as one system, each document's score their mean. Prints each
+pair of systems that match a pattern (default: all): the difference of the means in percent, and the two-sided p-value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discsum.metrics.significance import paired_bootstrap
 
 
 def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
-    """Return by system `(documents,)` scores in [0, 1], the mean over its draws."""
+    """Return by system `(documents,)` scores in [0, 1], the mean over its draws or seeds."""
     if path.suffix == ".json":
         systems = json.loads(path.read_text())["systems"]
         return {
@@ -42,7 +42,7 @@ def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
         if (entry["model"], entry["id"]) in known:
             raise ValueError(f"{path}: expected one document of an id for each model, got two of {entry['id']}")
         known.add((entry["model"], entry["id"]))
-        values[re.sub(r"/draw-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
+        values[re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
     return {name: np.array([np.mean(draws) for draws in scores.values()]) for name, scores in values.items()}
 
 

@@ -77,6 +77,39 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     assert alone.splitlines()[-4] in again.out.splitlines()
 
 
+def test_a_table_of_several_seeds(discsum, data, parser_folder, tmp_path):
+    for name in ("train", "validation", "test"):
+        options = ("--parser", parser_folder, "--encoder", "contextual", "--oracle", "kedzie")
+        assert discsum("preprocess", data / f"{name}.jsonl", tmp_path / name, *options).code == 0
+    fields = {**SETTINGS, "parser": parser_folder, "sample": "null"}
+    settings = [f"--set={key}={value}" for key, value in fields.items()]
+    command = ("evaluate", "--table", 3, tmp_path, "--runs", tmp_path / "runs", "--setting", "balanced", "--seeds", 2)
+    result = discsum(*command, *settings, "-f", "json", "-o", tmp_path / "scores.jsonl")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    assert (found["seeds"], found["draws"]) == (2, 1)
+    folders = sorted(path.parent.name for path in (tmp_path / "runs" / "sentence-balanced-dense").glob("*/best"))
+    assert folders == ["seed-1", "seed-2"]
+    cards = [(tmp_path / "runs" / "sentence-balanced-dense" / name / "best" / "README.md") for name in folders]
+    assert ["seed: 1\n" in card.read_text() for card in cards] == [True, False]
+    for row in found["rows"][2:]:
+        assert row["rouge1"]["mean"] == pytest.approx(sum(row["rouge1"]["draws"]) / 2)
+        assert row["rouge1"]["spread"] == pytest.approx(
+            abs(row["rouge1"]["draws"][0] - row["rouge1"]["draws"][1]) / 2**0.5
+        )
+    # Other seeds give other weights.
+    assert any(row["rouge1"]["spread"] for row in found["rows"][2:])
+    models = {json.loads(line)["model"] for line in (tmp_path / "scores.jsonl").read_text().splitlines()}
+    assert f"{tmp_path}/runs/sentence-balanced-dense/seed-2/best" in models
+    assert "over 2 seeds" in discsum(*command, *settings).out
+    for more, message in (
+        (("--draws", 2, "--set", "sample=6"), "--seeds 2: expected one draw with several seeds, got --draws 2"),
+        (("--set", "seed=7"), "--seeds 2: expected no seed among the settings"),
+    ):
+        refused = discsum(*command, *settings, *more)
+        assert (refused.code, message in refused.err) == (1, True)
+
+
 def test_draws_need_samples(discsum, tmp_path):
     result = discsum("evaluate", "--table", 3, tmp_path, "--draws", 2)
     assert result.code == 1

@@ -29,6 +29,18 @@ def test_of_draws(printed):
     assert "random by 0.19 to 0.24, none significantly (p=.042 to .118)" in text
 
 
+def test_of_seeds(printed, tmp_path):
+    rows = [("one", 1, [0.1, 0.4]), ("one", 2, [0.3, 0.6]), ("two", 1, [0.3, 0.6]), ("two", 2, [0.5, 0.8])]
+    lines = [
+        json.dumps({"model": f"runs/{name}/seed-{seed}/best", "id": f"text-{place}", "rouge1": value})
+        for name, seed, values in rows
+        for place, value in enumerate(values)
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(lines))
+    assert [line[:3] for line in printed(path)] == [["runs/one", "runs/two", "-20.00"]]
+
+
 def test_of_an_analysis(printed, tmp_path):
     systems = {
         "a": [{"r": 1, "documents": {"rouge2": [0.5, 0.5]}}],
