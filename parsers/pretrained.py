@@ -223,7 +223,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
         WeightsError: No such encoder, one without safetensors weights or special tokens, or without a tokenizer whose
             tokens know their place in the text.
     """
-    if _is_parser(name):
+    if is_parser(name):
         parser = load(name)
         return Pretrained(parser.network.encoder.encoder, parser.tokenizer, parser.network.encoder.special)
     name = name.removeprefix(HUB)
@@ -256,7 +256,7 @@ def longest_window(encoder: nn.Module) -> int | None:
     return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
 
 
-def _is_parser(name: str) -> bool:
+def is_parser(name: str) -> bool:
     """Return whether this is a shipped parser, or the folder of a parser."""
     try:
         read_config(name, PARSER_KIND)

@@ -24,8 +24,8 @@ class ParserRecipe(TrainingRecipe):
     start: Annotated[
         str | None,
         about(
-            "Folder of a trained parser whose matching layers initialise this one, relative to the working directory; "
-            "none to initialise the encoder only."
+            "A shipped parser, or the folder of a trained one relative to the working directory, whose matching layers "
+            "initialise this one; none to initialise the encoder only."
         ),
     ] = None
     network: Annotated[NetworkConfig, about("Sizes and design of the layers above it.")] = field(
@@ -48,7 +48,10 @@ class ParserRecipe(TrainingRecipe):
     drop: Annotated[Share, about("Probability that a satellite is left out of a document.")] = 0.15
     teachers: Annotated[
         tuple[str, ...],
-        about("Folders of trained parsers that pseudo-label `texts`, relative to the working directory."),
+        about(
+            "Parsers that pseudo-label `texts`: shipped ones, and folders of trained ones relative to the working "
+            "directory."
+        ),
     ] = ()
     texts: Annotated[
         tuple[Rows, ...], about("Tables of texts that the teachers label, relative to the treebank's folder.")

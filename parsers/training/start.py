@@ -9,23 +9,32 @@ from tokenizers import Tokenizer
 from discsum.errors import InputError
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
+from discsum.parsers.pretrained import is_parser
 
 
-def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -> list[str]:
+def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> list[str]:
     """Copy the matching parts of a trained parser into `network`; return their names.
 
     Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if `network` has all of its weights, by
-    name and shape; what `network` has in addition, such as a label scorer's product of both children, is new.
+    name and shape; what `network` has in addition, such as a label scorer's product of both children, is new and has
+    no effect at first. A summarizer's parts must be equal instead, as what its network has in addition, such as
+    another head, would change all that the copied layers read.
+
+    Args:
+        network: The network to initialise.
+        tokenizer: Its encoder's.
+        name: A shipped parser, or the folder of a trained one.
 
     Raises:
-        InputError: No such folder, a parser with another vocabulary, or no matching part.
+        InputError: No such parser, one with another vocabulary, or no matching part.
         WeightsError: A damaged folder.
     """
-    if not Path(folder).is_dir():
-        raise InputError(f"start: expected the folder of a trained parser, found no {folder}")
-    start = Parser.from_pretrained(folder)
+    # Of a folder of something else, reading it says what it is.
+    if not Path(name).is_dir() and not is_parser(name):
+        raise InputError(f"start: expected a shipped parser or the folder of a trained one, found no {name}")
+    start = Parser.from_pretrained(name)
     if start.tokenizer.get_vocab() != tokenizer.get_vocab():
-        raise InputError(f"start: expected a parser with the vocabulary of the recipe's encoder, {folder} has another")
+        raise InputError(f"start: expected a parser with the vocabulary of the recipe's encoder, {name} has another")
     copied = []
     for name, part in network.named_children():
         source = start.network.get_submodule(name).state_dict()
@@ -35,5 +44,5 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, folder: str) -
             part.load_state_dict(source, strict=False)
             copied.append(name)
     if not copied:
-        raise InputError(f"start: expected a parser that shares layers with this recipe's, {folder} has others")
+        raise InputError(f"start: expected a parser that shares layers with this recipe's, {name} has others")
     return copied

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discsum.errors import InputError
 from discsum.parsers.labels import Label
 from discsum.parsers.parser import Parser
+from discsum.parsers.pretrained import is_parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
 from discsum.parsers.structure.chart import LIMIT, span_posterior
 from discsum.parsers.structure.inside_outside import best_splits, best_tree
@@ -40,23 +41,25 @@ class Teachers:
     bf16: bool = True
 
     @classmethod
-    def load(cls, folders: Sequence[str], labels: Sequence[Label], device: str, bf16: bool) -> Teachers:
-        """Return the parsers in `folders`.
+    def load(cls, names: Sequence[str], labels: Sequence[Label], device: str, bf16: bool) -> Teachers:
+        """Return the parsers of these names: shipped ones, and folders of trained ones.
 
         Raises:
-            InputError: A folder is missing, or its parser has another design or other labels.
+            InputError: One is missing, or has another design or other labels.
             WeightsError: A damaged folder.
         """
-        missing = [folder for folder in folders if not Path(folder).is_dir()]
+        missing = [name for name in names if not Path(name).is_dir() and not is_parser(name)]
         if missing:
-            raise InputError(f"teachers: expected folders of trained parsers, found no {', '.join(missing)}")
-        parsers = tuple(Parser.from_pretrained(folder, device=device) for folder in folders)
-        for folder, parser in zip(folders, parsers, strict=True):
+            raise InputError(
+                f"teachers: expected shipped parsers or folders of trained ones, found no {', '.join(missing)}"
+            )
+        parsers = tuple(Parser.from_pretrained(name, device=device) for name in names)
+        for name, parser in zip(names, parsers, strict=True):
             if parser.network.config.design != "chart":
-                raise InputError(f"{folder}: expected a teacher of design chart, got {parser.network.config.design}")
+                raise InputError(f"{name}: expected a teacher of design chart, got {parser.network.config.design}")
             if parser.network.labels.labels != tuple(labels):
                 raise InputError(
-                    f"{folder}: expected a teacher with the treebank's {len(labels)} labels, got "
+                    f"{name}: expected a teacher with the treebank's {len(labels)} labels, got "
                     f"{len(parser.network.labels.labels)} others; train it on the same treebank"
                 )
         return cls(parsers, bf16)

@@ -116,8 +116,10 @@ def test_answers_are_kept_apart(parser, parser_folder, tmp_path):
 
 def test_teachers_of_another_kind_are_refused(parser_folder, tmp_path):
     assert Teachers.load([str(parser_folder)], tiny.LABELS, "cpu", bf16=True).parsers[0].name == "tiny-chart"
-    with pytest.raises(InputError, match="teachers: expected folders of trained parsers, found no none, nowhere"):
+    with pytest.raises(InputError, match="shipped parsers or folders of trained ones, found no none, nowhere"):
         Teachers.load(["none", str(parser_folder), "nowhere"], tiny.LABELS, "cpu", bf16=True)
+    with pytest.raises(InputError, match="discsum-gum: expected a teacher with the treebank's 7 labels, got 50 others"):
+        Teachers.load(["discsum-gum"], tiny.LABELS, "cpu", bf16=True)
     with pytest.raises(InputError, match="tiny-parser: expected a teacher with the treebank's 6 labels, got 7 others"):
         Teachers.load([str(parser_folder)], tiny.LABELS[1:], "cpu", bf16=True)
     tiny.make_parser("top_down").save_pretrained(tmp_path / "greedy")

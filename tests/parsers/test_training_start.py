@@ -1,9 +1,11 @@
 """Initialisation of a parser from a trained one."""
 
+import copy
 import json
 
 import pytest
 import tiny
+import torch
 from tokenizers import Tokenizer
 
 from discsum.errors import InputError
@@ -24,8 +26,18 @@ def make_network(width=32, **changes):
 
 
 def test_a_start_that_is_none():
-    with pytest.raises(InputError, match="start: expected the folder of a trained parser, found no gone"):
+    with pytest.raises(
+        InputError, match="start: expected a shipped parser or the folder of a trained .*, found no gone"
+    ):
         initialise_from(make_network(), tiny.make_tokenizer(), "gone")
+
+
+def test_a_shipped_parser_is_a_start():
+    shipped = Parser.from_pretrained("discsum-gum")
+    network = copy.deepcopy(shipped.network)
+    torch.nn.init.zeros_(network.tagger.get_parameter(next(name for name, _ in network.tagger.named_parameters())))
+    assert "tagger" in initialise_from(network, shipped.tokenizer, "discsum-gum")
+    assert all(found.equal(own) for found, own in zip(network.parameters(), shipped.network.parameters(), strict=True))
 
 
 def test_a_start_of_another_vocabulary(trained):

@@ -16,7 +16,8 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     """Copy the matching parts of a trained summarizer, of any unit; return their names.
 
     Args:
-        network: The document encoder, which matches one of the same head and sizes.
+        network: The document encoder, which matches one of the same head and sizes. Unlike a parser's part, it takes
+            nothing from a network with fewer weights: its own would change all that the copied layers read.
         layers: The trained layers of the unit encoder, which match as many of the same vectors.
         config: Inputs of both.
         name: Name or folder of the summarizer.
