@@ -68,7 +68,8 @@ def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
     """
     missing = [field for field in ("data", "name") if content.get(field) is None]
     if missing:
-        raise InputError(f"expected the recipe to say {' and '.join(missing)}; add it there or as {missing[0]}=...")
+        given = " ".join(f"{field}=..." for field in missing)
+        raise InputError(f"expected the recipe's fields {' and '.join(missing)}, got none; add {given}")
     content.pop("kind", None)
     # YAML reads a folder named 2 as a number.
     return Path(str(content.pop("data"))), str(content.pop("name")), str(content.pop("notes", ""))
@@ -90,7 +91,8 @@ def _content(path: Path) -> dict[str, Any]:
 
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise InputError(f"{path}: expected a mapping of fields, got {type(content).__name__}")
+        got = "an empty file" if content is None else f"a {type(content).__name__}"
+        raise InputError(f"{path}: expected the fields of a recipe, as in 'base: parser-gum-first', got {got}")
     return content
 
 

@@ -61,6 +61,9 @@ class Checked:
         InputError: Values of another type or out of range; all problems at once.
     """
 
+    # What lists the fields, where they are too many for a message.
+    listed_by = ""
+
     def __post_init__(self) -> None:
         """Check each field, then the fields together; numbers and lists get the type of their field."""
         wrong: list[str] = []
@@ -139,8 +142,9 @@ def _instance(cls: type, data: Any, name: str, wrong: list[str]) -> Any:
     known = init_fields(cls)
     for key in data:
         if key not in known:
-            names = ", ".join(known)
-            wrong.append(f"{prefix}{key}: expected one of the fields {names}{suggestion(key, list(known))}")
+            near, listed_by = suggestion(key, list(known)), getattr(cls, "listed_by", "")
+            fields_of = f"recipe{near}; {listed_by}" if listed_by else f"{', '.join(known)}{near}"
+            wrong.append(f"{prefix}{key}: expected one of the fields {'of the ' if listed_by else ''}{fields_of}")
     given = {key: value for key, value in data.items() if key in known}
     required = [field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING]
     missing = [field for field in required if field in known and field not in given]

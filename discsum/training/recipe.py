@@ -15,6 +15,8 @@ from discsum.training.schedule import SCHEDULES
 class TrainingRecipe(Checked):
     """Length, optimiser and seed of a run of `discsum.training.loop`."""
 
+    listed_by = "--fields lists all"
+
     epochs: Annotated[Count, about("Passes over the training documents.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
     stop: Annotated[Natural, about("Epochs after which the run ends early; 0 for all of them.")] = 0
@@ -28,7 +30,11 @@ class TrainingRecipe(Checked):
     schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it has risen.")] = "cosine"
     warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
     plateau: Annotated[
-        Share, about("Factor of the rate for each validation from the first on that is no better than the best.")
+        Share,
+        about(
+            "Factor by which the rate is multiplied after the first validation that is no better than an earlier one, "
+            "and after every later one, better or not; 1 leaves the rate alone."
+        ),
     ] = 1.0
     weight_decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved.")] = 0.98

@@ -109,7 +109,10 @@ class ParserRecipe(TrainingRecipe):
         if design is not None and self.teachers and design.soft_loss is None:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
         if self.seeds and self.start is None:
-            problems.append("seeds: expected start beside them, got none; only runs from one parser can be averaged")
+            problems.append(
+                "seeds: expected a parser in the field start, as only runs that begin alike can be averaged, got none; "
+                "add start=PARSER, or say seeds=[] for one run"
+            )
         if self.seeds and self.seed != 1:
             problems.append(f"seed: expected none beside seeds {list(self.seeds)}; say seeds=[] for one run")
         if len(set(self.seeds)) < len(self.seeds):

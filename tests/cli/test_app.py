@@ -148,7 +148,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
             "small-coarse-to-fine/..., small-faster-encoders/..., xiao2020/..., got 'no-such-recipe'",
         ),
         (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
-        (["parser-gum", "data=", "name="], "expected the recipe to say data and name"),
+        (
+            ["parser-gum", "data=", "name="],
+            "recipe's fields data and name, got none; add data=... name=...",
+        ),
         (
             ["parser-gum", "epochs=0", "learning_rate=fast", "data=nowhere"],
             "rate: expected a number above 0, got 'fast'",

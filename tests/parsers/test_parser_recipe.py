@@ -15,7 +15,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
     message = str(raised.value)
     for part in (
         "epochs: expected a whole number of at least 1, got 'many'",
-        "speed: expected one of the fields epochs, ",
+        "speed: expected one of the fields of the recipe (did you mean seed?); --fields lists all",
         "bf16: expected true or false, got 1",
         "warmup: expected a number in [0, 1], got 'x'",
         "network.design: expected one of chart, top_down, distance, got 7",
@@ -42,7 +42,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
     message = str(raised.value)
     for part in (
         "stop: expected 0 to 0 epochs, got 9",
-        "seeds: expected start beside them, got none",
+        "seeds: expected a parser in the field start, as only runs that begin alike can be averaged, got none",
         "seeds: expected each once, got 1, 1",
         "epochs: expected a whole number of at least 1, got 0",
         "rate: ",
