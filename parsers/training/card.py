@@ -16,8 +16,9 @@ from discsum.training.task import LogEntry
 
 _GUM = """\
 Trained on {train} documents of the train split of GUM (Georgetown University Multilayer corpus, Zeldes 2017), chosen on
-its dev split; the test split was not used. GUM's annotations are CC BY 4.0. Its texts are under the licences of their
-sources, which are here those of `LICENSE.txt` in GUM V11.1. No text of the corpus is part of this model.
+its dev split; the test split was not used. GUM's annotations are CC BY 4.0. Of the texts, {licences}. These are the
+licences of `LICENSE.txt` in GUM V11.1; where it states none, the terms of the sources are not known. No text of the
+corpus is part of this model.
 
 | genre | licence of the texts | documents trained on |
 |---|---|---|
@@ -104,7 +105,8 @@ def _cells(values: Sequence[float]) -> str:
 def _data(treebank: Treebank) -> str:
     """Return what a parser was trained on."""
     if treebank.splits is None:
-        return _GUM.format(train=len(treebank.train), genres=_genres([document.id for document in treebank.train]))
+        names = [document.id for document in treebank.train]
+        return _GUM.format(train=len(names), licences=_licences(names), genres=_genres(names))
     nodes = [node for document in treebank.train if document.tree for node in document.tree.nodes]
     test = len(treebank.splits.names.get("test", ()))
     return _OTHER.format(
@@ -118,11 +120,27 @@ def _data(treebank: Treebank) -> str:
     )
 
 
+def _licences(names: Sequence[str]) -> str:
+    """Return how many documents of GUM are open, for non-commercial use, and of no stated licence."""
+    found = [GUM_LICENCES.get(_genre(name)[0], "") for name in names]
+    restricted, unstated = sum("-NC" in licence for licence in found), found.count("")
+    return (
+        f"{len(found) - restricted - unstated} are CC BY or CC BY-SA, {restricted} CC BY-NC-SA (no commercial use), "
+        f"and of {unstated} no licence is stated"
+    )
+
+
+def _genre(name: str) -> tuple[str, str]:
+    """Return the genre of a document of GUM, which is named `GUM_GENRE_NAME`, and the rest of its name."""
+    genre, _, rest = name.removeprefix("GUM_").partition("_")
+    return genre, rest
+
+
 def _genres(names: Sequence[str]) -> str:
-    """Return a row of each genre of GUM with its licence and documents, whose names are `GUM_GENRE_NAME`."""
+    """Return a row of each genre of GUM with its licence and documents."""
     documents = dict[str, list[str]]()
     for name in sorted(names):
-        genre, _, rest = name.removeprefix("GUM_").partition("_")
+        genre, rest = _genre(name)
         documents.setdefault(genre, []).append(rest)
     return "\n".join(
         f"| {genre} | {GUM_LICENCES.get(genre, 'not in `LICENSE.txt`')} | {len(found)}: {', '.join(found)} |"

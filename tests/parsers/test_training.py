@@ -164,14 +164,15 @@ def test_the_first_of_equally_good_validations_is_the_best(undisturbed, monkeypa
 
 
 def test_the_card_lists_the_documents_of_gum(undisturbed):
-    names = ("GUM_news_mill", "GUM_bio_reed", "GUM_news_dam", "GUM_vlog_tour")
+    names = ("GUM_news_mill", "GUM_bio_reed", "GUM_news_dam", "GUM_vlog_tour", "GUM_whow_fish", "GUM_essay_mud")
     documents = [Document("", id=name) for name in names]
     treebank = Treebank("gum", documents, [])
     card = parser_card("pupil", ParserRecipe(), treebank, undisturbed.log, undisturbed.best, notes="")
-    assert "Trained on 4 documents of the train split of GUM" in card
+    assert "Trained on 6 documents of the train split of GUM" in card
+    assert "3 are CC BY or CC BY-SA, 2 CC BY-NC-SA (no commercial use), and of 1 no licence is stated." in card
     assert (
-        "| bio | CC BY-SA 3.0 | 1: reed |\n| news | CC BY 2.5 | 2: dam, mill |\n"
-        "| vlog | not in `LICENSE.txt` | 1: tour |\n"
+        "| bio | CC BY-SA 3.0 | 1: reed |\n| essay | CC BY-NC-SA 4.0 | 1: mud |\n| news | CC BY 2.5 | 2: dam, mill |\n"
+        "| vlog | not in `LICENSE.txt` | 1: tour |\n| whow | CC BY-NC-SA 3.0 | 1: fish |\n"
     ) in card
 
 
