@@ -97,7 +97,8 @@ def test_a_parser_of_any_treebank(discsum, encoder_folder, tmp_path):
     bank, run = german_treebank.write(tmp_path / "bank"), tmp_path / "run"
     (bank / "kaputt.dis").write_text("( Root")
     sizes = [f"network.{name}={value}" for name, value in tiny.SIZES.items()]
-    settings = [f"data={bank}", f"encoder={encoder_folder}", "epochs=1", *sizes]
+    # The recipe's Transformer has six heads.
+    settings = [f"data={bank}", f"encoder={encoder_folder}", "epochs=1", *sizes, "network.hidden=18"]
     result = discsum("train", "parser", *settings, "-o", run)
     assert result.code == 0
     said = [line for line in result.err.splitlines() if line]

@@ -3,12 +3,14 @@
 import re
 
 import pytest
+from documented import ROOT
 
 from discsum.abstractive.coarse_to_fine import CoarseToFineConfig
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.encoder.synthesizer import Synthesizer
 from discsum.errors import InputError
 from discsum.experiments.rows import LEAD, ORACLE, low_resource_fields, table_rows
+from discsum.parsers.training.card import GUM_LICENCES
 from discsum.recipes import names, read_recipe, summaries
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.training.schedule import rate_factor
@@ -206,6 +208,34 @@ def test_every_row_of_faster_encoders_has_a_recipe(folder):
                 expected = 2 * 512**-0.5 * min(step**-0.5, step * 8000**-1.5)
                 assert factor * recipe.learning_rate == pytest.approx(expected, rel=1e-3)
             assert recipe.target_tokens == 100
+
+
+def test_teacher_and_student_read_the_same_texts():
+    assert read_recipe("parser-gum")["texts"] == read_recipe("parser-gum-large")["texts"]
+
+
+def test_the_open_parser_leaves_out_the_genres_that_are_not_for_commercial_use():
+    restricted = {genre for genre, licence in GUM_LICENCES.items() if "-NC" in licence}
+    assert set(read_recipe("parser-gum-open")["split"]["leave_out"]) == {f"GUM_{genre}_*" for genre in restricted}
+
+
+def test_the_documentation_has_the_licence_of_every_genre():
+    text = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    stated = {genre: licence for genre, _, licence in rows if licence != "not stated"}
+    assert stated == GUM_LICENCES
+    kinds = {"open": 0, "restricted": 0, "not stated": 0}
+    for _, documents, licence in rows:
+        kinds["restricted" if "-NC" in licence else "open" if licence in stated.values() else licence] += int(documents)
+    open_, restricted, unstated = kinds.values()
+    assert f"Of the {sum(kinds.values())} training documents {open_} are CC BY\nor CC BY-SA, {restricted} are" in text
+    assert f"and of {unstated} the licence is not stated" in text
+
+
+def test_both_summarizers_learn_from_the_same_articles():
+    edu, sentence = read_recipe("news-edu"), read_recipe("news-sentence-first")
+    changed = {key for key in edu.keys() | sentence.keys() if edu.get(key) != sentence.get(key)}
+    assert changed == {"name", "unit", "units", "read_units", "redundancy", "brevity"}
 
 
 def test_a_row_has_the_fields_of_its_unit_setting_and_head():
