@@ -7,8 +7,11 @@ import zlib
 import pytest
 
 import discsum
-from discsum.persistence import locate, shipped
+from discsum.parsers.training.recipe import ParserRecipe
+from discsum.persistence import CARD, locate, shipped
+from discsum.recipes.yaml_values import parse_yaml
 from discsum.summarizer.extractive import SHIPPED, ExtractiveSummarizer
+from discsum.summarizer.training.recipe import SummarizerRecipe
 
 
 def test_all_of_them_fit_into_a_wheel_of_100_megabytes():
@@ -23,6 +26,14 @@ def test_summarizers_come_with_their_parser(unit):
     model = ExtractiveSummarizer.from_pretrained(unit=unit)
     assert model.config.unit == unit
     assert model.parser.fingerprint == discsum.Parser.from_pretrained().fingerprint
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_cards_have_the_recipe_that_trained_the_model(name):
+    kind = ParserRecipe if name == "discsum-gum" else SummarizerRecipe
+    text = (locate(name) / CARD).read_text(encoding="utf-8").partition("## Recipe")[2]
+    # Fields that are unknown are refused.
+    assert kind.from_dict(parse_yaml(text.partition("```yaml\n")[2].partition("```")[0], name)).seed == 1
 
 
 def test_a_summary_imports_no_compiler():
