@@ -16,9 +16,9 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
     """Copy the matching parts of a trained parser into `network`; return their names.
 
     Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if `network` has all of its weights, by
-    name and shape; what `network` has in addition, such as a label scorer's product of both children, is new and has
-    no effect at first. A summarizer's parts must be equal instead, as what its network has in addition, such as
-    another head, would change all that the copied layers read.
+    name and shape; what `network` has in addition is new. Of the labels it has no effect at first (a product of both
+    children), of the EDUs it has (a Transformer layer). The rule for summarizers is stricter, the same names and
+    shapes: what may be added to their network is another head, on which every copied layer would depend.
 
     Args:
         network: The network to initialise.

@@ -17,7 +17,7 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
 
     Args:
         network: The document encoder, which matches one of the same head and sizes. Unlike a parser's part, it takes
-            nothing from a network with fewer weights: its own would change all that the copied layers read.
+            nothing from a network with fewer weights: the head would be new, on which every layer depends.
         layers: The trained layers of the unit encoder, which match as many of the same vectors.
         config: Inputs of both.
         name: Name or folder of the summarizer.
