@@ -36,13 +36,13 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
     if start.tokenizer.get_vocab() != tokenizer.get_vocab():
         raise InputError(f"start: expected a parser with the vocabulary of the recipe's encoder, {name} has another")
     copied = []
-    for name, part in network.named_children():
-        source = start.network.get_submodule(name).state_dict()
+    for own, part in network.named_children():
+        source = start.network.get_submodule(own).state_dict()
         shapes, wanted = ({key: value.shape for key, value in state.items()} for state in (source, part.state_dict()))
         fits = shapes.items() <= wanted.items()
-        if fits and (name != "labels" or start.network.labels.labels == network.labels.labels):
+        if fits and (own != "labels" or start.network.labels.labels == network.labels.labels):
             part.load_state_dict(source, strict=False)
-            copied.append(name)
+            copied.append(own)
     if not copied:
         raise InputError(f"start: expected a parser that shares layers with this recipe's, {name} has others")
     return copied
