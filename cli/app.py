@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
 from importlib import import_module
@@ -82,15 +81,9 @@ def _show_warning(
         say(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
 
 
-def _end(number: int, frame: object) -> None:
-    sys.exit(128 + number)
-
-
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     replace_closed()
-    # Clusters end jobs by SIGTERM, and may start them again at once: locks are released before that.
-    signal.signal(signal.SIGTERM, _end)
     # Progress bars and warnings of transformers; workers inherit this.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _show_warning

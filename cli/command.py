@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +41,24 @@ class _CommandApp(typer.Typer):
 def command_app(**settings: Any) -> typer.Typer:
     """Return an app whose help is plain text, which wraps between words at any width; Rich's columns break them."""
     return _CommandApp(rich_markup_mode=None, add_completion=False, **settings)
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block as an error does, with the exit code 143, so that locks are released and workers ended.
+
+    Clusters end jobs by it and may start them again at once. Not for training: a process that waits for others in
+    native code would not hear of it.
+    """
+
+    def end(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -98,7 +98,12 @@ Finish = Annotated[
 ]
 Verify = Annotated[
     bool,
-    typer.Option("--verify", help="Check files of earlier runs by checksum, not only by size.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--verify",
+        help="Check files of earlier runs by checksum, not only by size, and make damaged ones anew, in a "
+        "finished folder too (not with --part or --finish).",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Wait = Annotated[
     bool,

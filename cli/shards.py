@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discsum.cli.command import as_usage, given_options
+from discsum.cli.command import as_usage, ending_on_sigterm, given_options
 from discsum.cli.documents import FAILED, SOME_FAILED
 from discsum.cli.progress import counting, say
 from discsum.cli.writer import check_writable
@@ -113,7 +113,7 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
     with as_usage():
         engine = engine_of(given["engine"], given["workers"], **options)
     counted = sys.stderr.isatty() and not part and shard_size(given["shard"])[1] == DOCUMENTS
-    with counting("done", count() if counted else None) as counter:
+    with ending_on_sigterm(), counting("done", count() if counted else None) as counter:
         run = RunOptions(
             engine=engine,
             device=given["device"],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discsum.data.locks import LOCK
-from discsum.data.manifest import REMEDY, Manifest
+from discsum.data.manifest import Manifest, check_sums, repair_of
 from discsum.data.shards import check_shards
 from discsum.data.storage import Location, location
 from discsum.errors import InputError
@@ -51,6 +51,7 @@ def load(folder: str | Location, first: int = 0, last: int | None = None, *, che
     folder = location(folder)
     manifest = Manifest.read(folder)
     if check:
+        check_sums(manifest, folder)
         check_shards(manifest, folder)
     rows = datasets.Dataset.from_file(str(mapped(folder, manifest, check=check)))
     chosen = range(len(rows))[first:last]
@@ -123,4 +124,4 @@ def _batches(files: Sequence[Location]) -> Iterator[pa.RecordBatch]:
                 # Not buffered ahead; see `ShardFile.opened`.
                 yield from pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
+            raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error

@@ -33,8 +33,8 @@ FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
 # Bytes of a manifest: those of a million shards are smaller.
 LARGEST = 256 << 20
-# Shards that are hashed at the same time, which pays on a disk and in a store, and that wait for it.
-HASHED, TOGETHER = 4, 256
+# Shards that are hashed at the same time, which pays on a disk and in a store.
+HASHED = 4
 # Field of the recipes of all commands but the first one.
 COMMAND, PREPROCESS = "command", "preprocess"
 # Fields by which `recipe.json` and `manifest.json` are known from those of other programs.
@@ -172,15 +172,22 @@ def remedy_of(recipe: Any) -> str:
 
 def repair_of(recipe: Any) -> str:
     """Return what helps against damaged files of a folder, given the recipe that it was made with."""
-    return f"run discsum {_command(recipe)} again with --verify, which makes damaged files anew"
+    return f"run discsum {_command(recipe)} for the whole folder with --verify, which makes damaged files anew"
 
 
 def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
     """Yield the shards of a finished folder that are missing or altered, in order, with what is wrong."""
     with ThreadPoolExecutor(HASHED) as pool:
-        for some in batches(manifest.shards, TOGETHER):
+        # Few at once: whoever stops at the first fault waits for no others.
+        for some in batches(manifest.shards, HASHED):
             faults = pool.map(lambda shard: fault_of(folder / shard.file, shard.sha256), some)
             yield from ((shard, fault) for shard, fault in zip(some, faults, strict=True) if fault)
+
+
+def check_sums(manifest: Manifest, folder: Location) -> None:
+    """Raise `InputError`, which names it and what helps, if a shard of a finished folder is missing or altered."""
+    for _, fault in faults_of(manifest, folder):
+        raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
 
 
 def fault_of(shard: Location, expected: str) -> str:

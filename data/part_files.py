@@ -7,9 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discsum.data.manifest import Manifest, faults_of, repair_of
 from discsum.data.shard_names import JSON_LINES, PART
-from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.files import to_line
 
@@ -52,16 +50,6 @@ def check_parquet(row: Mapping[str, Any], command: str) -> None:
     except UnicodeEncodeError as error:
         half = f"U+{ord(error.object[error.start]):04X}"
         raise InputError(f"expected Unicode text, got {half}, half of a character; {remedy}") from error
-
-
-def check_parts(manifest: Manifest, folder: Location) -> None:
-    """Check every part of a finished folder against its checksum.
-
-    Raises:
-        InputError: A part that is missing or altered.
-    """
-    for _, fault in faults_of(manifest, folder):
-        raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
 
 
 def _columns(command: str) -> pa.Schema:

@@ -11,7 +11,7 @@ from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
-from discsum.data.part_files import check_parquet, check_parts, content_of, part_name
+from discsum.data.part_files import check_parquet, content_of, part_name
 from discsum.data.records import commit
 from discsum.data.shard_maker import ShardMaker
 from discsum.data.shard_names import FORMATS, JSON_LINES, PARQUET
@@ -107,4 +107,4 @@ def part_job(
     def shards() -> Iterator[Iterable[Item | Failure]]:
         return shards_of(source.items(), division.shard, division.shard_unit, tables)
 
-    return ShardJob(shards, folder, whole, part_name(division.shard_format), maker, check_parts)
+    return ShardJob(shards, folder, whole, part_name(division.shard_format), maker)

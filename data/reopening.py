@@ -26,7 +26,9 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         InputError: `failures.jsonl` is not as the manifest says, so that nobody knows which shard failures are of.
     """
     path = folder / FAILURES
-    lines = read_bytes(path).decode().splitlines(keepends=True) if path.is_file() else []
+    content = read_bytes(path) if path.is_file() else b""
+    # JSON may have other line separators of Unicode within a line.
+    lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
     if len(lines) != manifest.failed:
         raise InputError(
             f"{path}: expected {manifest.failed} lines, as the manifest says, got {len(lines)}; "
@@ -35,7 +37,7 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
     write_bytes(folder / RECIPE, (json.dumps(manifest.recipe, indent=1) + "\n").encode())
     digest, sizes, rest = digest_of(manifest.recipe), sizes_in(folder), iter(lines)
     for shard in manifest.shards:
-        failures = "".join(islice(rest, shard.failed))
+        failures = b"".join(islice(rest, shard.failed)).decode("utf-8", "replace")
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
             record = ShardRecord(shard.sha256, size, shard.documents, shard.failed, width, digest, failures)

@@ -209,7 +209,7 @@ def _named(path: Location) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path}: expected a shard, got {error}; {REMEDY}") from error
+        raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error
 
 
 def _uncompressed(file: pq.ParquetFile) -> int:

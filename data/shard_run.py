@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import alone
-from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, digest_of, faults_of
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, check_sums, digest_of, faults_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.remote import RemotePath
@@ -45,7 +45,7 @@ class ShardJob(Generic[Entry]):
             `made_by`, the identities of program and models.
         file: File name of a shard, to be formatted with its number.
         maker: Returns what workers do, given the absolute folder, the recipe's digest and the device.
-        check: Checks the shards of a finished folder against its manifest.
+        check: Checks what the shards of a finished folder hold against its manifest; their checksums are intact.
     """
 
     shards: Callable[[], Iterable[Iterable[Entry | Failure]]]
@@ -53,7 +53,7 @@ class ShardJob(Generic[Entry]):
     recipe: dict[str, Any]
     file: str
     maker: Callable[[Location, str, str], ShardMaker[Entry, Any]]
-    check: Callable[[Manifest, Location], None]
+    check: Callable[[Manifest, Location], None] = lambda manifest, folder: None
 
     def __post_init__(self) -> None:
         """Escape what UTF-8 cannot hold in the recipe, such as names of files.
@@ -82,8 +82,10 @@ def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """
     _check_reached(job.folder, options)
     if options.verify and (job.folder / MANIFEST).is_file():
-        _reopen_damaged(job, options)
-        # What is there was compared just now.
+        manifest = _verified(job, options)
+        if manifest is not None:
+            return manifest
+        # What is left was compared just now.
         options = replace(options, verify=False)
     return _complete(job, options, _Run.make)
 
@@ -128,17 +130,20 @@ def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], No
         return _finish(job, run)
 
 
-def _reopen_damaged(job: ShardJob[Any], options: RunOptions) -> None:
-    """Make a finished folder unfinished if shards are damaged, so that these are pending."""
+def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
+    """Return the manifest of a finished folder; none if shards are damaged, and the folder unfinished now."""
     with alone(job.folder, wait=options.wait):
         if begin(job.folder, job.recipe):
-            return
+            return None
         manifest = Manifest.read(job.folder, None)
         faults = {shard.file: fault for shard, fault in faults_of(manifest, job.folder)}
-        if faults:
-            reopen(job.folder, manifest, faults)
+        if not faults:
+            job.check(manifest, job.folder)
+            return manifest
+        reopen(job.folder, manifest, faults)
         for fault in faults.values():
             options.warn(f"{fault}; made anew")
+        return None
 
 
 class _Run:
@@ -231,6 +236,7 @@ def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
     manifest = Manifest.read(job.folder, None)
     # What is in a store is not read again unasked.
     if verify or isinstance(job.folder, Path):
+        check_sums(manifest, job.folder)
         job.check(manifest, job.folder)
     return manifest
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -56,16 +58,19 @@ def connected(workers: int, options: RayOptions) -> Iterator[None]:
 
     if ray.is_initialized():
         joined = ray.get_runtime_context().gcs_address
-        if options.address not in ("", AUTO) and _resolved(options.address) != _resolved(joined):
+        wanted = options.address
+        # Of a client's address (ray://...) nobody knows which cluster it is.
+        if wanted not in ("", AUTO) and "//" not in wanted and _resolved(wanted) != _resolved(joined):
             raise DiscsumError(
-                f"engine ray: expected Ray at {options.address}, this program has joined the one at {joined}; "
+                f"engine ray: expected Ray at {wanted}, this program has joined the one at {joined}; "
                 "call ray.shutdown() first"
             )
         yield
         return
     with _environment({} if options.address else {"RAY_worker_niceness": "0", "RAY_AUTH_TOKEN": _token()}):
         try:
-            _start(workers, options)
+            with _own_sigterm():
+                _start(workers, options)
         except Exception as error:
             # Of any kind: ConnectionError, RuntimeError, ValueError, AuthenticationError.
             said = str(error).strip().partition("\n")[0] or type(error).__name__
@@ -74,16 +79,33 @@ def connected(workers: int, options: RayOptions) -> Iterator[None]:
         try:
             yield
         finally:
-            ray.shutdown()
+            with _own_sigterm():
+                ray.shutdown()
+
+
+@contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Keep this program's handler of SIGTERM, in whose place Ray puts one that exits with 15."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _resolved(address: str) -> str:
-    """Return HOST:PORT with the number of the host; other addresses as they are."""
+    """Return HOST:PORT with the number of the host, which is the same for all names of this machine."""
+    import ray
+
     host, _, port = address.rpartition(":")
     try:
-        return f"{socket.gethostbyname(host)}:{port}"
+        number = socket.gethostbyname(host)
     except OSError:
         return address
+    return f"{ray.util.get_node_ip_address() if number.startswith('127.') else number}:{port}"
 
 
 def _start(workers: int, options: RayOptions) -> None:

@@ -66,7 +66,7 @@ def _count(source: Source, data: Path, *, counted: bool) -> int | None:
     if not elsewhere and not Path(rows.name).exists() and not is_pattern(Path(rows.name)):
         raise InputError(f"{rows.name}: expected a dataset folder or a table, found neither")
     # Raises for a table without the columns.
-    next(iter(rows.pairs(0, 1)), None)
+    next(iter(rows.pairs(source.first, source.first + 1)), None)
     if not (counted or source.first or source.last is not None):
         return None
     known = rows.count()

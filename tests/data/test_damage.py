@@ -137,9 +137,7 @@ def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, fin
 )
 def test_a_damaged_shard_of_a_finished_folder_is_named(table, parser_folder, finished, damage, found):
     damage(finished / "shard-00001.parquet")
-    message = (
-        rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; run discsum preprocess again with --verify"
-    )
+    message = rf"shard-00001\.parquet: expected a shard with sha256 \w+, {found}; run discsum preprocess for the whole"
     with pytest.raises(InputError, match=message):
         make(table, finished, parser_folder)
     with pytest.raises(InputError, match=message):

@@ -163,7 +163,7 @@ def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
     make_all(job_of(folder), RunOptions())
     path = folder / "part-00001.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
-    message = r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; run discsum parse again with --verify"
+    message = r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; run discsum parse for the whole"
     with pytest.raises(InputError, match=message):
         make_all(job_of(folder), RunOptions())
     # A part has nothing to do, and says what has.
