@@ -16,7 +16,7 @@ from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, 
 from discsum.cli.analyze_chunks import draw_chunks
 from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
-from discsum.cli.command import as_usage, command_app
+from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import selectors
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
@@ -135,6 +135,7 @@ app.command()(rouge)
 
 @app.command()
 def time(
+    context: typer.Context,
     model: Model,
     output: Out = "analysis",
     outputs: Annotated[
@@ -175,8 +176,9 @@ def time(
     with as_usage():
         check_name(selector)
     if encoder:
-        if (outputs, inputs, mode, selector, r) != (None, None, "forward", ALL, None):
-            raise InputError("--length, --tokens, --mode, --selector, --r: expected none of them with --lengths")
+        given = given_options(context)
+        if unused := [given[name] for name in ("outputs", "inputs", "mode", "selector", "r") if name in given]:
+            raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with --lengths")
         show_encoder_times(model, output, encoder, repeats, device)
         return
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]

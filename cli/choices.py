@@ -13,10 +13,10 @@ from discsum.registry import suggestion
 
 def choice(*names: str) -> dict[str, Any]:
     """Return the arguments of an option whose value is one of these names."""
-    return {**shown(*names), "callback": one_of(lambda: names)}
+    return {**open_choice(*names), "callback": one_of(lambda: names)}
 
 
-def shown(*names: str) -> dict[str, Any]:
+def open_choice(*names: str) -> dict[str, Any]:
     """Return the arguments of an option that has further values, as a registry's; the program checks them."""
     return {"metavar": "|".join(names), "autocompletion": among(lambda: names)}
 

@@ -126,7 +126,12 @@ def evaluate(
     coverage_penalty: CoveragePenalty = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="A .jsonl or .jsonl.gz file for the scores of each document."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="A .jsonl or .jsonl.gz file for the scores of each document; with --table "
+            "coarse-to-fine or faster-encoders its summaries too.",
+        ),
     ] = None,
     style: Annotated[
         str,

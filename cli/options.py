@@ -11,7 +11,18 @@ from discsum.abstractive.sparse.selectors import SELECTORS
 from discsum.cli.choices import choice
 from discsum.cli.command import as_usage
 from discsum.cli.completion import parsers, selectors
-from discsum.constants import AUTO, DECLARED, INPUTS, LAYOUTS, PRECISIONS, ROOTS, SENTENCES, UNATTACHED
+from discsum.constants import (
+    AUTO,
+    COVERAGE_PENALTIES,
+    DECLARED,
+    INPUTS,
+    LAYOUTS,
+    LENGTH_PENALTIES,
+    PRECISIONS,
+    ROOTS,
+    SENTENCES,
+    UNATTACHED,
+)
 from discsum.data.encodings import check_encoding
 from discsum.errors import InputError
 from discsum.format_registry import readable
@@ -152,6 +163,7 @@ LengthPenalty = Annotated[
     float | None,
     typer.Option(
         min=0,
+        max=LENGTH_PENALTIES,
         help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty; with "
         "--coverage-penalty none.",
         rich_help_panel=OF_SEQUENCE_MODELS,
@@ -161,6 +173,7 @@ CoveragePenalty = Annotated[
     float | None,
     typer.Option(
         min=0,
+        max=COVERAGE_PENALTIES,
         help="Weight of the penalty for reading the same words again, for models with copy attention.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discsum.cli.choices import choice, shown
+from discsum.cli.choices import choice, open_choice
 from discsum.cli.command import command_app
 from discsum.cli.documents import BATCH
 from discsum.cli.options import (
@@ -56,7 +56,7 @@ def preprocess(
     parser: ParserName = SHIPPED_PARSER,
     oracle: Annotated[
         str,
-        typer.Option(**shown(*ORACLES.own, "none"), help="Oracle that labels the units."),
+        typer.Option(**open_choice(*ORACLES.own, "none"), help="Oracle that labels the units."),
     ] = "rouge12-f",
     oracle_units: Annotated[
         int | None, typer.Option(help="Maximum number of units that it selects. Default: as in its paper.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discsum.cli.choices import choice, shown
+from discsum.cli.choices import choice, open_choice
 from discsum.cli.command import as_usage
 from discsum.data.engines import ENGINES
 from discsum.data.parts import Part
@@ -62,7 +62,7 @@ EngineName = Annotated[
     str,
     typer.Option(
         "--engine",
-        **shown(*ENGINES.own),
+        **open_choice(*ENGINES.own),
         help="Where workers run: local, as processes of this machine; ray, in a Ray of this machine; ray:ADDRESS, in a "
         "Ray cluster.",
         rich_help_panel=_PANEL,

@@ -13,7 +13,7 @@ from typing import Any
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
 from discsum.data.failures import Failure
-from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, needed_columns, read_inputs
+from discsum.data.inputs import Item, ReadOptions, count_inputs, document_columns, files_of, item_of, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location
@@ -54,7 +54,7 @@ class InputSource:
         """
         known = [*names]
         text = find_column(dict.fromkeys(known), self._options.columns, self._options.rename)
-        return needed_columns(known, [text], parsed=self.text_column is None)
+        return document_columns(known, [text], parsed=self.text_column is None)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Item] | None:
         """Return the tables, if the documents are rows of tables alone of which workers can read their own.

@@ -253,7 +253,7 @@ def _standard_input(largest: int) -> bytes:
     return content
 
 
-def needed_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
+def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
     """Return those columns of a table that a document needs: `texts` and its `id`, or all of a parsed document.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DividedTables, undivided
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.inputs import PARSED, TEXT_COLUMNS, needed_columns
+from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
@@ -168,7 +168,7 @@ class PairSource:
     def needed_columns(self, names: Iterable[str]) -> list[str]:
         """Return those columns of a table that `pair` reads; errors as of `columns`."""
         known = [*names]
-        return needed_columns(known, self.columns(dict.fromkeys(known)), parsed=self.text_column is None)
+        return document_columns(known, self.columns(dict.fromkeys(known)), parsed=self.text_column is None)
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
         """Yield the rows with file and line, and with the name of a document without one.

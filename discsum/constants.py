@@ -12,6 +12,9 @@ DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 LAYOUTS = ("skip", "keep")
 # Beams of the search for an abstractive summary.
 BEAMS = 4
+# Largest exponent of the length penalty, and weight of the coverage penalty: beyond these, scores in single precision
+# would no longer depend on the probabilities of words.
+LENGTH_PENALTIES, COVERAGE_PENALTIES = 10.0, 1000.0
 # Sentence segmentation: by the parser, by NLTK, or one sentence per line.
 SENTENCES = ("model", "nltk", "newline")
 # Numeric precisions of encoders, with the names of torch's types.

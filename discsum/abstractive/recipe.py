@@ -16,10 +16,10 @@ from discsum.training.recipe import RunRecipe
 # The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
 TASKS = ("summarize", "infill", "denoise")
 OPTIMIZERS = ("adamw", "sgd")
-# Start and end tokens, and some words.
-SHORTEST = 8
-# Up to six special words, and some more.
-Vocabulary = Annotated[int, Meta(ge=8)]
+# Tokens of the shortest target: start and end, and some words; words of the smallest vocabulary: six special ones and
+# two others.
+SHORTEST = FEWEST = 8
+Vocabulary = Annotated[int, Meta(ge=FEWEST)]
 # Defaults of the families with tokenizers of words.
 WORDS, LOWERCASE = 50_000, True
 

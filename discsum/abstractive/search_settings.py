@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from discsum.constants import COVERAGE_PENALTIES, LENGTH_PENALTIES
 from discsum.errors import InputError, WeightsError
 from discsum.recipes.fields import Count, Natural, NotNegative, Positive, Share, check_value
 
 MOST_BEAMS = 1000
-# Beyond these, scores in single precision would no longer depend on the probabilities of words.
-LENGTH_PENALTY = Annotated[float, Meta(ge=0, le=10)]
-COVERAGE_PENALTY = Annotated[float, Meta(ge=0, le=1000)]
+LENGTH_PENALTY = Annotated[float, Meta(ge=0, le=LENGTH_PENALTIES)]
+COVERAGE_PENALTY = Annotated[float, Meta(ge=0, le=COVERAGE_PENALTIES)]
 TOKENS = (
     "bos_token_id",
     "eos_token_id",

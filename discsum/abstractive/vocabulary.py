@@ -65,13 +65,9 @@ def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool)
     """
     normalizer = tokenizer.backend_tokenizer.normalizer
     lowercased = normalizer is not None and normalizer.normalize_str("A") == "a"
-    check_kept(
-        model,
-        {"vocabulary": vocabulary, "lowercase": lowercase},
-        {"vocabulary": WORDS, "lowercase": LOWERCASE},
-        # It has at most so many words.
-        {"vocabulary": max(vocabulary, len(tokenizer)), "lowercase": lowercased},
-    )
+    check_kept(model, {"lowercase": lowercase}, {"lowercase": LOWERCASE}, {"lowercase": lowercased})
+    if vocabulary != WORDS and vocabulary < len(tokenizer):
+        raise InputError(f"vocabulary: expected at least the {len(tokenizer)} words of {model}, got {vocabulary}")
 
 
 def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, Tensor]:

@@ -86,8 +86,8 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
     with _locked(folder, report) as say:
-        check_settings(recipe, data, new=not (folder / LAST).is_file())
-        train, validation = _documents(partial(collection, data=data, recipe=recipe, report=say), recipe, data, folder)
+        read = partial(collection, data=data, recipe=recipe, report=say)
+        train, validation = _documents(read, recipe, data, folder, lambda: check_settings(recipe, data))
         return _run(ExtractiveTask(recipe, train, validation, name, notes), folder, say, "--model")
 
 
@@ -125,11 +125,27 @@ def _locked(folder: Path, report: Report) -> Iterator[Report]:
         yield report
 
 
-def _documents(read: Callable[..., Examples], recipe: RunRecipe, data: Path, folder: Path) -> tuple[Examples, Examples]:
-    """Return training and validation documents; `read` takes sources and a cache folder."""
+def _documents(
+    read: Callable[..., Examples],
+    recipe: RunRecipe,
+    data: Path,
+    folder: Path,
+    check: Callable[[], None] = lambda: None,
+) -> tuple[Examples, Examples]:
+    """Return training and validation documents.
+
+    Args:
+        read: Takes sources and a cache folder.
+        recipe: All settings.
+        data: Folder that paths of sources are relative to.
+        folder: Folder of the run.
+        check: Checks what reading does not, before a new run reads anything.
+    """
     cache = folder.parent / "datasets"
     with local_main_first():
-        check_sources(recipe, data)
+        if is_main_process() and not (folder / LAST).is_file():
+            check_sources(recipe, data)
+            check()
         train, validation = read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
     # Again: rows may have failed.
     check_sample(recipe, len(train))

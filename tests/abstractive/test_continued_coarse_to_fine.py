@@ -57,7 +57,7 @@ def test_a_run_keeps_what_its_recipe_leaves_out(subtrees, parser_folder):
         ),
         ({"network": {"samples": 2}}, "samples: expected none for the variant hier, got 2"),
         ({"pretrain": 1}, "pretrain, alternate: expected 0 for the variant hier, which reads all chunks"),
-        ({"vocabulary": 9}, r"^vocabulary: expected 11, as .* was trained, got 9$"),
+        ({"vocabulary": 9}, r"^vocabulary: expected at least the 11 words of .*, got 9$"),
         ({"lowercase": False}, "^lowercase: expected True, as .* was trained, got False$"),
         ({"vectors": "vectors.txt"}, "^vectors: expected none for a model, which has its own$"),
     ],

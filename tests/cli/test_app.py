@@ -1,6 +1,5 @@
 import os
 import re
-import signal
 import subprocess
 import sys
 
@@ -83,20 +82,6 @@ def test_fields_of_a_recipe(discsum, tmp_path, monkeypatch, recipe, expected):
 def test_no_command_is_wrong_usage(discsum):
     assert discsum().code == 2
     assert discsum("summarise").code == 2
-
-
-def test_sigterm_ends_a_command_as_an_error_does():
-    code = (
-        "import os, signal, threading\nfrom discsum.cli import main\nsys.argv = ['discsum', 'parse', '-']\n"
-        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()\n"
-        "try:\n    main()\nfinally:\n    print('released')"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", f"import sys\n{code}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.read() == "released\n"
-    # As a shell says of a process that the signal killed.
-    assert process.returncode == 128 + signal.SIGTERM
 
 
 def test_help_loads_nothing_heavy():

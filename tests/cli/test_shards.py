@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 import tiny
@@ -183,3 +187,24 @@ def test_a_run_can_be_waited_for(discsum, table, parser_folder, tmp_path):
         result = discsum("parse", table, "-o", tmp_path / "set", *options)
     assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--wait").code == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sigterm_releases_the_lock_and_ends_the_workers(table, parser_folder, tmp_path, workers):
+    long = tmp_path / "long.jsonl"
+    long.write_text(table.read_text() * 2000)
+    command = ["parse", long, "-o", tmp_path / "set", "--shards", "--shard", 4, "--parser", parser_folder]
+    with subprocess.Popen(
+        [sys.executable, "-m", "discsum", *map(str, command), "--workers", str(workers)], stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not list((tmp_path / "set").glob("part-*")):
+            assert (process.poll(), time.monotonic() < deadline) == (None, True)
+            time.sleep(0.05)
+        assert (tmp_path / "set" / ".lock").exists()
+        process.send_signal(signal.SIGTERM)
+        # Closed when the workers have ended too.
+        process.communicate(timeout=60)
+    # As a shell says of a process that the signal killed.
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not (tmp_path / "set" / ".lock").exists()

@@ -167,6 +167,19 @@ def test_a_repair_that_is_killed_is_gone_on_with(table, parser_folder, finished,
     assert contents(finished) == whole
 
 
+def test_a_repair_keeps_the_failures(table, parser_folder, tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    lines = table.read_text().splitlines()
+    lines[1:1] = [json.dumps({"id": "line\u2028and\x85more", "text": " ", "summary": "x"}, ensure_ascii=False), "{"]
+    broken.write_text("\n".join(lines))
+    assert make(broken, tmp_path / "set", parser_folder).failed == 2
+    before = contents(tmp_path / "set")
+    flip(tmp_path / "set" / "shard-00000.parquet")
+    flip(tmp_path / "set" / "shard-00002.parquet")
+    make(broken, tmp_path / "set", parser_folder, verify=True)
+    assert contents(tmp_path / "set") == before
+
+
 def test_a_repair_needs_the_failures(table, parser_folder, finished):
     flip(finished / "shard-00001.parquet")
     (finished / "failures.jsonl").write_text("{}\n")

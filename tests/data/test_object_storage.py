@@ -82,6 +82,11 @@ def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole
     make(table, place, recipe, verify=True, warn=told.append)
     assert [name in line and line.endswith("; made anew") for line in told] == [True]
     assert contents(place) == contents(whole)
+    manifest = read_bytes(place / "manifest.json")
+    write_bytes(place / "manifest.json", manifest.replace(b'"documents": 2', b'"documents": 1'))
+    with pytest.raises(InputError, match=r"documents and . failures, as the manifest says"):
+        make(table, place, recipe, verify=True)
+    write_bytes(place / "manifest.json", manifest)
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make(table, place, PreprocessRecipe(recipe.parser, "kedzie", encoder="contextual", shard=2))
 

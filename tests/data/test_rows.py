@@ -169,7 +169,11 @@ def test_damaged_folders(folder, tmp_path):
     assert rows[0]["id"] == open_rows(folder)[0]["id"]
     with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard, got .*No such file"):
         list(rows)
-    (tmp_path / "shard-00002.parquet").write_bytes(b"PAR1")
+    for content_of_file in (None, b"PAR1"):
+        if content_of_file is not None:
+            (tmp_path / "shard-00002.parquet").write_bytes(content_of_file)
+        with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard, got .* with --verify"):
+            list(open_rows(tmp_path).values("text"))
     with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard with sha256 .* with --verify"):
         list(rows)
     content["shards"][0]["documents"] += 1

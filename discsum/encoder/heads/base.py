@@ -76,7 +76,10 @@ class Head(nn.Module):
 
     @staticmethod
     def problems(config: HeadConfig) -> list[str]:
-        """Return what is wrong with the sizes and options together, each as `option: expected ...`; by default none."""
+        """Return what is wrong with heads and options together, each as `option: expected ...`; by default none.
+
+        The width is the recipe's, in whose place comes that of the unit vectors.
+        """
         return []
 
     @abstractmethod

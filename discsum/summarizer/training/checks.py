@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
-
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import is_url, location
-from discsum.encoder.synthesizer import Synthesizer
-from discsum.errors import InputError
 from discsum.parsers.loading import load_parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.summarizer.training.recipe import SummarizerRecipe
@@ -18,17 +14,16 @@ from discsum.summarizer.training.sources import UnitData
 from discsum.summarizer.training.start import check_start
 
 
-def check_settings(recipe: SummarizerRecipe, data: Path, *, new: bool) -> None:
-    """Check the parser, encoder, head, start and dataset folders of a recipe.
+def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
+    """Check the parser, encoder, start and dataset folders of a recipe.
 
     Args:
         recipe: All settings.
         data: Folder that paths of sources are relative to; URLs are not.
-        new: Whether the run has yet to begin; a later one does not need its `start` any more.
 
     Raises:
-        InputError: No such encoder, one with fewer layers, a head that cannot be built, a start on other vectors, or a
-            dataset folder made with other options.
+        InputError: No such encoder, one with fewer layers, a start on other vectors, or a dataset folder made with
+            other options.
         WeightsError: No such parser, encoder or start.
     """
     parser = load_parser(recipe.parser)
@@ -44,11 +39,5 @@ def check_settings(recipe: SummarizerRecipe, data: Path, *, new: bool) -> None:
     elif len(made) < len(paths):
         # Dataset folders have their vectors.
         UnitEncoder.load(recipe.vectors, parser)
-    try:
-        # Without memory.
-        with torch.device("meta"):
-            Synthesizer(recipe.synthesizer)
-    except InputError as error:
-        raise InputError(f"synthesizer: {error}") from error
-    if new and recipe.start is not None:
+    if recipe.start is not None:
         check_start(recipe.start, recipe.parser, recipe.vectors)
