@@ -9,8 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from discsum.data.encodings import CONVERT
 from discsum.data.failures import Failure
-from discsum.data.parquet_files import parquet_file
-from discsum.data.parquet_rows import Columns
+from discsum.data.parquet_files import Columns, parquet_file
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored

@@ -13,12 +13,12 @@ from typing import Any
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
 from discsum.data.failures import Failure
-from discsum.data.inputs import Item, ReadOptions, count_inputs, document_columns, files_of, item_of, read_inputs
+from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location
 from discsum.data.table_files import versions_of
-from discsum.data.tables import find_column, kind_of
+from discsum.data.tables import kind_of
 from discsum.errors import InputError
 
 
@@ -47,14 +47,8 @@ class InputSource:
         return item_of(row.content, row.source, table, row.label, self._options)
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return those columns of a table that `item_of` reads.
-
-        Raises:
-            InputError: None of them holds the text.
-        """
-        known = [*names]
-        text = find_column(dict.fromkeys(known), self._options.columns, self._options.rename)
-        return document_columns(known, [text], parsed=self.text_column is None)
+        """Return those columns of a table that `item_of` reads; see `ReadOptions.needed_columns`."""
+        return self._options.needed_columns(names)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Item] | None:
         """Return the tables, if the documents are rows of tables alone of which workers can read their own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,16 @@ class ReadOptions:
     def columns(self) -> tuple[str, ...]:
         """Columns that may hold the text."""
         return (self.text_column,) if self.text_column else TEXT_COLUMNS
+
+    def needed_columns(self, names: Iterable[str]) -> list[str]:
+        """Return those columns of a table that `item_of` reads.
+
+        Raises:
+            InputError: None of them holds the text.
+        """
+        known = [*names]
+        text = find_column(dict.fromkeys(known), self.columns, self.rename)
+        return document_columns(known, [text], parsed=self.text_column is None)
 
     def text(self, content: bytes, source: str, suffix: str = "") -> str:
         """Return the text of a file that is no table."""
@@ -229,7 +239,8 @@ def _read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> 
             for document in read_trees(path, options.given, options.roots, options.largest):
                 yield Item(document.id, str(path), document.text, document)
         elif path.name.lower().endswith(TABLES):
-            rows, number = read_rows(path, options.encoding, options.convert, options.largest), 0
+            number = 0
+            rows = read_rows(path, options.encoding, options.convert, options.largest, options.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
                 if isinstance(row, dict) and suffix in SAME_COLUMNS and number == 1:
                     # A table without the column fails once, not row by row.

@@ -182,7 +182,7 @@ class PairSource:
                 yield f"{self.name}:{number}", f"{stem}-{number}", dict(row)
             return
         for file in self.files:
-            rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes)
+            rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes, columns=self.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
                 yield source, f"{file.path.stem}-{number}", row
 

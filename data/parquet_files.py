@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.extras import needs
 
+# Returns the names of those columns of a table that are needed.
+Columns = Callable[[Iterable[str]], Sequence[str]]
 # Rows of a Parquet file that are in memory, and bytes of each of its columns that are read at once.
 BATCH, PAGES = 256, 1 << 20
 

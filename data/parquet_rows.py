@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
 from discsum.data.failures import Failure
-from discsum.data.parquet_files import parquet_batches, parquet_file, rows_in
+from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location, Stored
 from discsum.errors import InputError
 
-# Returns the names of those columns of a table that are needed.
-Columns = Callable[[Iterable[str]], Sequence[str]]
 # The open file of a thread: a worker reads the slices of a file one after another.
 _own = threading.local()
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from discsum.data.encodings import CONVERT
 from discsum.data.failures import Failure
-from discsum.data.parquet_rows import Columns, rows_of
+from discsum.data.parquet_files import Columns
+from discsum.data.parquet_rows import rows_of
 from discsum.data.storage import Location, Stored
 from discsum.data.tables import decoded, json_row
 from discsum.errors import InputError

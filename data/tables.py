@@ -17,7 +17,7 @@ from typing import IO, Any
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, check_encoding, decode
 from discsum.data.failures import RAISE, Failure
-from discsum.data.parquet_files import PAGES, parquet_batches, parquet_file, rows_in
+from discsum.data.parquet_files import PAGES, Columns, parquet_batches, parquet_file, rows_in
 from discsum.data.storage import Location
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
@@ -44,7 +44,11 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
 
 
 def read_rows(
-    path: Location, encoding: str, remedy: str = CONVERT, largest: int = MAX_DOCUMENT_BYTES
+    path: Location,
+    encoding: str,
+    remedy: str = CONVERT,
+    largest: int = MAX_DOCUMENT_BYTES,
+    columns: Columns | None = None,
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
     """Yield the rows of a table with file and line; a line that is not a JSON object becomes a `Failure`.
 
@@ -55,6 +59,7 @@ def read_rows(
         encoding: Name of the encoding.
         remedy: What errors about the encoding tell the user to do.
         largest: Bytes of a line of JSON, or of a field of a record; a longer line becomes a `Failure`.
+        columns: Returns the columns that are needed, which alone are read of Parquet.
 
     Raises:
         InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, is not of the
@@ -63,7 +68,9 @@ def read_rows(
     check_encoding(encoding)
     kind = kind_of(path)
     if kind == ".parquet":
-        rows = (row for batch in parquet_batches(parquet_file(path), str(path)) for row in rows_in(batch))
+        table = parquet_file(path)
+        batches = parquet_batches(table, str(path), columns=_chosen(columns, table.schema_arrow.names))
+        rows = (row for batch in batches for row in rows_in(batch))
         for number, row in enumerate(rows, start=1):
             source = f"{path}:{number}"
             yield source, replace(row, source=source) if isinstance(row, Failure) else row
@@ -77,6 +84,14 @@ def read_rows(
                 yield source, found
     else:
         raise InputError(f"{path}: expected a table that ends in {', '.join(TABLES)}")
+
+
+def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
+    """Return the columns that are needed; all of a table that has not got them, which its rows say."""
+    try:
+        return names if columns is None else columns(names)
+    except InputError:
+        return names
 
 
 def kind_of(path: Location) -> str:
