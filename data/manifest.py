@@ -233,8 +233,13 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
         if part and others_at_work(folder, part):
             raise InputError(f"{message}, with which other parts are at work; wait for them, or end them")
     if not finished and (found is None or changed):
-        write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
+        write_recipe(folder, recipe)
     return not finished
+
+
+def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:
+    """Write `recipe.json`, which marks a folder as begun and unfinished."""
+    write_bytes(folder / RECIPE, (json.dumps(recipe, indent=1) + "\n").encode())
 
 
 def _command(recipe: Any) -> str:

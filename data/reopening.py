@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from itertools import islice
 
-from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest, digest_of, remedy_of
+from discsum.data.manifest import FAILURES, MANIFEST, Manifest, digest_of, remedy_of, write_recipe
 from discsum.data.records import ShardRecord
-from discsum.data.storage import Location, read_bytes, remove, sizes_in, write_bytes
+from discsum.data.storage import Location, read_bytes, remove, sizes_in
 from discsum.errors import InputError
 
 
@@ -23,21 +22,25 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         damaged: File names of the shards that are missing or altered.
 
     Raises:
-        InputError: `failures.jsonl` is not as the manifest says, so that nobody knows which shard failures are of.
+        InputError: `failures.jsonl` is not UTF-8, or has not the manifest's number of lines, so that its lines cannot
+            be assigned to shards.
     """
     path = folder / FAILURES
     content = read_bytes(path) if path.is_file() else b""
-    # JSON may have other line separators of Unicode within a line.
-    lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
+    try:
+        # JSON may have other line separators of Unicode within a line.
+        lines = [f"{line}\n" for line in content.decode().split("\n")[:-1]]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected UTF-8, got {error}; {remedy_of(manifest.recipe)}") from error
     if len(lines) != manifest.failed:
         raise InputError(
             f"{path}: expected {manifest.failed} lines, as the manifest says, got {len(lines)}; "
             f"{remedy_of(manifest.recipe)}"
         )
-    write_bytes(folder / RECIPE, (json.dumps(manifest.recipe, indent=1) + "\n").encode())
+    write_recipe(folder, manifest.recipe)
     digest, sizes, rest = digest_of(manifest.recipe), sizes_in(folder), iter(lines)
     for shard in manifest.shards:
-        failures = b"".join(islice(rest, shard.failed)).decode("utf-8", "replace")
+        failures = "".join(islice(rest, shard.failed))
         if shard.file not in damaged:
             size, width = sizes[shard.file], manifest.width
             record = ShardRecord(shard.sha256, size, shard.documents, shard.failed, width, digest, failures)

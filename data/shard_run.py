@@ -131,7 +131,10 @@ def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], No
 
 
 def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
-    """Return the manifest of a finished folder; none if shards are damaged, and the folder unfinished now."""
+    """Return the manifest of an intact finished folder; otherwise reopen it, so that damaged shards are pending.
+
+    Returns None for a folder that is unfinished, reopened or not. Errors as of `make_all`.
+    """
     with alone(job.folder, wait=options.wait):
         if begin(job.folder, job.recipe):
             return None

@@ -87,7 +87,7 @@ def read_rows(
 
 
 def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
-    """Return the columns that are needed; all of a table that has not got them, which its rows say."""
+    """Return the needed columns, or all if the table lacks them: reading its first row raises the error then."""
     try:
         return names if columns is None else columns(names)
     except InputError:

@@ -182,6 +182,9 @@ def test_a_repair_keeps_the_failures(table, parser_folder, tmp_path):
 
 def test_a_repair_needs_the_failures(table, parser_folder, finished):
     flip(finished / "shard-00001.parquet")
+    (finished / "failures.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(InputError, match=r"failures.jsonl: expected UTF-8, got .*; delete the folder and prep"):
+        make(table, finished, parser_folder, verify=True)
     (finished / "failures.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match=r"failures.jsonl: expected 0 lines, .* got 1; delete the folder and prep"):
         make(table, finished, parser_folder, verify=True)
