@@ -65,6 +65,15 @@ def check_precision(name: str, device: str) -> None:
         )
 
 
+def has_fast_bfloat16(device: torch.device) -> bool:
+    """Return whether a device has bfloat16 instructions; a CPU without them is many times slower than in float32."""
+    import torch
+
+    if device.type != "cpu":
+        return True
+    return bool(torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
 def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
     """Return an array as a tensor on a device; a GPU goes on with its work while it is copied there."""
     import torch

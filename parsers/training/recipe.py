@@ -67,7 +67,7 @@ class ParserRecipe(TrainingRecipe):
     smoothing: Annotated[Share, about("Label smoothing of the label loss.")] = 0.05
     bf16: Annotated[
         bool,
-        about("Whether the encoder trains in bfloat16 (weights: float32); slow on CPUs without AVX512-BF16 or AMX."),
+        about("Whether the encoder trains in bfloat16 (weights: float32); in float32 on CPUs without bfloat16."),
     ] = True
     seeds: Annotated[
         tuple[Natural, ...],

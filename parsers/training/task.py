@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.devices import has_fast_bfloat16
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
@@ -105,7 +107,14 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         # Word vectors are half of the parameters; a few hundred documents are too few to improve them.
         for parameter in pretrained.encoder.get_input_embeddings().parameters():  # type: ignore[operator]
             parameter.requires_grad_(False)
-        self.network = ParserObjective(self.parser, recipe)
+        self._bf16 = recipe.bf16 and has_fast_bfloat16(self.accelerator.device)
+        if recipe.bf16 and not self._bf16 and self.accelerator.is_main_process:
+            warn(
+                "bf16: this CPU has no bfloat16 instructions; the encoder trains in float32, as with bf16=false",
+                InputWarning,
+                stacklevel=2,
+            )
+        self.network = ParserObjective(self.parser, replace(recipe, bf16=self._bf16))
         self._texts, self._cache = texts, cache
         self.pseudo_labelled: list[Example] = []
         self._pseudo_labelled_digest: str | None = None
@@ -144,7 +153,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             assert self._cache is not None, "callers with teachers give a cache"
             texts = [separate_paragraphs(truncate(text, recipe.longest)) for text in self._texts]
             with local_main_first():
-                teachers = Teachers.load(recipe.teachers, labels, str(self.accelerator.device), recipe.bf16)
+                teachers = Teachers.load(recipe.teachers, labels, str(self.accelerator.device), self._bf16)
                 self.pseudo_labelled = pseudo_label(texts, teachers, self.tokenizer, self._cache, report)
         found = digest(self.pseudo_labelled)
         if self._pseudo_labelled_digest not in (None, found):

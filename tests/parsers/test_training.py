@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import tiny
@@ -13,7 +14,7 @@ from several_processes import run_together
 from small_treebank import gold
 
 from discsum.document import Document
-from discsum.errors import InputError
+from discsum.errors import InputError, InputWarning
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
@@ -219,6 +220,16 @@ def test_the_other_designs_train(encoder_folder, treebank, tmp_path, design):
     network = {**tiny.SIZES, "design": design}
     trainer, _ = train(recipe(encoder_folder, network=network, epochs=2, flatten=1.0), treebank, tmp_path)
     assert total(trainer.log[-1]) < total(trainer.log[0])
+
+
+def test_a_processor_without_bfloat16_trains_in_float32(encoder_folder, treebank, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.parsers.training.task.has_fast_bfloat16", lambda device: False)
+    exact = recipe(encoder_folder, epochs=1, bf16=False)
+    with pytest.warns(InputWarning, match=r"^bf16: this CPU has no bfloat16 instructions"):
+        asked = train(replace(exact, bf16=True), treebank, tmp_path / "asked")[0]
+    weights = [load_file(train(exact, treebank, tmp_path / "exact")[0].folder / "last.safetensors")]
+    weights.append(load_file(asked.folder / "last.safetensors"))
+    assert all(weights[0][name].equal(value) for name, value in weights[1].items())
 
 
 @pytest.fixture(scope="module")
