@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 __version__ = "0.1.0"
 
-# Imported on first use: `import discsum` is light, and the command line answers at once.
+# Imported on first use, so that `import discsum` and the command line start fast.
 _HOMES = {
     "Document": "discsum.document",
     "EDU": "discsum.document",
@@ -61,16 +61,16 @@ def parse(
     """Return the document of a text, with sentences, EDUs and discourse tree.
 
     Args:
-        text: Any string; offsets in the result count its characters, or those of the text in its markup.
+        text: Any string; offsets in the result count its characters, or those of the text extracted from its markup.
         id: The document's name.
-        input: What the text is written in: `text`, `markdown`, or `html`; the latter two need the extra `web`.
+        input: Format of the text: `text`, `markdown`, or `html`; the latter two need the extra `web`.
         parser: Name or folder of a parser.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         device: Device of the parser: `cpu`, `cuda`, ...
         precision: Numeric precision of its encoder: `fp32`, `bf16`, or `fp16`.
 
     Raises:
-        TypeError: The text is no string.
+        TypeError: The text is not a string.
         InputError: An option out of range.
         WeightsError: No such parser.
     """
@@ -100,11 +100,11 @@ def parse_many(
 def summarize(text: str | Document, *, id: str = "", input: str = TEXT, **options: Unpack[SummaryArguments]) -> Summary:
     """Return the summary of a text, or of a document: 3 sentences, or 6 EDUs with `unit="edu"`, by default.
 
-    The text is written in `input`, as in `parse`. The other options are those of
+    `input` is the format of the text, as in `parse`. The other options are those of
     `discsum.summarizer.options.SummaryOptions`.
 
     Raises:
-        TypeError: The text is no string, or there is no such option.
+        TypeError: The text is not a string, or there is no such option.
         InputError: An option out of range, or options in conflict.
         WeightsError: No such model.
     """
@@ -119,7 +119,7 @@ def summarize_many(
     input: str = TEXT,
     **options: Unpack[SummaryArguments],
 ) -> Iterator[Summary]:
-    """Yield the summary of each text or document, in order, `batch_size` of them encoded together; as `summarize`."""
+    """Yield the summary of each text or document, in order, encoded in batches; other options as in `summarize`."""
     read = _read(texts, input)
     chosen = import_module("discsum.summarizer.options").SummaryOptions(**options)
     pipeline: SummaryPipeline = import_module("discsum.summarizer.loading").load_pipeline(chosen)

@@ -14,11 +14,11 @@ R = TypeVar("R")
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the items in order, `size` at a time, taken as they are needed: Python 3.12's `itertools.batched`.
+    """Yield lists of `size` items lazily and in order, like Python 3.12's `itertools.batched`.
 
     Raises:
         InputError: A size below 1.
-        TypeError: One text, which is no list of texts.
+        TypeError: A single text instead of several.
     """
     if isinstance(items, str):
         raise TypeError("texts: expected several texts, got one str")
@@ -30,7 +30,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items in order; the next one is made in a thread while the caller works on the last."""
+    """Yield the items in order; a thread computes the next one while the caller works on the current one."""
     remaining, end = iter(items), object()
     with ThreadPoolExecutor(max_workers=1) as thread:
         coming = thread.submit(next, remaining, end)

@@ -1,4 +1,4 @@
-"""Byte order marks: what the first bytes of a file say of its encoding."""
+"""Byte order marks: first bytes of a file that name its encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be selected of a document, and what is selected together."""
+"""Which units of a document may be selected, and which are selected together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from discsum.layout import BODY, LIST, Layout
 
 @dataclass(frozen=True)
 class Candidates:
-    """The units of a document as candidates of a selection.
+    """The units of a document as candidates for selection.
 
     Attributes:
-        allowed: `(units,)` whether a unit may be selected for itself: prose of two words or more.
-        companions: `(units,)` whether it may come along with others: a part of prose, even a single word.
+        allowed: `(units,)` whether a unit may be selected on its own: prose of two words or more.
+        companions: `(units,)` whether it may be selected along with others: a part of prose, even a single word.
         groups: `(units,)` first unit of the group that is selected together: the parts of a clause that `same-unit`
             relations connect.
-        above: `(units,)` the unit that comes along with each, -1 for none: with dependencies between EDUs, the one of
-            its sentence that it depends on.
-        labels: `(units,)` the speaker label of each unit's turn, -1 for none.
+        above: `(units,)` the unit that each unit brings along, -1 for none: with dependencies between EDUs, the EDU of
+            the same sentence that it depends on.
+        labels: `(units,)` the unit that is the speaker label of each unit's turn, -1 for none.
     """
 
     allowed: NDArray[np.bool_]
@@ -39,8 +39,9 @@ class Candidates:
         Args:
             document: Segmented, and with a tree if `dependencies`.
             unit: `sentence` or `edu`.
-            dependencies: Whether EDUs bring along those of their sentence that they depend on.
-            skip_layout: Whether only prose is allowed; a text without any is allowed as a whole.
+            dependencies: Whether EDUs bring along the EDUs of their sentence that they depend on.
+            skip_layout: Whether only prose is allowed. A text without prose has its list fragments allowed, and one
+                without these is allowed as a whole.
         """
         spans = document.units(unit)
         none = np.full(len(spans), -1, dtype=np.int64)
@@ -62,9 +63,9 @@ class Candidates:
         return cls(allowed, companions, groups, above, labels)
 
     def together(self, unit: int) -> list[int]:
-        """Return the unit and all that is selected together with it, in order.
+        """Return the unit and all units that are selected together with it, in order.
 
-        Layout stays out, except for a turn's label.
+        Headings and other layout are left out, except for a turn's speaker label.
         """
         found, waiting = set[int](), [unit]
         while waiting:

@@ -1,4 +1,4 @@
-"""Names that commands, models and recipes share; nothing heavy, so that the command line may import it."""
+"""Constants that commands, models and recipes share; light, so that the command line can import it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ UNITS = ("sentence", "edu")
 DEFAULT_UNITS = {"sentence": 3, "edu": 6}
 # Whether headings, bylines and the like are selected: skipped, or kept as in the papers' systems.
 LAYOUTS = ("skip", "keep")
-# Beams of the search for an abstractive summary.
+# Beams of the beam search for abstractive summaries.
 BEAMS = 4
-# Largest exponent of the length penalty, and weight of the coverage penalty: beyond these, scores in single precision
-# would no longer depend on the probabilities of words.
+# Largest exponent of the length penalty, and largest weight of the coverage penalty. Beyond these, float32 scores would
+# no longer depend on the probabilities of words.
 LENGTH_PENALTIES, COVERAGE_PENALTIES = 10.0, 1000.0
 # Sentence segmentation: by the parser, by NLTK, or one sentence per line.
 SENTENCES = ("model", "nltk", "newline")
@@ -27,15 +27,15 @@ ORACLE = "oracle"
 # first token's state of each unit encoded separately by the parser's encoder.
 CONTEXTUAL, DISCOURSE, ISOLATED = "contextual", "discourse", "isolated"
 VECTORS = (CONTEXTUAL, DISCOURSE, ISOLATED)
-# What becomes of the roots of a tree file that has several: joined under this relation, all but the largest dropped, or
-# the file is refused.
+# How a tree file with several roots is read: roots are joined under the relation `UNATTACHED`, all but the largest are
+# dropped, or the file is refused.
 ROOTS = ("join", "drop", "error")
 UNATTACHED = "unattached"
 # Largest document that is read: a file, or a line or record of a table; some ten million words.
 MAX_DOCUMENT_BYTES = 64 * 1024**2
 # Encoding of an input: what an XML file declares, UTF-8 otherwise.
 DECLARED = "declared"
-# What a text is written in, and the choice by the ending of its file.
+# Formats of input texts; `AUTO` chooses by the suffix of the file.
 TEXT = "text"
 INPUTS = (TEXT, "markdown", "html")
 AUTO = "auto"

@@ -35,7 +35,7 @@ def edu_heads(tree: RSTTree) -> NDArray[np.int64]:
     heads = node_heads(tree)
     node_parent, edu_parent = tree.parents
     node_nucleus, edu_nucleus = tree.nucleus
-    # The EDU to which a node's promoted EDUs attach; above the root, as the last entry, the root's head.
+    # The EDU to which a node's promoted EDUs attach. The last entry, for the parent of the root, is the root's head.
     attach = [int(heads[0])] * (len(tree.nodes) + 1)
     rows = zip(node_parent.tolist(), node_nucleus.tolist(), heads[node_parent].tolist(), strict=True)
     for index, (parent, nucleus, above) in enumerate(rows):
@@ -114,10 +114,10 @@ def in_sentence_heads(heads: ArrayLike, edu_to_sentence: ArrayLike) -> NDArray[n
 
 
 def group_heads(heads: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each group `(groups,)` the one that it depends on: that of its first unit with a head outside of it.
+    """Return the group that each group `(groups,)` depends on, by its first unit with a head outside of it.
 
     Args:
-        heads: `(units,)` head of each unit; of a root itself, or -1.
+        heads: `(units,)` head of each unit; a root has itself or -1.
         groups: `(units,)` group of each unit, numbered from 0. A group with a root, or without another head, depends on
             itself.
     """
@@ -134,7 +134,7 @@ def group_heads(heads: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[
 def same_unit_groups(tree: RSTTree) -> NDArray[np.int64]:
     """Return for every EDU `(edus,)` the first EDU of its clause: itself, unless `same-unit` nodes continue a clause.
 
-    A `same-unit` node connects the head EDUs of its children; an EDU embedded between them is not of the clause.
+    A `same-unit` node connects the head EDUs of its children; an EDU embedded between them is not part of the clause.
     """
     heads = node_heads(tree).tolist()
     groups = np.arange(tree.edus)

@@ -1,4 +1,4 @@
-"""Devices: checks, and copies to them."""
+"""Devices: checks whether they can be used, and copies to and from them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def check_device(name: str) -> None:
-    """Check that work can be done on a device.
+    """Check that torch can compute on a device.
 
     Raises:
-        TypeError: The name is no string.
+        TypeError: The name is not a string.
         InputError: Not a device of torch, or not available.
     """
     if not isinstance(name, str):
         raise TypeError(f"device: expected str, got {name!r}")
     if name == "cpu":
-        # Always available; processes that only hand out work do not import torch.
+        # Always available; processes that only distribute work do not import torch.
         return
     import torch
 
@@ -37,10 +37,10 @@ def check_device(name: str) -> None:
 
 
 def check_precision(name: str, device: str) -> None:
-    """Check that an encoder can multiply in a precision on a device that is here.
+    """Check that an encoder can compute in a precision on an available device.
 
     Raises:
-        InputError: No such precision, or one that the device has not.
+        InputError: No such precision, or one that the device does not support.
     """
     if name not in PRECISIONS:
         raise InputError(f"precision (--precision): expected one of {', '.join(PRECISIONS)}, got {name!r}")
@@ -51,7 +51,7 @@ def check_precision(name: str, device: str) -> None:
     kind, reason = getattr(torch, PRECISIONS[name]), ""
     if device.startswith("cuda") and kind is torch.bfloat16:
         with torch.cuda.device(device):
-            # Older GPUs have it by a detour only, which is slower than single precision.
+            # Older GPUs only emulate it, which is slower than float32.
             reason = "" if torch.cuda.is_bf16_supported(including_emulation=False) else "this GPU has no bfloat16"
     if not reason:
         try:
@@ -66,7 +66,7 @@ def check_precision(name: str, device: str) -> None:
 
 
 def has_fast_bfloat16(device: torch.device) -> bool:
-    """Return whether a device has bfloat16 instructions; a CPU without them is many times slower than in float32."""
+    """Return whether bfloat16 is fast on a device: on a CPU without its instructions, it is far slower than float32."""
     import torch
 
     if device.type != "cpu":
@@ -75,18 +75,21 @@ def has_fast_bfloat16(device: torch.device) -> bool:
 
 
 def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
-    """Return an array as a tensor on a device; a GPU goes on with its work while it is copied there."""
+    """Return an array as a tensor on a device; a GPU continues its work during the copy."""
     import torch
 
     tensor = torch.from_numpy(array)
     if device.type == "cpu":
         return tensor
-    # A GPU copies from pinned memory without waiting for what it is doing.
+    # Only copies from pinned memory are asynchronous.
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
 
 
 def from_device(values: torch.Tensor) -> Callable[[], NDArray[Any]]:
-    """Begin to copy values from a device; what is returned waits for them, but not for work that a GPU got since."""
+    """Start copying values from a device; return a function that waits for the copy and returns it.
+
+    It does not wait for work that a GPU received after the copy was started.
+    """
     import torch
 
     if values.device.type != "cuda":

@@ -39,16 +39,16 @@ class EDU(Span):
 
 @dataclass(frozen=True, repr=False)
 class Document:
-    """A text and what is known of its structure; every stage returns a new one.
+    """A text with what is known about its structure; every processing stage returns a new document.
 
     Attributes:
         text: The text, never altered: all offsets count its characters.
         sentences: Sentence spans in order.
         edus: EDU spans in order; every non-white-space character is in exactly one.
         tree: The discourse tree over the EDUs, if known.
-        id: The document's name, as its file's stem.
+        id: The document's name, such as its file's stem.
         parser: What made the tree: a parser's name and version, or the treebank's format.
-        warnings: What should be doubted, as that the text is in another language than the parser's.
+        warnings: Reasons to doubt the result, such as a text in another language than the parser's.
         erst: Secondary edges and signals of relations, if the tree was read from an rs4 file that has some.
 
     Raises:
@@ -111,9 +111,9 @@ class Document:
     ) -> Document:
         """Return a document whose text is the EDUs joined as by `join_units`, for tree files without the raw text.
 
-        Such files do not say where sentences end: an EDU that closes with `.`, `!`, `?`, `…` or such a mark of another
-        script (quotes and brackets after it allowed) is taken to end one. So is one of `paragraph_ends`, the indices of
-        EDUs that end a paragraph; an empty line follows them.
+        Such files do not say where sentences end. It is assumed that an EDU ends a sentence if it closes with `.`, `!`,
+        `?`, `…` or such a mark of another script, possibly followed by quotes and brackets, or if its index is in
+        `paragraph_ends`. EDUs in `paragraph_ends` end a paragraph, and an empty line follows them.
         """
         stripped = [text.strip() for text in texts]
         for index, text in enumerate(stripped):
@@ -171,7 +171,7 @@ class Document:
         """Return the same document under another name."""
         return replace(self, id=id)
 
-    # Converters: each asks the registry of formats by name, which imports the format's file.
+    # Converters: each looks up its format by name in the registry, which imports the format's module.
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as the JSON object of `discsum parse --format json`."""
@@ -180,7 +180,7 @@ class Document:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], source: str = "") -> Document:
-        """Return the document of such a JSON object."""
+        """Return the document of a JSON object as `to_json` returns it; `source` names it in errors."""
         return FORMATS["json"].from_object(data, source)
 
     def to_rs3(self) -> str:

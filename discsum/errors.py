@@ -12,11 +12,11 @@ class InputError(DiscsumError, ValueError):
 
 
 class LockedError(InputError):
-    """A folder at which another run is at work."""
+    """A folder that another run is using."""
 
 
 class FormatError(InputError):
-    """A tree file that is not of its format."""
+    """A tree file that violates its format."""
 
     def __init__(self, message: str, *, source: str = "", line: int | None = None) -> None:
         """Prefix the message with `source` and the 1-based `line` of the fault."""
@@ -38,7 +38,7 @@ class FormatWarning(InputWarning):
 
 
 def message_of(error: Exception) -> str:
-    """Return an error's message; that of the operating system as `file: what is wrong`."""
+    """Return an error's message; for an error of the operating system, `file: what is wrong`."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -58,4 +58,4 @@ class WeightsError(DiscsumError):
 
 
 class MissingExtraError(DiscsumError, ImportError):
-    """An optional dependency that is not installed; the message is the command to run."""
+    """An optional dependency that is not installed; the message has the command to run."""

@@ -1,6 +1,6 @@
-"""What eRST adds to a discourse tree: secondary edges, and signals of relations (Zeldes et al. 2025).
+"""The additions of eRST to a discourse tree: secondary edges, and signals of relations (Zeldes et al. 2025).
 
-A place of the tree is given by its EDUs, first and last: no two nodes have the same.
+A place in the tree is identified by its first and last EDU, as no two nodes have the same ones.
 
 References:
     Zeldes, Aoyama, Liu, Peng, Das and Gessler (2025): eRST: A Signaled Graph Theory of Discourse Relations and
@@ -30,10 +30,10 @@ class Signal:
     Attributes:
         place: The place whose relation to the node above is signalled; None if it is that of a secondary edge.
         edge: Index of the secondary edge whose relation is signalled; None if it is that of a place.
-        type: Type of the signal, as `dm` or `lexical`.
-        subtype: Its subtype, as `indicative_word`.
-        tokens: Numbers of its tokens with commas, counted from 1 over the file's EDUs, as the file has them.
-        status: Who made it, as `gold`.
+        type: Type of the signal, such as `dm` or `lexical`.
+        subtype: Its subtype, such as `indicative_word`.
+        tokens: Comma-separated numbers of its tokens, counted from 1 over the file's EDUs, as in the file.
+        status: Who made it, such as `gold`.
     """
 
     place: Place | None

@@ -10,7 +10,7 @@ from functools import cache
 from discsum.errors import MissingExtraError
 
 _REQUIREMENT = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*[\"']([\w.-]+)[\"']")
-# Repeats libraries of other extras for the tests.
+# This extra repeats libraries of other extras, for the tests.
 _FOR_TESTS = "dev"
 
 

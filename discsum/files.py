@@ -1,4 +1,4 @@
-"""Atomic writes, next to the target and renamed; locks against other processes."""
+"""Atomic writes, to temporary files that are then renamed; locks against other processes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from discsum.errors import InputError, LockedError
 
 # Suffix of a file that is being written.
 WRITING = ".writing"
-# This machine: others may write to the same disk.
+# The name of this machine; other machines may write to the same disk.
 HOST = re.sub(r"[^\w-]", "-", platform.node())
 # Seconds after which a file that another machine left half-written counts as abandoned.
 ABANDONED = 3600
-# Where processes have the numbers of this one; containers of a machine may have its name and numbers of their own.
+# PID namespace of this process: containers may share the name of their machine, but number processes independently.
 _NUMBERS = Path("/proc/self/ns/pid")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -32,14 +32,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to `path`; it replaces `path` when the block ends without an error.
 
-    The file is synced to disk before the rename, so a crash leaves no empty file. Whoever else replaces the same path
-    writes to another temporary one.
+    The file is synced to disk before the rename, so a crash leaves no empty file. Other processes that replace the same
+    path write to other temporary paths.
 
     Raises:
         OSError: The file cannot be written; the error names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Names of files have 255 bytes at most, those of machines 64.
+    # File names have at most 255 bytes, machine names 64.
     partial = path.with_name(f".{path.name[:32]}.{token_hex(4)}.{process_scope()}-{os.getpid()}{WRITING}")
     try:
         try:
@@ -56,21 +56,21 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what `replacing` left in a folder when its process was killed; files of living processes stay.
+    """Remove temporary files that killed processes left in a folder; files of running processes stay.
 
-    Whether a process of another machine or container lives is not known; its files go when nobody has written to them
-    for an hour.
+    Whether a process of another machine or container is still running is unknown, so its files are removed when nobody
+    has written to them for an hour.
     """
     for path in folder.glob(f".*{WRITING}"):
         host, _, number = path.stem.rpartition(".")[2].rpartition("-")
         # Names of earlier versions have no host.
         if number.isdigit() and (_abandoned(path) if host not in ("", process_scope()) else not _alive(int(number))):
-            # Another process may do the same.
+            # Another process may have removed it.
             path.unlink(missing_ok=True)
 
 
 def process_scope() -> str:
-    """Return the machine and, on Linux, the number of this process's PID namespace, as names of files have it."""
+    """Return the machine's name and, on Linux, the number of the PID namespace, for use in file names."""
     try:
         return f"{HOST}-{_NUMBERS.stat().st_ino}"
     except OSError:
@@ -85,7 +85,7 @@ def _abandoned(path: Path) -> bool:
 
 
 def _alive(process: int) -> bool:
-    # Elsewhere the signal 0 ends the process.
+    # On Windows, `os.kill` with signal 0 would end the process.
     if os.name != "posix":
         return True
     try:
@@ -93,7 +93,7 @@ def _alive(process: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        # Somebody else's.
+        # The process of another user.
         return True
     return True
 
@@ -142,7 +142,7 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     Raises:
         LockedError: Another run holds it for `seconds`, and `wait` is false; the error names `what` it protects.
     """
-    # Most processes lock nothing.
+    # Imported late, because most processes lock nothing.
     from filelock import FileLock, Timeout
 
     file = FileLock(lock, timeout=-1 if wait else seconds)
@@ -153,7 +153,8 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     try:
         yield
     finally:
-        # While it is held: who waits for a removed file tries again. Windows removes it when it is released.
+        # Removed while the lock is held: a process that waits for a removed file tries again. Windows removes the file
+        # on release.
         with suppress(OSError):
             lock.unlink()
         file.release()
@@ -167,7 +168,7 @@ class Readable(Protocol):
 
 
 def read_at_most(path: Readable, largest: int, remedy: str = "") -> bytes:
-    """Return the content of a file; of one that is larger, or has no end, no more is read.
+    """Return the content of a file; at most `largest + 1` bytes are read, even if the file has no end.
 
     Raises:
         InputError: More than `largest` bytes; the message ends with `remedy`.

@@ -25,19 +25,20 @@ def _not_in_memory(*_: Any) -> Any:
 
 @dataclass(frozen=True)
 class Format:
-    """The conversions of a format; those that it lacks are left out.
+    """The conversions that a format supports.
 
     Attributes:
-        dumps: From a document to the content of a file.
-        loads: From the content of a file, and a name for errors, to a document.
-        to_object: From a document to an object in memory.
-        from_object: From such an object, and a name for errors, to a document.
-        preview: From a document, tree or summary to a piece of HTML, for notebooks.
+        dumps: Converts a document to the content of a file.
+        loads: Converts the content of a file, with a name for errors, to a document.
+        to_object: Converts a document to an object in memory.
+        from_object: Converts such an object, with a name for errors, to a document.
+        preview: Converts a document, tree or summary to a piece of HTML, for notebooks.
         suffix: Suffix of the files; by default the format's name.
         has_parser: Whether the content names the parser; otherwise the document's parser is the format's name.
-        loads_all: As `loads`, from content that may hold several documents; `with_warnings` attaches those of each.
-        takes: What the functions take in addition: `bytes` if `loads` finds the encoding of bytes itself, `roots` if it
-            has that keyword (`load`), `brackets` if `dumps` has that one (`dump`).
+        loads_all: Like `loads`, for content that may hold several documents; it attaches the warnings of each by
+            `with_warnings`.
+        takes: Additional arguments of the functions: `bytes` if `loads` finds the encoding of bytes itself, `roots` if
+            `loads` has that keyword (see `load`), `brackets` if `dumps` has that keyword (see `dump`).
     """
 
     dumps: Callable[..., str] | None = None
@@ -63,12 +64,12 @@ _ONLY_WRITTEN = ("html", "svg", "tree")
 
 
 def writable(*, installed: bool = True) -> list[str]:
-    """Return the names of the formats that files are written in; those of installed packages only if `installed`."""
+    """Return the names of the formats that can be written; formats of installed packages only if `installed`."""
     return _names("dumps", _IN_MEMORY, installed)
 
 
 def readable(*, installed: bool = True) -> list[str]:
-    """Return the names of the formats that files are read in; those of installed packages only if `installed`."""
+    """Return the names of the formats that can be read; formats of installed packages only if `installed`."""
     return _names("loads", _IN_MEMORY + _ONLY_WRITTEN, installed)
 
 
@@ -107,14 +108,14 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
 
 
 def load(content: str | bytes, name: str, *, source: str = "", roots: str = "join") -> Document:
-    """Return the document of a file's content, with the warnings of its reading.
+    """Return the document of a file's content, with the warnings issued while it is read.
 
     Args:
         content: The content; bytes are read as UTF-8, or in the encoding that an XML file declares.
         name: The format's name.
         source: The file's name, for errors.
-        roots: What becomes of the roots of a file that has several (rs3, rs4, rsd): `join` joins them in text order
-            under the relation `unattached`, `drop` leaves out all but the largest, `error` refuses the file.
+        roots: How to read a file with several roots (rs3, rs4, rsd): `join` joins them in text order under the relation
+            `unattached`, `drop` leaves out all but the largest, `error` refuses the file.
 
     Raises:
         InputError: An unknown format, or one that cannot be read.
@@ -138,7 +139,7 @@ def load_all(content: str | bytes, name: str, *, source: str = "", roots: str = 
 
 
 def with_warnings(read: Callable[[], Document]) -> Document:
-    """Return a document that holds the warnings of its reading, which are given as well."""
+    """Return the document that `read` returns, with the warnings that `read` issues added; they are issued as well."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -159,7 +160,7 @@ def _content(content: str | bytes, format: Format, source: str) -> str | bytes:
 
 
 def decode_tree(content: bytes, encoding: str, source: str) -> str:
-    """Return the text of a tree file's bytes; a byte order mark goes before `encoding`.
+    """Return the text of a tree file's bytes; a byte order mark takes precedence over `encoding`.
 
     Raises:
         FormatError: Bytes that the encoding does not allow; the message says how to name another.

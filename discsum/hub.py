@@ -1,4 +1,4 @@
-"""Names on the Hugging Face hub: a check that takes seconds where its libraries retry for minutes."""
+"""Check names on the Hugging Face hub within seconds, where its libraries would retry for minutes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from discsum.constants import HUB
 from discsum.errors import InputError, WeightsError
 
-# For connecting and for each part of the answer; only of this check, downloads may take as long as they need.
+# Timeout for connecting and for each part of the response, in this check only; downloads may take as long as they need.
 SECONDS = 4.0
 Kind = Literal["model", "dataset"]
 
@@ -19,12 +19,12 @@ def local_only(name: str, kind: Kind = "model") -> bool:
     """Return whether a name of the hub is to be read from the cache, because the hub cannot be reached.
 
     Args:
-        name: The name, with or without `hf:`; that of a dataset may go on with `:CONFIG:SPLIT`.
+        name: The name, with or without `hf:`; a dataset's may be followed by `:CONFIG:SPLIT`.
         kind: What it names.
 
     Raises:
         WeightsError: The hub has no such model, or does not answer and the cache does not have it.
-        InputError: Likewise of a dataset.
+        InputError: The same for a dataset.
     """
     from huggingface_hub import HfApi, constants, scan_cache_dir
     from huggingface_hub.errors import (
@@ -68,7 +68,7 @@ def downloaded(name: str, **options: Any) -> Path:
     """Return the folder of a model `hf:NAME`, downloaded if the cache does not have it.
 
     Args:
-        name: The name, with `hf:`; that of a local folder is the folder itself.
+        name: The name, with `hf:`, or a local folder, which is returned.
         options: Those of `huggingface_hub.snapshot_download`, such as `revision` and `token`.
 
     Raises:
@@ -86,7 +86,7 @@ def downloaded(name: str, **options: Any) -> Path:
 
 
 def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
-    """Return files of a model on the hub, downloaded into one folder; none for each that is missing or out of reach.
+    """Return files of a model on the hub, downloaded into one folder; None for each that is missing or unreachable.
 
     Args:
         name: The name, with or without `hf:`.
@@ -94,7 +94,7 @@ def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
         revision: Commit, by default the newest.
 
     Raises:
-        WeightsError: No such name on the hub, or no hub.
+        WeightsError: No such name on the hub, or the hub cannot be reached and the cache does not have it.
     """
     options: dict[str, Any] = {"local_files_only": local_only(name), "_raise_exceptions_for_missing_entries": False}
     if revision:
@@ -104,6 +104,6 @@ def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
     try:
         found = [cached_file(name.removeprefix(HUB), file, **options) for file in files]
     except OSError:
-        # The network went away: loading the model itself reports it.
+        # The network has failed since the check; loading the model itself reports it.
         return [None] * len(files)
     return [None if path is None else Path(path) for path in found]

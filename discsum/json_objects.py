@@ -1,4 +1,4 @@
-"""JSON objects in files that others may have written: bounded in size and depth, with one line for what is wrong."""
+"""Read JSON objects from untrusted files: bounded in size and depth, with one-line error messages."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def read_object(path: Readable, failed: type[DiscsumError], largest: int = LARGE
     Args:
         path: The file.
         failed: The error to raise.
-        largest: Bytes that it may have.
+        largest: Largest size of the file in bytes.
 
     Raises:
         DiscsumError: `failed`, if the file cannot be read, is not UTF-8 or JSON, is larger than `largest` bytes, deeper
-            than `DEEPEST` levels, or no object.
+            than `DEEPEST` levels, or not an object.
     """
     try:
         content = read_at_most(path, largest)
@@ -46,7 +46,7 @@ def parse_object(content: bytes | str, source: str, failed: type[DiscsumError]) 
         found = json.loads(text, parse_constant=_refuse)
         deep = _deeper(found, DEEPEST)
         if not deep and "\\ud" in text.lower():
-            # Halves of characters, which nothing behind this can write.
+            # Fails on lone surrogates, which no later code could write.
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         found, deep = {}, True
@@ -82,7 +82,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Return whether lists and objects are nested deeper than so many levels."""
+    """Return whether lists and objects are nested deeper than `levels`."""
     current = [value]
     for _ in range(levels + 1):
         inner: list[Any] = []
@@ -96,7 +96,7 @@ def _deeper(value: Any, levels: int) -> bool:
 
 
 def json_type(value: object) -> str:
-    """Return what a value of JSON is called in messages."""
+    """Return the name of a JSON value's type, for messages."""
     names = {type(None): "nothing", bool: "true or false", int: "a number", float: "a number", str: "a text"}
     names |= {list: "a list", dict: "an object"}
     return names.get(type(value), type(value).__name__)

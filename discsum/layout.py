@@ -1,6 +1,6 @@
 """The layout of a text: which of its units are headings, labels, bylines, list fragments or code, and not prose.
 
-Judged by lines, their length, white space and punctuation, not by a model: what a reader sees before reading.
+Rules on lines, their length, white space and punctuation decide, not a model: what a reader sees before reading.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from discsum.writing import BLANK_LINE, LINE_ENDS, ends_sentence
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
-# A heading has at most this many words, a fragment in a list fewer than that many.
+# A heading has at most `HEADING_WORDS` words, a list fragment fewer than `FRAGMENT_WORDS`.
 HEADING_WORDS, FRAGMENT_WORDS = 12, 6
-# Lines with a label that make a conversation.
+# Lines with a speaker label from which a text counts as a conversation.
 TURNS = 3
 
 _LINE = re.compile(rf"[^{LINE_ENDS}]+")
@@ -31,8 +31,8 @@ _CODE = re.compile(
 _TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
 _NAME = r"[A-Z][\w.'’-]*(?: (?:(?:of|de|van|von) )?[A-Z(][\w.'’)-]*){0,3}"
 _SPEAKER = re.compile(rf"(?:{_TIME}\s+)?(?:<{_NAME}>|{_NAME}(?:\s*[(\[]{_TIME}[)\]])?\s*:)(?=\s|$)")
-# Bounded, as everything here that could look far ahead: a text may have thousands of brackets that are never closed.
-# Each character fits one part only: with two, time doubles with each.
+# Repetitions are bounded, as in every pattern here that could look far ahead: a text may have thousands of brackets
+# that are never closed. Each character matches one alternative only: with two, every character would double the time.
 _LINK = re.compile(
     r"!?\[(?:[^\[\]]|\[[^\]]{0,300}\]\([^)]{0,300}\)){0,300}\](?:\([^)]{0,300}\)|:\s*\S+)?|(?:https?://|www\.)\S+"
 )
@@ -103,7 +103,7 @@ class Line:
 
 
 class Layout:
-    """The lines of a text that are not blank, and the kinds of units by the lines that hold them."""
+    """The non-blank lines of a text, from which the kinds of units follow."""
 
     def __init__(self, text: str) -> None:
         """Find the lines of a text."""
@@ -113,7 +113,7 @@ class Layout:
         self._starts = [line.start for line in self.lines]
 
     def openings(self) -> list[int]:
-        """Return the offsets that open a unit: of lines, and of turns behind the labels of a conversation."""
+        """Return the offsets that open a unit: of lines, and in a conversation of turns, after their labels."""
         opens = {line.start for line in self.lines if line.opens}
         turns = {line.content for line in self.lines if self.conversation and line.speaker and line.content < line.end}
         return sorted(opens | turns)
@@ -155,22 +155,22 @@ class Layout:
 
 
 def has_content(text: str) -> bool:
-    """Return whether a text has two words: more than digits, punctuation and links around one."""
+    """Return whether a text has at least two words, not counting digits, punctuation and links."""
     return len(_WORD.findall(_LINK.sub("", text))) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line before it is judged.
+    """A line before its kind is determined.
 
     Attributes:
         start: Offset of its first character.
         text: The line without white space at its ends.
-        indent: Columns before it.
+        indent: Columns of white space before it.
         blank: Whether a blank line precedes it; true of the first line.
-        meant: Whether the break before it is meant, not one that wraps a paragraph.
+        meant: Whether the line break before it is intended, and does not just wrap a paragraph.
         last: Whether a blank line or nothing follows.
-        broken: Whether the break after it is meant.
+        broken: Whether the line break after it is intended.
         following: The text of the next line.
     """
 
@@ -193,7 +193,7 @@ def _rows(text: str) -> list[_Row]:
         indent = len(match[0]) - len(match[0].lstrip())
         before = texts[place - 1] if place else ""
         blank = not place or BLANK_LINE.search(text, found[place - 1].end() - 1, match.start() + indent) is not None
-        # The first word of a wrapped line did not fit into the line before.
+        # In a wrapped paragraph, a line's first word did not fit into the line before.
         meant = blank or _ends(before) or len(before) + 1 + len(line.split()[0]) < width
         following = texts[place + 1] if place + 1 < len(texts) else ""
         last = not following or BLANK_LINE.search(text, match.end() - 1, found[place + 1].end()) is not None
@@ -218,7 +218,7 @@ def _lines(text: str) -> list[Line]:
         if not fence:
             fence = mark[0] if mark else ""
         elif mark and mark[0] == row.text and mark[0].startswith(fence):
-            # Shorter fences, and those with a language, are code.
+            # Inside a block, shorter fences and those with a language are code.
             fence = ""
         if kind == HEADING:
             references = _REFERENCES.fullmatch(row.text) is not None
@@ -265,7 +265,7 @@ def _fragment(row: _Row, bullet: re.Match[str] | None) -> str:
 
 
 def _is_heading(row: _Row, bullet: re.Match[str] | None) -> bool:
-    """Return whether a line is short, begins like a title, is not closed, and ends before it had to."""
+    """Return whether a line is short, begins like a title, lacks final punctuation, and is not wrapped."""
     line = row.text
     if _MARKDOWN_HEADING.match(line) or re.fullmatch(r"={3,}|-{3,}", row.following):
         return True

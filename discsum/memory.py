@@ -1,4 +1,4 @@
-"""Memory of this process that nothing uses any more."""
+"""Return freed memory of this process to the system."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 def give_back() -> None:
     """Return freed memory to the system where the C library is glibc; elsewhere do nothing.
 
-    glibc keeps what tensors of less than 32 MiB leave behind between others that are still used (mallopt(3),
-    M_MMAP_THRESHOLD). Of a text of a million words that is 7% of the memory at its peak.
+    glibc keeps the freed memory of tensors below 32 MiB that lie between others still in use (mallopt(3),
+    M_MMAP_THRESHOLD). For a text of a million words, that is 7% of peak memory.
     """
     trim = _malloc_trim()
     if trim is not None:

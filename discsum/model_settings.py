@@ -14,14 +14,14 @@ from discsum.recipes.fields import Checked, Count
 # Fields that name Python code, and fields that name code in a repository if their value has a slash.
 CODE = ("auto_map", "custom_generate", "custom_pipelines")
 IMPLEMENTATION = "_implementation"
-# Each layer and label takes time and memory before sizes are compared with the weights.
+# Each layer and label costs time and memory before sizes are compared with the weights.
 Layers = Annotated[int, Meta(ge=0, le=1000)]
 Labels = Annotated[int, Meta(ge=0, le=100_000)]
 
 
 @dataclass(frozen=True)
 class SharedFields(Checked):
-    """Fields that mean the same in whatever configuration has them; none where it does not."""
+    """Fields with the same meaning in all configurations; None if a configuration lacks them."""
 
     vocab_size: Count | None = None
     hidden_size: Count | None = None
@@ -59,7 +59,7 @@ def check_settings(settings: Mapping[str, Any], source: str) -> None:
     """Check that no field, at any depth, names code to run, and that the `SharedFields` are in range.
 
     Raises:
-        WeightsError: One does, or is not; the message names it.
+        WeightsError: A field names code or is out of range; the message names it.
     """
     for name, value in _fields(settings):
         inner = list(value.values()) if isinstance(value, dict) else [value]
@@ -88,7 +88,7 @@ def _fields(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _configurations(settings: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a configuration and those of the models that it is made of."""
+    """Yield a configuration and those of its component models, at any depth."""
     yield settings
     for inner in settings.values():
         if isinstance(inner, Mapping) and "model_type" in inner:

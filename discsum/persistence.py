@@ -32,13 +32,13 @@ class ModelFolder:
 
 
 def shipped(kind: str | None = None) -> list[str]:
-    """Return the names of the models that come with the package, or of those of a kind."""
+    """Return the names of the models that come with the package, all of them or those of a kind."""
     paths = sorted(Path(str(files("discsum"))).glob(f"weights/*/{CONFIG}"))
     return [path.parent.name for path in paths if kind is None or read_object(path, WeightsError).get("kind") == kind]
 
 
 def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
-    """Return the folder of a shipped model's name, or of a path; `kind` is that of the models to name in errors.
+    """Return the folder of a shipped model, or a path; errors list the shipped models of `kind`.
 
     Raises:
         WeightsError: Neither; the message lists the shipped models.
@@ -68,7 +68,7 @@ def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Map
     folder.mkdir(parents=True, exist_ok=True)
     halves = {key: value.detach().cpu().half().contiguous() for key, value in tensors.items()}
     with replacing(folder / WEIGHTS) as path:
-        # Not `save_file`, whose files only their owner can read, and which leaves others where it is killed.
+        # Not `save_file`: only their owner can read its files, and it leaves temporary files if it is killed.
         path.write_bytes(save(halves))
     with replacing(folder / CARD) as path:
         path.write_text(card, encoding="utf-8")
@@ -125,9 +125,9 @@ def check_finite(weights: Iterable[tuple[str, Tensor]], source: str) -> None:
     """Check that weights, given by name, are finite numbers.
 
     Raises:
-        WeightsError: One is infinite or no number; the message names `source` and the weight.
+        WeightsError: One is infinite or NaN; the message names `source` and the weight.
     """
     for name, value in weights:
-        # What is in a part is in the sum; only a sum that is not finite, which may be overflow, needs a closer look.
+        # One infinity or NaN makes the sum non-finite. Overflow does, too, so only then are all values checked.
         if value.is_floating_point() and not value.detach().sum().isfinite() and not value.detach().isfinite().all():
             raise WeightsError(f"{source}: expected weights that are finite numbers, {name} has others")

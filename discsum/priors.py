@@ -49,8 +49,9 @@ def c_tree_nuc(tree: RSTTree) -> NDArray[np.float32]:
 def c_tree_confidence(tree: RSTTree) -> NDArray[np.float32]:
     """Return the C-Tree `(edus, edus)` in which every constituent counts its expected weight.
 
-    A node of probability p makes its nuclei count 1 + p and its satellites 2 - p, the mean of 2 for a nucleus and
-    1 for a satellite when it is right with probability p; so a gold tree gives `c_tree_nuc`.
+    A nucleus counts 1 + p and a satellite 2 - p if their parent node has probability p. That is the expected weight if
+    a nucleus counts 2, a satellite 1, and their roles are correct with probability p. So a gold tree gives
+    `c_tree_nuc`.
     """
     return _weighted_by_role(tree, [node.probability for node in tree.nodes])
 
@@ -106,7 +107,7 @@ def project_to_sentences(
     Args:
         matrix: `(edus, edus)`, not negative.
         edu_to_sentence: `(edus,)`: the sentence of every EDU, in any order.
-        sentences: How many there are; by default up to the last one in which an EDU starts.
+        sentences: Number of sentences; by default up to the last one in which an EDU starts.
 
     Raises:
         InputError: Shapes that do not fit each other, a weight that is negative or not finite, or a sentence out of

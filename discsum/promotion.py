@@ -1,6 +1,6 @@
 """Promotion sets: the height in the discourse tree to which each unit is promoted (Marcu 1999).
 
-An EDU promotes itself; an inner node has the promotion sets of its nuclei.
+An EDU promotes itself; an inner node has the union of the promotion sets of its nuclei.
 """
 
 from __future__ import annotations

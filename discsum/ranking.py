@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discsum.errors import InputError
 
-# Log-odds of 0 and 1 are infinite; scores are cut here.
+# Log-odds of 0 and 1 are infinite, so scores are clipped to this distance from them.
 _TINY = 1e-6
 
 
@@ -19,8 +19,8 @@ class Ranking:
     """Units in the order in which they are selected: by score, ties by position.
 
     A unit's score is reduced by `redundancy` times the share of its bigrams that are in the summary: maximal marginal
-    relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over it, and `add` the units
-    that are selected meanwhile.
+    relevance (Carbonell and Goldstein 1998) with shared bigrams as similarity. Iterate over it, and `add` each unit
+    that is selected in the meantime.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Ranking:
 
         Args:
             values: `(units,)` scores, such as log-odds.
-            texts: Of the units.
+            texts: Texts of the units.
             allowed: The units that may be selected.
             redundancy: The penalty for a unit whose bigrams are all in the summary, in the unit of `values`.
         """
@@ -41,7 +41,7 @@ class Ranking:
         heapq.heapify(self._left)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the best of the units that are left, until none is."""
+        """Yield the best remaining unit until none remains."""
         while self._left:
             former, unit = heapq.heappop(self._left)
             now = -self._value(unit)
@@ -71,10 +71,10 @@ def ngrams(text: str, length: int) -> set[tuple[str, ...]]:
 
 
 def log_odds(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-odds `(units,)` of probabilities `(units,)`, in nats, finite for 0 and 1 too.
+    """Return the log-odds `(units,)` of probabilities `(units,)`, in nats; also finite for 0 and 1.
 
     Raises:
-        InputError: Values that are no probabilities.
+        InputError: Values that are not probabilities.
     """
     if ((values < 0) | (values > 1)).any():
         raise InputError(

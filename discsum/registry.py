@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """A registered value (usually a class or function), its summary line, class of options, and facts (`edu_only`)."""
+    """A registered value (usually a class or function) with its summary, options class, and facts like `edu_only`."""
 
     name: str
     value: T
@@ -42,7 +42,7 @@ class Registry(Generic[T]):
     """Entries of one kind by name.
 
     A module of the package registers the entry of its own name: `@HEADS.register("dense", options=DenseOptions)` in
-    `dense.py`. `base.py` and files that start with `_` are no entries. Other packages add entries by entry points:
+    `dense.py`. `base.py` and files that start with `_` are not entries. Other packages add entries by entry points:
     `sparse = "my_package.sparse:SparseHead"`.
     """
 
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
         return tuple(self._modules)
 
     def names(self, *, installed: bool = True) -> list[str]:
-        """Return all names; entry points of other packages, which take a while, only if `installed`."""
+        """Return all names; those of other packages' entry points, which take time to find, only if `installed`."""
         return [*dict.fromkeys((*self.own, *self.registered, *(self._points() if installed else ())))]
 
     def __iter__(self) -> Iterator[str]:
@@ -196,7 +196,7 @@ class Registry(Generic[T]):
         return f"{file}:{getattr(value, '__qualname__', name)}"
 
     def _points(self) -> dict[str, EntryPoint]:
-        # Late: the command line's help does not need it.
+        # Imported late, because the command line's help does not need it.
         from importlib.metadata import entry_points
 
         return {point.name: point for point in entry_points(group=self.group)}

@@ -1,4 +1,4 @@
-"""Coarse classes of a treebank's relations, which labels are learned and scored by."""
+"""Coarse classes of a treebank's relations, by which labels are learned and scored."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from discsum.tree import is_same_unit, relation_class
 class RelationClasses(Checked):
     """The class of each relation; saved with a parser.
 
-    By default those of GUM: `elaboration-additional` is of the class `elaboration`.
+    By default the classes are GUM's: `elaboration-additional` belongs to the class `elaboration`.
     """
 
     names: Annotated[dict[str, str], about("Classes by relation.")] = field(default_factory=dict)
     prefix: Annotated[
-        bool, about("Whether any other relation's class is the part before its first hyphen, or it has its own.")
+        bool, about("Whether any other relation belongs to the class before its first hyphen, or is its own class.")
     ] = True
 
     @classmethod
     def of(cls, relations: Iterable[str], names: Mapping[str, str]) -> Self:
-        """Return the classes of a treebank with these relations, of which `names` has some or all.
+        """Return the classes of a treebank's relations; `names` has the classes of some or all of them.
 
-        Parts before hyphens are classes where all relations that `names` leaves out have hyphens, as GUM's do. Names
-        such as `solutionhood` beside `volitional-cause` are classes of their own.
+        If all relations that `names` leaves out have hyphens, as in GUM, their classes are the parts before the first
+        hyphen. Otherwise, as with `solutionhood` beside `volitional-cause`, each of them is its own class.
         """
         others = [relation for relation in relations if relation not in names and not is_same_unit(relation)]
         return cls(dict(names), bool(others) and all(relation.find("-") > 0 for relation in others))
@@ -40,9 +40,9 @@ class RelationClasses(Checked):
 
     @property
     def kind(self) -> str:
-        """How figures by these classes are signed: `classes`, or `labels` if each relation is its own class.
+        """The classes as signatures of figures name them: `classes`, or `labels` if each relation is its own class.
 
-        Classes of one's own are signed with a digest of them: figures by other ones cannot be compared.
+        Custom classes are named with a digest, because figures by different classes cannot be compared.
         """
         if self.names:
             content = json.dumps(self.to_dict(), sort_keys=True)

@@ -1,4 +1,4 @@
-"""From a document and a scorer to a summary: the one path that every extractive model takes."""
+"""Summarize a document with a scorer: the one code path of all extractive models."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class UnitScorer(ABC):
     Attributes:
         needs_tree: Whether documents must come with a discourse tree.
         probabilities: Whether its scores are probabilities, as `Policy.redundancy` and `brevity` need.
-        own_selection: Whether it overrides `select`, because the budget is part of its problem.
+        own_selection: Whether it overrides `select`, because the budget is part of its optimization problem.
         parser: The parser whose vectors it uses, if any.
     """
 
@@ -58,7 +58,7 @@ class UnitScorer(ABC):
 
     @property
     def reads(self) -> Collection[str]:
-        """What its parser should keep of the vectors of texts, by the names of `Parser.encode`."""
+        """The names of the vectors that its parser should keep, as in `Parser.encode`."""
         return ()
 
     @property
@@ -73,14 +73,14 @@ class UnitScorer(ABC):
 
     @property
     def open_rules(self) -> dict[str, bool | float]:
-        """The rules of its summaries where the policy leaves them open, by field of `Policy`."""
+        """Its values of the fields of `Policy` that a policy may leave open, by name."""
         return dict.fromkeys(OPEN_RULES, False)
 
     def complete(self, policy: Policy) -> Policy:
-        """Return a policy with what it leaves to the scorer.
+        """Return a policy in which the scorer's values replace open fields.
 
         Raises:
-            InputError: A redundancy or brevity, and scores that are no probabilities.
+            InputError: A redundancy or brevity with scores that are not probabilities.
         """
         for name in PENALTIES:
             if getattr(policy, name) and not self.probabilities:
@@ -110,7 +110,7 @@ class UnitScorer(ABC):
             document: As for `extract`.
             scores: `(units,)`.
             policy: Budget, unit and rules.
-            own: Whether the scores are those of `score`, and not combined with others, as those for a query.
+            own: Whether the scores come from `score` alone, and are not combined with others such as a query's.
         """
         return select(document, scores, policy)
 
@@ -135,7 +135,7 @@ def extract(
         scorer: Gives the scores and selects.
         policy: Budget, unit and rules.
         scores: `(units,)`, if already computed, for example in a batch.
-        own: Whether these are the scorer's own, as of `UnitScorer.select`.
+        own: Whether these are the scorer's own, as in `UnitScorer.select`.
         tidy: Whether the text is tidied, as in `Summary`.
 
     Raises:

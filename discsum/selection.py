@@ -20,7 +20,7 @@ from discsum.signature import Signature
 
 # Penalties on the log-odds of units.
 PENALTIES = ("redundancy", "brevity")
-# Words of a unit without a penalty of brevity: speech has short sentences, which are no better than longer ones.
+# Words of a unit that cost no brevity penalty: speech has short sentences, which are no better than longer ones.
 FREE_WORDS = {"sentence": 20, "edu": 0}
 # What a policy may leave to the scorer.
 OPEN_RULES = ("block_trigrams", *PENALTIES)
@@ -67,7 +67,7 @@ class Budget:
         words = word_counts(document, unit)
         if self.words is not None:
             return words, self.words
-        # The tiny term keeps .1 of 30 words at 3 where the product falls just short of it.
+        # The tiny term corrects rounding: .1 of 30 words is 3 even if the product falls just short of it.
         return words, math.floor((self.ratio or 0.0) * len(document.text.split()) + 1e-9)
 
 
@@ -136,10 +136,10 @@ def default_policy(
     brevity: float | None = None,
     layout: str = "keep",
 ) -> Policy:
-    """Return the usual policy: 3 sentences, or 6 EDUs with those of their sentence that they depend on.
+    """Return the usual policy: 3 sentences, or 6 EDUs with the EDUs of their sentence that they depend on.
 
     Raises:
-        InputError: An unknown unit, or less than one of them.
+        InputError: An unknown unit, or fewer than one of them.
     """
     count = DEFAULT_UNITS.get(unit) if units is None else units
     return Policy(Budget(units=count or 1), unit, block_trigrams, redundancy, brevity, unit == "edu", layout)
@@ -164,9 +164,9 @@ def unit_texts(document: Document, unit: str) -> tuple[str, ...]:
 def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
     """Return the selected units in document order: greedy by score, ties by position.
 
-    A unit comes with what `Candidates` binds to it, or not at all; in units of length a clause counts once. A unit
-    that does not fit into the rest of the budget, or that trigram blocking excludes, is skipped. If nothing fits, the
-    best unit is still selected: a text never has an empty summary.
+    A unit is selected with all units that `Candidates` binds to it, or not at all. If the budget counts units, a clause
+    counts once. A unit that does not fit into the rest of the budget, or that trigram blocking excludes, is skipped. If
+    nothing fits, the best unit is still selected: a text never has an empty summary.
 
     Args:
         document: Segmented, and with a tree if `policy.dependencies`.
@@ -174,7 +174,7 @@ def select(document: Document, scores: ArrayLike, policy: Policy) -> list[int]:
         policy: Budget, unit and rules.
 
     Raises:
-        InputError: Scores that do not fit the units or are no numbers, or a missing tree.
+        InputError: Scores that do not fit the units or are NaN, or a missing tree.
     """
     texts = unit_texts(document, policy.unit)
     values = np.asarray(scores, dtype=np.float64)

@@ -35,9 +35,9 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """What a summary for a query was chosen by: the query, each unit's score by the model, and its similarity.
+    """The basis of a summary for a query: the query, and each unit's model score and similarity to the query.
 
-    `doubt` says why the choice should be doubted, if it should.
+    `doubt` is a reason to doubt the choice, empty if there is none.
     """
 
     query: str
@@ -57,7 +57,7 @@ class Summary:
         scores: A score for every unit, in order.
         selected: The units of the summary, in document order.
         tidy: Whether `text` capitalises every run of EDUs and ends it with a full stop, if the units are EDUs.
-        queried: With a query, what `scores` are combined of.
+        queried: With a query, the scores from which `scores` are combined.
     """
 
     document: Document
@@ -81,7 +81,7 @@ class Summary:
         """Return the summary of these units of the document.
 
         Raises:
-            InputError: Scores that do not fit the units, or indices that are no units.
+            InputError: Scores that do not fit the units, or indices that are out of range.
         """
         spans = document.units(unit)
         values = tuple(np.asarray(scores, dtype=np.float64).ravel().tolist())
@@ -120,7 +120,7 @@ class Summary:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be doubted: of the document, and of the choice for the query."""
+        """Warnings about the document, and about the choice for the query."""
         doubt = self.queried.doubt if self.queried is not None else ""
         return (*self.document.warnings, doubt) if doubt else self.document.warnings
 
@@ -154,7 +154,7 @@ class Summary:
     def _runs(self) -> list[tuple[int, int]]:
         """Return the spans of the longest runs of selected EDUs that follow each other.
 
-        With `tidy` a run is in one sentence, or begins with the label of a speaker.
+        With `tidy`, a run stays within one sentence, unless it begins with the label of a speaker.
         """
         edus = self.document.edus
         runs: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Doubts about a text: that it is not in the parser's language, or is markup."""
+"""Warnings about texts that are not in the parser's language, or are markup."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 ENGLISH = "en"
-# What is judged: the beginning of a text, with at least so many bytes of letters, and how sure the detector must be.
+# Characters at the beginning of a text that are checked, fewest bytes of letters for detecting the language, and the
+# confidence that the detector must have.
 MOST_CHARACTERS, FEWEST_BYTES, SURE = 5000, 20, 0.8
-# Function words of English that other languages lack. Texts with this share of them are English: of 507 news articles
-# and documents of GUM the lowest had .19. The detector, which takes a second to load, sees the others only.
+# Function words of English that other languages lack. Texts with this share of them are English: the lowest share among
+# 507 news articles and documents of GUM was .19. Only other texts need the detector, which takes a second to load.
 ENGLISH_SHARE = 0.15
 FUNCTION_WORDS = {
     *("the", "of", "and", "to", "that", "for", "with", "from", "this", "these", "those", "is", "are", "were", "been"),
@@ -32,10 +33,10 @@ FEWEST_TAGS = 5
 
 
 def doubts(text: str, language: str = ENGLISH) -> tuple[str, ...]:
-    """Return what should be doubted of a text, in one line each.
+    """Return reasons to doubt a text, one line each.
 
     Args:
-        text: Any string; its first 5,000 characters are judged.
+        text: Any string; its first 5,000 characters are checked.
         language: ISO 639-1 code of the expected language; empty if it is not known.
     """
     beginning, found = text[:MOST_CHARACTERS], []
@@ -50,7 +51,7 @@ def doubts(text: str, language: str = ENGLISH) -> tuple[str, ...]:
 
 
 def _other_language(text: str, language: str) -> str:
-    """Return the code of the language that a text is in, if it is certainly another one."""
+    """Return the code of a text's language if it is surely not `language`, otherwise an empty string."""
     words = _WORD.findall(text.lower())
     letters = " ".join(words)
     if not language or len(letters.encode("utf-8", "replace")) < FEWEST_BYTES:

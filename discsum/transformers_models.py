@@ -1,7 +1,7 @@
 """Loading from transformers: the one place that calls its `from_pretrained`, `from_config` and `for_model`.
 
-No code of a model's author runs. transformers has several ways to such code, most of them named in a JSON file of the
-model, so these files are read before anything is built from them.
+Code from a model's author is never run. transformers can run such code in several ways, most of which a JSON file of
+the model triggers, so these files are checked before anything is built from them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from discsum.json_objects import read_object
 from discsum.model_settings import check_settings
 from discsum.persistence import check_finite
 
-# Files whose fields transformers obeys; the last marks an adapter, which names the model to load.
+# Files whose fields transformers obeys, and the file of an adapter, which names another model to load.
 SETTINGS = ("config.json", "tokenizer_config.json", "generation_config.json")
 ADAPTER = "adapter_config.json"
 TOKENIZER = "tokenizer.json"
-# Characters of a message of transformers.
+# Characters shown of a message of transformers, at most.
 LONGEST = 300
 SAFE, PICKLED = ".safetensors", (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack")
 
 
 class CheckedModel:
-    """A folder or a name on the hub, checked once; then a tokenizer, a configuration and weights are loaded from it.
+    """A folder or a name on the hub, checked once before a tokenizer, configuration or weights are loaded from it.
 
-    Make one for each loading and do not keep it: files change.
+    Create one for each load and do not keep it, because files may change.
     """
 
     def __init__(self, name: str, expected: str, revision: str = "") -> None:
@@ -64,19 +64,20 @@ class CheckedModel:
                 self._source, trust_remote_code=False, **self._options, **options
             )
         except Exception as error:
-            # Out of a damaged folder comes whatever its content leads to, of a dozen classes.
+            # A damaged folder may raise exceptions of a dozen classes.
             _check_tokenizer(Path(self._source) / TOKENIZER)
             raise WeightsError(f"{self.name}: expected {self.expected}; got {_line(error)}") from error
 
     def load_model(self, kind: str, **options: Any) -> Any:
-        """Return a model; as `load`, with weights from safetensors alone. Warns of weights that the files lack.
+        """Return a model as `load` does, with weights from safetensors only; warn of weights that the files lack.
 
         Raises:
-            WeightsError: As `load`; also weights that are not finite, or the files of another model, which lack most.
+            WeightsError: As `load`; also weights that are not finite, or files that lack most weights, such as those of
+                another model.
         """
         model, report = self.load(kind, use_safetensors=True, output_loading_info=True, **options)
         check_finite(model.named_parameters(), self.name)
-        # The layer above the first token is not used here, and many files do not have it.
+        # The pooler is not used here, and many files do not have it.
         missing = sorted(key for key in report["missing_keys"] if "pooler." not in key)
         if 2 * len(missing) > sum("pooler." not in name for name, _ in model.named_parameters()):
             raise WeightsError(
@@ -129,7 +130,7 @@ def check_files(source: str, revision: str = "") -> None:
     """Check the files of a folder, or of a name on the hub, before anything is built from them.
 
     Raises:
-        WeightsError: Settings that are no JSON or name code, an adapter; in a folder also Python files, and pickled
+        WeightsError: Settings that are not JSON or name code, or an adapter; in a folder also Python files, or pickled
             weights without safetensors.
     """
     folder = Path(source)
@@ -148,7 +149,7 @@ def check_files(source: str, revision: str = "") -> None:
 
 
 def _check_tokenizer(path: Path) -> None:
-    """Raise `WeightsError` if a file is there and no tokenizer of the library `tokenizers`."""
+    """Raise `WeightsError` if a file exists but the library `tokenizers` cannot load it."""
     if not path.is_file():
         return
     from tokenizers import Tokenizer
@@ -178,6 +179,6 @@ def _line(error: Exception) -> str:
     said = " ".join(str(error).split())
     if "ignore_mismatched_sizes" in said:
         return "weights of other sizes than its configuration says"
-    # Of some messages the rest is a list of all architectures.
+    # Some messages go on to list all architectures.
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

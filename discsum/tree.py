@@ -1,4 +1,4 @@
-"""RST constituency trees: flat, validated, and never walked by recursion."""
+"""RST constituency trees: stored flat, validated, and traversed without recursion."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Node:
         last: Index of the last EDU covered (inclusive).
         split: Index of the last EDU of the left child, `first <= split < last`.
         nuclearity: `NS`, `SN` or `NN`: the roles of the left and the right child.
-        relation: Relation between the children, as `elaboration-additional`.
+        relation: Relation between the children, such as `elaboration-additional`.
         probability: The parser's confidence in this node, in [0, 1]; 1 for trees from treebanks.
         joined: Whether the node and the node above it are one constituent of an n-ary tree, such as a nucleus with two
             satellites, or a list of three. None leaves that to the format that is written. Trees with the same nodes
@@ -68,7 +68,7 @@ class RSTTree:
     `p + 1 + (split - first)`. Nothing here recurses, so a right-branching tree of any depth is fine.
 
     Raises:
-        TreeError: The nodes are no full binary tree over the EDUs; the message names the first bad node.
+        TreeError: The nodes do not form a full binary tree over the EDUs; the message names the first bad node.
     """
 
     edus: int
@@ -96,7 +96,7 @@ class RSTTree:
         return cls(edus, converted)
 
     def section(self, first: int, last: int) -> RSTTree:
-        """Return the tree that EDUs `first..last` have among themselves: the nodes with some of them on both sides."""
+        """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children."""
         if not 0 <= first <= last < self.edus:
             raise TreeError(f"expected a section of EDUs 0-{self.edus - 1}, got {first}-{last}")
         nodes = [
@@ -192,7 +192,7 @@ def _check(edus: int, nodes: tuple[Node, ...]) -> None:
 
 
 def _fault(node: Node) -> str:
-    """Return what is expected of a node but not so; empty if nothing is wrong with it."""
+    """Return what was expected of a node that is invalid; empty if the node is valid."""
     if not node.first <= node.split < node.last:
         return f"a split in {node.first}..{node.last - 1}, got {node.split}"
     if node.nuclearity not in NUCLEARITIES:

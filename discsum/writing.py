@@ -13,17 +13,18 @@ _UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
-# What ends a line, as in a class of characters; a blank line, or a mark that ends a paragraph or page.
+# Characters that end a line, for use in a character class; one of them; a blank line, or a character that ends a
+# paragraph or page.
 LINE_ENDS = r"\r\n\v\f\u0085\u2028\u2029"
 LINE_BREAK = re.compile(rf"[{LINE_ENDS}]")
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
-# Begins where a run of spaces does: time is linear in it.
+# Matches only at the beginning of a run of spaces, so that time is linear in its length.
 _BREAK = re.compile(rf"(?<![^\S{LINE_ENDS}])[^\S{LINE_ENDS}]*[{LINE_ENDS}]\s*")
 _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")
 # Latin and fullwidth, CJK, Arabic and Urdu, Devanagari and its neighbours, Armenian, Ethiopic, Khmer, Myanmar, Tibetan.
 _FINAL = tuple(".!?…‼⁇⁈⁉‽。．｡！？؟۔।॥։።፧។៕။།")
 _CLOSING = "\"'”’“‘»«›‹)]}）］｝」』】》〉〕｣＂＇ "
-# Joiners inside words, as Persian and Hindi have them.
+# Zero-width joiners and non-joiners inside words, as in Persian and Hindi.
 _JOINERS = "\u200c\u200d"
 
 
@@ -33,7 +34,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def is_inside_word(text: str, position: int) -> bool:
-    """Return whether a word goes on from the character before `position`.
+    """Return whether a word continues from the character before `position` to the one at it.
 
     Letters, digits, their combining marks and joiners make words. In scripts without spaces, any character but a
     combining mark may begin one.
@@ -47,21 +48,21 @@ def is_inside_word(text: str, position: int) -> bool:
 
 
 def ends_sentence(text: str, also: str = "") -> bool:
-    """Return whether a text closes with a final mark of punctuation, or one of `also`; quotes, brackets may follow."""
+    """Return whether a text ends with final punctuation or a mark in `also`; closing quotes and brackets may follow."""
     return text.rstrip().rstrip(_CLOSING).endswith((*_FINAL, *also))
 
 
 def single_line(text: str) -> str:
-    """Return a text without white space at its ends, a space in the place of each line break."""
+    """Return a text without white space at its ends, with a space in place of each line break."""
     return _BREAK.sub(" ", text).strip()
 
 
 def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tuple[str, list[tuple[int, int]]]:
     """Return stripped texts joined by spaces, and the half-open range of offsets of each.
 
-    There is no space between two characters of a script without spaces, unless the texts have some themselves, as
-    tokenized ones do: otherwise spaces would tell where units begin. An empty line follows each text whose index is
-    in `paragraph_ends`.
+    There is no space between two characters of a script without spaces, because spaces would reveal where units begin.
+    The exception are texts that have such spaces themselves, as tokenized ones do. An empty line follows each text
+    whose index is in `paragraph_ends`.
     """
     tokenized = any(_TOKENIZED.search(text) for text in texts)
     joined, position, ranges = list[str](), 0, list[tuple[int, int]]()

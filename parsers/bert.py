@@ -12,7 +12,7 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 
 from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive
 
-# The variant of BERT that is implemented; other settings are left to transformers.
+# Settings of the BERT variant implemented here; transformers builds any other variant.
 _VARIANT = {
     "hidden_act": "gelu",
     "position_embedding_type": "absolute",
@@ -40,7 +40,7 @@ class BertConfig(Checked):
     pad_token_id: Natural = 0
 
     def problems(self) -> list[str]:
-        """Return whether heads do not divide the hidden size."""
+        """Return a message if the number of attention heads does not divide the hidden size."""
         if not self.num_attention_heads or self.hidden_size % self.num_attention_heads == 0:
             return []
         return [f"num_attention_heads: expected a divisor of {self.hidden_size}, got {self.num_attention_heads}"]
@@ -63,13 +63,13 @@ class BertConfig(Checked):
 
 
 class Encoding(NamedTuple):
-    """The result of a `Bert`: `(batch, tokens, hidden)` states of the last layer, under transformers' name."""
+    """Output of a `Bert`: states of the last layer `(batch, tokens, hidden)`, under transformers' field name."""
 
     last_hidden_state: Tensor
 
 
 class Bert(nn.Module):
-    """The encoder without pooler. Weights are named as in transformers' `BertModel`."""
+    """The BERT encoder without its pooler. Weights are named as in transformers' `BertModel`."""
 
     def __init__(self, config: BertConfig) -> None:
         """Build the layers."""
@@ -97,11 +97,11 @@ class Bert(nn.Module):
 
         Args:
             input_ids: `(batch, tokens)` vocabulary indices.
-            attention_mask: `(batch, tokens)`, 0 for padding; None without any.
+            attention_mask: `(batch, tokens)`, 0 for padding; None if nothing is padded.
         """
         parts = self.embeddings
         positions = torch.arange(input_ids.shape[1], device=input_ids.device)
-        # All tokens are of the first type.
+        # All tokens have token type 0.
         states = parts["word_embeddings"](input_ids) + parts["token_type_embeddings"](torch.zeros_like(positions))
         states = self.dropout(parts["LayerNorm"](states + parts["position_embeddings"](positions)))
         mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
@@ -112,7 +112,7 @@ class Bert(nn.Module):
 
 
 class _Layer(nn.Module):
-    """Self-attention and feed-forward layer, each followed by dropout, residual connection and normalisation."""
+    """Self-attention and feed-forward sublayers, each followed by dropout, residual connection and normalisation."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()

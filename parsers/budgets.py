@@ -1,4 +1,4 @@
-"""How much is computed at once: on a CPU what fits its caches, elsewhere what keeps the device busy."""
+"""Limits on how much is computed at once: on a CPU what fits its caches, elsewhere what keeps the device busy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Budget:
-    """Sizes of what is padded and computed together, padding included.
+    """Upper limits on the size of one batch, padding included.
 
     Attributes:
-        documents: Subwords of documents that are parsed together, of those that are given together.
-        tokens: Subwords of one pass of the encoder, special ones included, and of the segmenter.
-        edus: EDUs that one pass of the LSTM and the Transformer across EDUs reads.
-        cells: Cells `blocks * blocks` of charts that are decoded together.
-        overlap: Whether the CPU's own work, on the documents before and after, is done while the device computes.
+        documents: Subwords of the documents that are parsed together; more documents are parsed group by group.
+        tokens: Subwords per forward pass of the encoder, special tokens included, and of the segmenter.
+        edus: EDUs per forward pass of the LSTM and the Transformer over EDUs.
+        cells: Chart cells, `blocks * blocks` per chart, that are decoded together.
+        overlap: Whether the CPU works on the previous and next documents while the device computes.
     """
 
     documents: int
@@ -29,7 +29,7 @@ class Budget:
     overlap: bool = False
 
 
-# More tokens take memory and save no time on a CPU; there an LSTM reads each document alone, without padding.
+# On a CPU, more tokens cost memory and save no time, and the LSTM reads each document alone, without padding.
 ON_CPU = Budget(documents=sys.maxsize, tokens=2048, edus=1, cells=2**15)
 ELSEWHERE = Budget(documents=2**18, tokens=2**16, edus=2**14, cells=2**20, overlap=True)
 
@@ -40,12 +40,13 @@ def budget_of(device: torch.device) -> Budget:
 
 
 def padded_groups(sizes: Sequence[int], budget: int, power: int = 1) -> Iterator[list[int]]:
-    """Yield indices of items that are padded to the longest of a group, shortest items first.
+    """Yield groups of item indices, shortest items first; each group is to be padded to its longest item.
 
     Args:
         sizes: Length of each item.
-        budget: Largest number of items of a group times its longest length; a longer item is a group of its own.
-        power: Power of the length in it.
+        budget: Limit on the number of items in a group times the longest length to the power `power`. An item that
+            exceeds it forms its own group.
+        power: Exponent of the length.
     """
     group: list[int] = []
     for index in sorted(range(len(sizes)), key=sizes.__getitem__):
@@ -58,5 +59,5 @@ def padded_groups(sizes: Sequence[int], budget: int, power: int = 1) -> Iterator
 
 
 def joined(parts: Sequence[Tensor]) -> Tensor:
-    """Return the rows of all parts; a single part is not copied."""
+    """Return the rows of all parts, concatenated; a single part is not copied."""
     return parts[0] if len(parts) == 1 else torch.cat([*parts])

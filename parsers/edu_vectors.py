@@ -1,4 +1,4 @@
-"""One vector per EDU: pooled from its subwords, then in the context of the document's other EDUs."""
+"""One vector per EDU: pooled from its subwords, then contextualised over the document's other EDUs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from discsum.parsers.subwords import Subwords, cut_windows
 
 @dataclass(frozen=True)
 class EDULayout:
-    """Positions, layout and words of the EDUs of some documents, or of some EDUs that follow each other; on the CPU.
+    """Positions, layout and words of consecutive EDUs, of one or several documents; tensors are on the CPU.
 
     Attributes:
         starts: `(edus,)` first subword of each EDU; an EDU that has none shares the next EDU's.
         ends: `(edus,)` the subword after each EDU's last.
-        openings: `(edus,)`: 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a paragraph.
-        closings: `(edus,)` the same of what follows each EDU; 3 at a text's end.
+        openings: `(edus,)` where each EDU begins: 0 inside a sentence, 1 at its start, 2 at the start of a line, 3 of a
+            paragraph.
+        closings: `(edus,)` the same for what follows each EDU; 3 at the end of a text.
         bags: `(edus, width)` result of `lexical_bags`, for networks with cohesion.
     """
 
@@ -43,14 +44,14 @@ class EDULayout:
         openings: NDArray[np.int64],
         bags: NDArray[np.float32] | None = None,
     ) -> EDULayout:
-        """Return the layout of EDUs; `openings` `(edus + 1,)` are theirs and that of what follows the last one."""
+        """Return the layout of EDUs; `openings` `(edus + 1,)` also has the opening of what follows the last EDU."""
         kinds = torch.from_numpy(openings)
         words = None if bags is None else torch.from_numpy(bags)
         return cls(torch.from_numpy(starts), torch.from_numpy(ends), kinds[:-1], kinds[1:], words)
 
     @classmethod
     def joined(cls, layouts: Sequence[EDULayout], subwords: Sequence[int]) -> EDULayout:
-        """Return the layout of EDUs of several documents, whose vectors of so many subwords each are joined too."""
+        """Return the concatenated layouts of documents; `subwords` counts each document's vectors, for offsets."""
         if len(layouts) == 1:
             return layouts[0]
         before = np.cumsum([0, *subwords])[:-1].tolist()
@@ -67,29 +68,29 @@ OPENS_PARAGRAPH = 3
 
 
 def opening_kinds(subwords: Subwords, opens: NDArray[np.bool_], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the openings of EDUs that begin at `starts`; `opens` tells which subwords begin a sentence."""
+    """Return the openings (see `EDULayout`) of EDUs at `starts`; `opens` marks subwords that begin a sentence."""
     return np.where(opens[starts], np.maximum(subwords.gaps[starts], 1), 0)
 
 
 LENGTH_BUCKETS = (2, 3, 4, 6, 8, 11, 15, 20, 28, 40)
 
 
-# Heads of the attention across EDUs, and the EDUs that see each other: all of a treebank's documents.
+# Attention heads over EDUs. EDUs per attention window, enough for all documents of a treebank, and their overlap.
 HEADS = 6
 SPAN, SHARED = 512, 128
 
 
 class EDUEncoder(nn.Module):
-    """First, last and pooled subword of each EDU with layout, then a bidirectional LSTM over the EDUs.
+    """Encodes EDUs by first, last and pooled subword and layout, then by a bidirectional LSTM over the EDUs.
 
-    Transformer layers may follow. They read a long document in overlapping runs of EDUs, so that time and memory stay
-    linear; order is known from the LSTM's states.
+    Transformer layers may follow. They read a long document in overlapping windows of EDUs, so that time and memory
+    stay linear. They need no position embeddings, because the LSTM's states encode the order.
     """
 
     def __init__(
         self, width: int, hidden: int = 256, layers: int = 2, dropout: float = 0.2, transformer: int = 0
     ) -> None:
-        """Map vectors of `width` to `(edus, hidden)`."""
+        """Build an encoder from subword vectors of size `width` to EDU states of size `hidden`."""
         super().__init__()
         self.attention = nn.Linear(width, 1)
         self.project = nn.Linear(3 * width, hidden)
@@ -117,14 +118,14 @@ class EDUEncoder(nn.Module):
         return [*torch.split(self.in_context(self.pool(joined(vectors), layout), counts), counts)]
 
     def in_context(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
-        """Return `(edus, hidden)`: states of EDUs from their pooled vectors `(edus, hidden)`.
+        """Return EDU states `(edus, hidden)` from pooled EDU vectors `(edus, hidden)`.
 
         Args:
-            pooled: Of the EDUs of some documents, one after the other.
-            counts: How many EDUs each document has.
+            pooled: Pooled vectors of the EDUs of some documents, concatenated.
+            counts: Number of EDUs of each document.
         """
         context = self._across(pooled, counts)
-        # Without gradients states take the place of what they are made of.
+        # Without gradients, the states overwrite the LSTM's output to save memory.
         states = torch.empty_like(context) if torch.is_grad_enabled() else context
         for start in range(0, len(pooled), STEPS):
             steps = slice(start, start + STEPS)
@@ -132,7 +133,7 @@ class EDUEncoder(nn.Module):
         return self._attended(states, counts) if self.transformer else states
 
     def _across(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
-        """Return `(edus, hidden)` of the LSTM, documents of similar lengths together."""
+        """Return the LSTM's states `(edus, hidden)`; documents of similar length are batched."""
         documents: list[Tensor] = [*torch.split(pooled, [*counts])]
         for group in padded_groups(counts, budget_of(pooled.device).edus):
             if len(group) == 1:
@@ -146,7 +147,7 @@ class EDUEncoder(nn.Module):
         return joined(documents)
 
     def _attended(self, states: Tensor, counts: Sequence[int]) -> Tensor:
-        """Return `(edus, hidden)` of the Transformer, runs of similar lengths together."""
+        """Return the Transformer's states `(edus, hidden)`; windows of similar length are batched."""
         runs, starts = cut_windows(counts, SPAN, SHARED), np.cumsum([0, *counts]).tolist()
         found: dict[int, Tensor] = {}
         sizes = [run.end - run.start for run in runs]
@@ -165,10 +166,10 @@ class EDUEncoder(nn.Module):
         return torch.cat([found[index] for index in range(len(runs))]) if runs else states
 
     def pool(self, vectors: Tensor, layout: EDULayout) -> Tensor:
-        """Return `(edus, hidden)`: a vector for each EDU from its own subwords, of `vectors` `(subwords, width)`."""
+        """Return `(edus, hidden)`: each EDU's vector, pooled from its own subword vectors `(subwords, width)`."""
         starts, ends, count = layout.starts, layout.ends, len(layout.starts)
         sizes = ends - starts
-        # Subwords of all EDUs in order; a shared subword once for each of its EDUs.
+        # Subwords of all EDUs in order; a subword that EDUs share is repeated for each of them.
         first, owner = sizes.cumsum(0) - sizes, torch.repeat_interleave(torch.arange(count), sizes)
         index = torch.arange(len(owner)) - (first - starts)[owner]
         first, owner, index, starts, ends, openings, closings, sizes = (
@@ -179,7 +180,7 @@ class EDUEncoder(nn.Module):
         scores = self.attention(vectors).squeeze(-1)[index]
         largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
         weights = torch.exp(scores - largest[owner])
-        # Sums of weighted vectors, without those of every subword in memory.
+        # Weighted sums, without keeping a weighted vector of every subword in memory.
         sums = embedding_bag(index, vectors, first, mode="sum", per_sample_weights=weights)
         mean = sums / weights.new_zeros(count).index_add(0, owner, weights)[:, None]
         states = self.project(self.dropout(torch.cat([vectors[starts], vectors[ends - 1], mean], dim=-1)))

@@ -15,7 +15,7 @@ from discsum.devices import to_device
 from discsum.parsers.budgets import budget_of, padded_groups
 from discsum.parsers.subwords import Subwords, Window, cut_windows
 
-# Windows that are encoded before their vectors are handed on, which bounds memory: about 50 MiB.
+# Windows encoded before their vectors are yielded, which bounds memory to about 50 MiB.
 WINDOWS = 128
 
 
@@ -23,8 +23,8 @@ class WindowEncoder(nn.Module):
     """A Hugging Face encoder applied window by window: time and memory are linear in the text's length.
 
     Attributes:
-        precision: Numeric precision of its products, one of `PRECISIONS`; sums, normalisations and the weights stay in
-            single precision. With `fp32` torch's own setting holds, as in training.
+        precision: Numeric precision of matrix products, one of `PRECISIONS`; sums, normalisations and weights stay in
+            float32. With `fp32`, an enclosing `torch.autocast` applies, as in training.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class WindowEncoder(nn.Module):
         return self._states(documents, self._windows(documents, shifts), [(0, len(words)) for words in documents])
 
     def stretches(self, documents: Sequence[Subwords]) -> Iterator[dict[int, Tensor]]:
-        """Yield the vectors of `forward` in order, stretch by stretch: `(subwords, width)` by a document's index.
+        """Yield the vectors of `forward` in order, in stretches: `(subwords, width)` by document index.
 
-        At most `WINDOWS` windows make a stretch, or one pass, so that a long text's vectors need not be in memory at
-        once.
-        Documents that fit together come as one piece each, with the vectors of `forward` to the last bit.
+        A stretch has at most `WINDOWS` windows, or as many as one pass takes if that is more, so that a long text's
+        vectors need not be in memory at once. Documents that fit into one stretch come as one piece each, with exactly
+        the vectors of `forward`.
         """
         windows = self._windows(documents, None)
         most = max(WINDOWS, budget_of(self.device).tokens // self.window)
@@ -91,8 +91,8 @@ class WindowEncoder(nn.Module):
     def _states(
         self, documents: Sequence[Subwords], windows: Sequence[Window], bounds: Sequence[tuple[int, int]]
     ) -> list[Tensor]:
-        """Return the vectors that windows give of each document's subwords between its bounds."""
-        # Filled window by window, so that the windows are not kept in addition to the result.
+        """Encode windows; return each document's vectors of the subwords between its bounds."""
+        # Filled window by window, so that the outputs of all windows are never in memory together.
         found = [torch.empty(end - start, self.width, device=self.device) for start, end in bounds]
         for batch in self._passes(windows):
             states = self._encode(documents, batch)
@@ -104,9 +104,9 @@ class WindowEncoder(nn.Module):
         return found
 
     def first_tokens(self, units: Sequence[Subwords]) -> Tensor:
-        """Return `(units, width)`: the state of the token before each unit, each encoded in isolation.
+        """Encode each unit in isolation; return the states of the special token before it, `(units, width)`.
 
-        Of a unit that is longer than a window only its beginning is read.
+        A unit that is longer than a window is truncated.
         """
         size = self.window - 2
         windows = [Window(index, 0, min(len(unit), size), 0, 0) for index, unit in enumerate(units)]
@@ -116,7 +116,7 @@ class WindowEncoder(nn.Module):
         return states
 
     def _passes(self, windows: Sequence[Window]) -> Iterator[list[Window]]:
-        """Yield windows of similar lengths that are encoded together."""
+        """Yield batches of windows of similar length."""
         sizes = [window.end - window.start + 2 for window in windows]
         groups = padded_groups(sizes, budget_of(self.device).tokens)
         yield from ([windows[index] for index in group] for group in groups)

@@ -1,26 +1,26 @@
-"""A tensor whose rows come in pieces."""
+"""A tensor that is built from pieces of rows."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-# Size of the parts in which rows are gathered. Memory of so many bytes goes back to the system when freed; that of
-# smaller tensors stays with the process (mallopt(3), M_MMAP_THRESHOLD), between others that are still used.
+# Bytes of each buffer. glibc returns an allocation of this size to the system when it is freed; the memory of smaller
+# tensors stays with the process, between others that are still in use (mallopt(3), M_MMAP_THRESHOLD).
 PART = 48 * 1024**2
 
 
 class Gathered:
-    """The rows of a tensor from its first on; a single piece is kept as it is."""
+    """Collects the rows of a tensor in order; a single piece is kept without a copy."""
 
     def __init__(self) -> None:
-        """Begin with no row."""
+        """Start without rows."""
         self._parts: list[Tensor] = []
         # Rows of the last part that are filled.
         self._filled = 0
 
     def add(self, piece: Tensor) -> None:
-        """Go on with the next rows."""
+        """Append the next rows."""
         if not self._parts:
             self._parts, self._filled = [piece], len(piece)
             return

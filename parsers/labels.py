@@ -1,4 +1,4 @@
-"""Nuclearity and relation of each node of a tree."""
+"""The label scorer: nuclearity and relation of each node of a tree."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from discsum.relation_classes import GUM_CLASSES, RelationClasses
 from discsum.tree import NUCLEARITIES
 
 Label = tuple[str, str]
-# Nodes that are labelled together.
+# Nodes labelled in one batch, at least.
 PIECE = 256
 
 
 @dataclass(frozen=True)
 class LabelConfig:
-    """What a label scorer reads of both children of a node, besides the states of their outermost EDUs and their means.
+    """Sizes of a label scorer, and its inputs besides the outermost EDU states and mean states of both children.
 
     Attributes:
-        inner: Size of its inner layers.
-        dropout: Dropout of its parts.
-        rank: Size of the product of both children's projections; 0 for none.
+        inner: Size of the hidden layers.
+        dropout: Dropout rate.
+        rank: Size of the elementwise product of both children's projections; 0 for none.
         edges: Size of a projection of the subword vectors at the ends of each child; 0 for none.
         heads: Whether nodes are labelled a second time, with the states of the children's head EDUs.
     """
@@ -43,7 +43,7 @@ class LabelConfig:
 
 @dataclass(frozen=True)
 class LabelInputs:
-    """The EDUs of one document, or of several that follow each other, as the label scorer reads them.
+    """Inputs of the label scorer for the EDUs of one document, or of several documents, concatenated.
 
     Attributes:
         states: `(edus, hidden)`.
@@ -59,9 +59,10 @@ class LabelInputs:
 class LabelScorer(nn.Module):
     """Scores labels, each a nuclearity with a relation, from both children of a node.
 
-    A label's score is the sum of three: its own, that of its nuclearity with the relation's class, and
-    its nuclearity's, so that rare labels learn from their class. Relations hold between nuclei, so with `heads` the
-    nuclearities that the first scores give name the head EDU of each child, which the second scores read.
+    A label's logit is the sum of three: one of the label itself, one of its nuclearity with the relation's class, and
+    one of its nuclearity. So rare labels learn from their class. Relations hold between nuclei, so with `heads` there
+    are two passes: the nuclearities predicted by the first determine the head EDU of each child, and the second also
+    reads the states of these EDUs.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class LabelScorer(nn.Module):
             self.edge_input = nn.Linear(4 * config.edges, inner, bias=False)
         if config.heads:
             self.heads = nn.Linear(2 * hidden, inner)
-        # What is read in addition begins without effect, so that a trained scorer without it can be gone on from.
+        # Optional inputs start with zero weights, so that training can continue from a scorer without them.
         for added in ("product", "edge_input", "heads"):
             for parameter in self.get_submodule(added).parameters() if hasattr(self, added) else ():
                 nn.init.zeros_(parameter)
@@ -110,7 +111,7 @@ class LabelScorer(nn.Module):
         self.register_buffer("sizes", torch.tensor(SIZE_BUCKETS, device="cpu"), persistent=False)
 
     def forward(self, edus: LabelInputs, nodes: Tensor) -> list[Tensor]:
-        """Return `(nodes, labels)` logits of each pass; the last are those to use.
+        """Return the logits `(nodes, labels)` of each pass; use those of the last.
 
         Args:
             edus: The EDUs.
@@ -118,7 +119,7 @@ class LabelScorer(nn.Module):
         """
         states = edus.states
         totals = RunningSums(states)
-        # Some nodes at a time: what is made of each is six times as large as an EDU's state.
+        # Some nodes at a time: the input of each is six times as large as an EDU's state.
         most = max(PIECE, budget_of(nodes.device).edus)
         inner: Iterable[Tensor] = (self._inner(edus, totals, some) for some in torch.split(nodes, most))
         if not self.config.heads:
@@ -136,7 +137,7 @@ class LabelScorer(nn.Module):
         return found
 
     def _inner(self, edus: LabelInputs, totals: RunningSums, nodes: Tensor) -> Tensor:
-        """Return `(nodes, inner)` of some nodes."""
+        """Return the hidden states `(nodes, inner)` of some nodes."""
         states, openings, edges = edus.states, edus.openings, edus.edges
         first, last, split = nodes.T
         left_size, right_size = split - first + 1, last - split
@@ -170,11 +171,12 @@ class LabelScorer(nn.Module):
 
 
 def child_heads(nodes: NDArray[np.int64], nuclearities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `(nodes, 2)`: the head EDU of each node's children, found by going down to the first nucleus.
+    """Return `(nodes, 2)`: the head EDU of each node's children, found by descending to the leftmost nucleus.
 
     Args:
-        nodes: `(nodes, 3)` first, last and split, in any order; a child that is none of them has its first EDU as head.
-        nuclearities: `(nodes,)` index of each node's into `NUCLEARITIES`.
+        nodes: `(nodes, 3)` first, last and split, in any order. A child that is not among them has its first EDU as
+            head.
+        nuclearities: `(nodes,)` index of each node's nuclearity in `NUCLEARITIES`.
     """
     heads = np.zeros((len(nodes), 2), dtype=np.int64)
     known: dict[tuple[int, int], int] = {}
@@ -190,7 +192,12 @@ def child_heads(nodes: NDArray[np.int64], nuclearities: NDArray[np.int64]) -> ND
 
 @dataclass(frozen=True)
 class Labelling:
-    """The labels of some nodes: indices `(nodes,)` into the scorer's labels, and their probabilities `(nodes,)`."""
+    """Labels of some nodes.
+
+    Attributes:
+        labels: `(nodes,)` indices into the scorer's labels.
+        probabilities: `(nodes,)` probability of each label's nuclearity with its relation class.
+    """
 
     labels: NDArray[np.int64]
     probabilities: NDArray[np.float64]
@@ -199,8 +206,8 @@ class Labelling:
 def choose(logits: Tensor, scorer: LabelScorer) -> Labelling:
     """Return the best label of each node.
 
-    First the most probable nuclearity with relation class, then the best relation in it: a class
-    split among several relations is not beaten by one that is not.
+    Choose the most probable nuclearity with relation class first, then the best relation in that class. So a class
+    whose probability is split among several relations does not lose to a less probable class with a single one.
     """
     log_probabilities = torch.log_softmax(logits.detach().float(), dim=-1)
     class_of = scorer.get_buffer("class_of")

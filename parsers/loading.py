@@ -1,4 +1,4 @@
-"""The parsers in memory: each folder is loaded once per device and precision and shared by commands and summarizers."""
+"""Cache of loaded parsers: commands and summarizers share one parser per folder, device and precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discsum.files import sha256
 from discsum.parsers.parser import Parser
 from discsum.persistence import CONFIG, locate
 
-# Parsers that stay in memory; a comparison of many models does not keep all of theirs.
+# Parsers that stay in memory; a comparison of many models must not keep all their parsers.
 MOST = 2
 
 
@@ -20,11 +20,11 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
     To train, move or change a parser, load a separate one with `Parser.from_pretrained`.
 
     Raises:
-        InputError: A device that is not here, or cannot compute in that precision.
+        InputError: A device that is not available, or cannot compute in that precision.
         WeightsError: A folder that is missing or damaged.
     """
     folder = locate(name_or_path).resolve()
-    # The configuration has the checksums of the other files, so a folder that was written again is loaded again.
+    # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
     return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
 
 

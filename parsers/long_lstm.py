@@ -1,4 +1,4 @@
-"""A bidirectional LSTM over a long sequence, some steps at a time."""
+"""Run a bidirectional LSTM over a long sequence in pieces."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor, nn
 
-# Steps that are read at once: the gates of all steps of a long document take four times the memory of its states.
+# Steps per piece. Gates take four times the memory of states, too much for all steps of a long document at once.
 STEPS = 4096
 
 
 def run_in_pieces(lstm: nn.LSTM, inputs: Tensor) -> Tensor:
     """Return `(steps, 2 * hidden)`: the last layer's states of a bidirectional LSTM.
 
-    Up to `STEPS` steps are read at once. More are read layer by layer and, in each direction, piece by piece, each from
-    the state in which the one before it ended.
+    Up to `STEPS` steps are read at once. A longer sequence is read layer by layer and, in each direction, piece by
+    piece; each piece starts from the final state of the one before.
 
     Args:
         lstm: A bidirectional LSTM that is `batch_first`.
@@ -31,7 +31,7 @@ def run_in_pieces(lstm: nn.LSTM, inputs: Tensor) -> Tensor:
         forward = inputs.new_empty(len(inputs), half)
         for steps, found in zip(bounds, _states(lstm, f"l{layer}", (inputs[steps] for steps in bounds)), strict=True):
             forward[steps] = found
-        # Without gradients states take the place of the layer's inputs, which are then read for the last time.
+        # Without gradients, states overwrite the layer's inputs, each piece after it is read for the last time.
         reused = layer > 0 and not torch.is_grad_enabled()
         states = inputs if reused else inputs.new_empty(len(inputs), 2 * half)
         backwards = _states(lstm, f"l{layer}_reverse", (inputs[steps].flip(0) for steps in reversed(bounds)))

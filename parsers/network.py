@@ -42,17 +42,20 @@ class NetworkConfig(Checked):
         Natural, about("Size of a projection of the subwords at both children's ends for labels; 0 for none.")
     ] = 0
     label_heads: Annotated[
-        bool, about("Whether nodes are labelled a second time, by the children's head EDUs of the first.")
+        bool, about("Whether a second pass labels nodes with the head EDUs that the first pass found.")
     ] = False
     cohesion: Annotated[
         Natural, about("Inner size of the scorer of spans by words and layout; 0 for none. `distance` does not use it.")
     ] = 0
     dropout: Annotated[Dropout, about("Dropout of everything above the encoder.")] = 0.2
     edu_threshold: Annotated[Share, about("Probability above which a subword begins an EDU.")] = 0.5
-    sentence_threshold: Annotated[Share, about("Probability above which it begins a sentence.")] = 0.5
+    sentence_threshold: Annotated[Share, about("Probability above which a subword begins a sentence.")] = 0.5
 
     def problems(self) -> list[str]:
-        """Return whether windows overlap by half or more, and would not advance, or heads do not divide a state."""
+        """Return a message for windows that overlap by half or more, and for heads that do not divide a state.
+
+        With too much overlap, windows would not advance.
+        """
         problems = []
         if 2 * self.overlap > self.window - 4:
             most = max(0, self.window // 2 - 2)
@@ -88,7 +91,7 @@ class ParserNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return next(self.parameters()).device
 
     def tag(self, vectors: Sequence[Tensor], documents: Sequence[Subwords]) -> list[Tensor]:
@@ -101,7 +104,7 @@ class ParserNetwork(nn.Module):
     def layout(
         self, subwords: Subwords, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]
     ) -> EDULayout:
-        """Return the layout of EDUs that begin at the given subwords; both index `subwords`."""
+        """Return the layout of EDUs, from the indices in `subwords` at which EDUs and sentences begin."""
         ends = np.maximum(np.append(edu_starts[1:], len(subwords)), edu_starts + 1)
         opens = np.zeros(len(subwords), dtype=bool)
         opens[sentence_starts] = True
@@ -118,12 +121,12 @@ class ParserNetwork(nn.Module):
         return self.labels.ends(vectors[ends.to(vectors.device, non_blocking=True)])
 
     def label(self, states: Tensor, layout: EDULayout, edges: Tensor | None, nodes: NDArray[np.int64]) -> list[Tensor]:
-        """Return `(nodes, labels)` logits of each pass of the label scorer, the last being those to use.
+        """Return the logits `(nodes, labels)` of each pass of the label scorer; use those of the last.
 
         Args:
             states: `(edus, hidden)`.
-            layout: Of the EDUs.
-            edges: Result of the method of that name.
+            layout: Layout of the EDUs.
+            edges: Result of `edges`.
             nodes: `(nodes, 3)` first, last and split.
         """
         found: list[Tensor] = self.labels(

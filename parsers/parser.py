@@ -28,19 +28,19 @@ from discsum.text_checks import ENGLISH, doubts
 from discsum.tree import RSTTree
 
 Spans = Sequence[Span]
-# Subwords of texts after whose encoding memory is given back: giving takes milliseconds, encoding these 20 seconds.
+# After encoding this many subwords, freed memory is returned to the system: milliseconds, after 20 s of encoding.
 LONG = 1 << 15
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A parsed document with its subwords and those of their vectors that were to be kept.
+    """A parsed document with its subwords and the vectors that the caller asked to keep.
 
     Attributes:
         document: The document.
         subwords: Its subwords.
-        vectors: By name, of what is in `reading`: `(subwords, width)` contextual vectors, `(units, width)` means of
-            sentences or EDUs, `(edus, hidden)` states of EDUs.
+        vectors: Vectors by name (see `discsum.parsers.reading`): contextual vectors of subwords `(subwords, width)`,
+            means of sentences or EDUs `(units, width)`, states of EDUs `(edus, hidden)`.
     """
 
     document: Document
@@ -50,7 +50,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class _Decoded:
-    """What the network found in a text: its units, the vectors that are kept, and nodes if it has several EDUs."""
+    """The network's output for a text: its units, the kept vectors, and tree nodes if it has several EDUs."""
 
     reading: Reading
     vectors: Mapping[str, Tensor]
@@ -67,11 +67,11 @@ class Parser:
 
         Args:
             network: The network.
-            tokenizer: That of its encoder.
-            name: Documents record it.
+            tokenizer: The tokenizer of its encoder.
+            name: The parser's name, which documents record.
             fingerprint: Identifies the content of its folder.
             language: ISO 639-1 code of its treebank's language; texts that look like another one get a warning. Empty
-                if it is not known.
+                if unknown.
         """
         self.network, self.tokenizer = network.eval(), tokenizer
         self.name, self.fingerprint, self.language = name, fingerprint, language
@@ -84,11 +84,11 @@ class Parser:
 
         Args:
             name_or_path: Name or folder of a parser.
-            device: Where it computes: `cpu`, `cuda`, ...
-            precision: Numeric precision of its encoder: `fp32`, `bf16` or `fp16`. All else stays in single precision.
+            device: Device to compute on: `cpu`, `cuda`, ...
+            precision: Numeric precision of its encoder: `fp32`, `bf16` or `fp16`. Everything else stays in float32.
 
         Raises:
-            InputError: A device that is not here, or cannot compute in that precision.
+            InputError: A device that is not available, or cannot compute in that precision.
             WeightsError: A folder that is missing or damaged.
         """
         from discsum.parsers.pretrained import load
@@ -152,14 +152,14 @@ class Parser:
         Args:
             texts: The texts.
             sentences: Where sentences come from.
-            edus: Known EDUs of each.
-            ids: Their names.
-            keep: Which vectors are kept: `sentence`, `edu`, `STATES`, `SUBWORDS`.
+            edus: Known EDU spans of each text.
+            ids: Names of the documents.
+            keep: Names of the vectors to keep: `sentence`, `edu`, `STATES`, `SUBWORDS`.
         """
         names = ids if ids is not None else [""] * len(texts)
         budget = budget_of(self.network.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
-        # While a GPU computes, the next texts are cut into subwords, and the documents of the last ones are built.
+        # While a GPU computes, the next texts are split into subwords, and documents of the previous ones are built.
         overlapping = ahead if budget.overlap else iter
         decoded = overlapping(self._decoded(group, keep) for group in overlapping(groups))
         every = zip(texts, names, chain.from_iterable(decoded), strict=True)
@@ -177,7 +177,7 @@ class Parser:
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:
-        """Return the documents unchanged with the vectors that are kept; no tree is built."""
+        """Return the documents unchanged, with the vectors named in `keep`; no tree is built."""
         readings = [
             Reading(
                 self.network,
@@ -199,7 +199,7 @@ class Parser:
     def _begun(
         self, texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None, keep: Collection[str]
     ) -> Iterator[Reading]:
-        """Yield the texts cut into subwords, before anything is read."""
+        """Yield a reading for each text, split into subwords; nothing is encoded yet."""
         for text, given in zip(texts, edus if edus is not None else [None] * len(texts), strict=True):
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
@@ -212,11 +212,11 @@ class Parser:
             yield Reading(self.network, text, words, known, given, keep)
 
     def _document(self, text: str, id: str, reading: Reading) -> Document:
-        """Return the document of a text that has been read, without a tree."""
+        """Return the document of a finished reading, without a tree."""
         return self.checked(Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, id, self.name))
 
     def checked(self, document: Document) -> Document:
-        """Return the document with what should be doubted of it, and warn of that."""
+        """Return the document with warnings about a doubtful text added, and issue these warnings."""
         found = doubts(document.text, self.language)
         for doubt in found:
             warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
@@ -225,11 +225,11 @@ class Parser:
 
     @torch.inference_mode()
     def _decoded(self, readings: Sequence[Reading], keep: Collection[str]) -> list[_Decoded]:
-        """Return what the network finds in texts: all work on the device."""
+        """Run the network on texts: all work on the device."""
         network = self.network
         read(network, network.encoder, readings)
         if sum(len(reading.words) for reading in readings) >= LONG:
-            # What encoding left behind, before the states of all EDUs take the most memory.
+            # Return what encoding freed, before the states of all EDUs take the most memory.
             give_back()
         edges = [reading.taken(EDGES) for reading in readings] if network.config.label_edges else []
         vectors = kept(network, readings, {*keep, STATES})
@@ -252,7 +252,7 @@ class Parser:
 
 
 def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:
-    """Yield readings in order, as many together as have at most so many subwords, or one that has more."""
+    """Yield groups of readings in order, each with at most `most` subwords or of a single longer reading."""
     group: list[Reading] = []
     room = most
     for reading in readings:

@@ -65,10 +65,10 @@ def parseval(
     Args:
         gold: Documents with trees.
         predicted: The same texts with predicted trees, over gold or predicted EDUs.
-        key: Identity of a constituent: the start (`start`) or the end (`end`) of its first EDU, with the end of its
-            last. Most published figures use `end`. The two differ only where EDUs do.
-        rst: RST-Parseval instead of original Parseval.
-        classes: Relations are compared by their classes.
+        key: What identifies a constituent: the start (`start`) or the end (`end`) of its first EDU, together with the
+            end of its last. Most published figures use `end`. The two differ only if predicted EDUs differ from gold.
+        rst: Whether to compute RST-Parseval instead of original Parseval.
+        classes: Classes by which relations are compared.
 
     Raises:
         InputError: No documents, different texts, or a gold document of several EDUs without a tree.

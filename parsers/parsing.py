@@ -1,4 +1,4 @@
-"""Texts and documents parsed or segmented where they are not yet."""
+"""Parse or segment those texts and documents that do not come with a tree or units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Text(Protocol):
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """Its name, which becomes the document's id."""
 
     @property
     def text(self) -> str:
@@ -45,8 +45,9 @@ def ensure_parsed(
         parser: Returns the parser; not called if nothing needs parsing or encoding.
         sentences: Where the sentences of texts come from, as in `Parser.parse`.
         edus: Where the EDUs of texts come from: `model`, or `newline` for one per line.
-        keep: Which vectors are kept, as in `Parser.encode`; if any, documents that came with trees are encoded too.
-        checked: Whether it is said of documents that came with trees, too, what should be doubted of them.
+        keep: Names of the vectors to keep, as in `Parser.encode`; if any, documents that come with trees are encoded
+            as well.
+        checked: Whether to warn about doubtful texts of documents that come with trees as well.
     """
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
@@ -84,7 +85,7 @@ def with_vectors(encoded: Encoded, parser: Parser) -> ParsedDocument:
 
 
 def encoding(item: ParsedDocument, parser: Parser, keep: Collection[str]) -> Encoded:
-    """Return a document's encoding with some vectors, read again by the parser if they were not kept before."""
+    """Return a document's encoding with the vectors in `keep`; those that are not cached are computed and cached."""
     found: Encoded | None = item.vectors.get(parser.fingerprint)
     lacking = [name for name in keep if found is None or name not in found.vectors]
     if found is None or lacking:

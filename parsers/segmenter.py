@@ -17,7 +17,7 @@ from discsum.parsers.budgets import budget_of, joined
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 from discsum.writing import LINE_ENDS
 
-# Of a line all behind its leading white space.
+# A line without its leading white space.
 _LINE = re.compile(rf"\S[^{LINE_ENDS}]*")
 INSIDE, EDU_START, SENTENCE_START = range(3)
 
@@ -41,7 +41,7 @@ class BoundaryTagger(nn.Module):
     def forward(self, vectors: Sequence[Tensor], gaps: Sequence[Tensor], cases: Sequence[Tensor]) -> list[Tensor]:
         """Return `(subwords, 3)` logits for each document, whose vectors are `(subwords, width)`."""
         most = budget_of(self.output.weight.device).tokens
-        # The documents, first subwords and all subwords read of pieces that are tagged together.
+        # Pieces that are tagged together: document, first subword, and the subwords to read, with context.
         groups: list[list[tuple[int, int, slice]]] = [[]]
         room = most
         for document, own in enumerate(vectors):
@@ -60,7 +60,7 @@ class BoundaryTagger(nn.Module):
         return [torch.cat(pieces) for pieces in found]
 
     def _tag(self, vectors: list[Tensor], gaps: list[Tensor], cases: list[Tensor]) -> Sequence[Tensor]:
-        """Return the logits of several stretches of text, none of which sees another."""
+        """Return the logits of several stretches of text, which do not influence each other."""
         lengths = [len(own) for own in vectors]
         rows, gap, case = (joined(parts).to(vectors[0].device, non_blocking=True) for parts in (vectors, gaps, cases))
         states = self.norms[0](self.input(self.dropout(rows)) + self.gap(gap) + self.case(case))
@@ -73,7 +73,7 @@ class BoundaryTagger(nn.Module):
 
 
 def _apart(convolution: nn.Conv1d, states: Tensor, lengths: list[int]) -> Tensor:
-    """Return `(rows, channels)`: a convolution over each of several stretches of rows, with zeros at their ends."""
+    """Convolve each stretch of rows separately, padded with zeros; return `(rows, channels)`."""
     margin = convolution.kernel_size[0] // 2
     zeros = states.new_zeros(margin, states.shape[1])
     rows = joined([part for own in torch.split(states, lengths) for part in (own, zeros)][:-1])
@@ -96,9 +96,10 @@ def starts_from(
     forced: NDArray[np.int64] | None = None,
     first: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the indices of subwords with a probability above `threshold`, the first subword and the `forced` ones.
+    """Return the indices of subwords that begin units.
 
-    The probabilities are those of the subwords from `first` on, and so are the indices that are returned.
+    These are the subwords that may begin a unit and have a probability above `threshold`, the text's first subword, and
+    the `forced` ones. `probabilities` are those of subwords from `first` on; only these subwords are returned.
     """
     after = first + len(probabilities)
     begins = (probabilities > threshold) & subwords.opens[first:after]
@@ -110,17 +111,17 @@ def starts_from(
 
 
 class SpanCutter:
-    """Cuts a text into spans without white space at their ends, at offsets that come in order.
+    """Cuts a text at offsets, given in order, into spans without white space at their ends.
 
     The first span begins at the text's first non-space character, so that the spans tile the text.
 
     Attributes:
         spans: The spans that have ended.
-        start: Offset of the beginning of the next.
+        start: Offset at which the next span begins.
     """
 
     def __init__(self, text: str) -> None:
-        """Begin with no span."""
+        """Start without spans."""
         self._text, self.spans = text, list[Span]()
         self.start = len(text) - len(text.lstrip())
 
@@ -134,7 +135,7 @@ class SpanCutter:
                 self.start = offset
 
     def end(self) -> None:
-        """End the last span with the text."""
+        """End the last span at the end of the text."""
         self.cut([len(self._text)])
 
 

@@ -33,7 +33,7 @@ class Subwords:
         ids: `(subwords,)` vocabulary indices, without special tokens.
         starts: `(subwords,)` offset of each subword's first character.
         ends: `(subwords,)` offset after its last character.
-        gaps: `(subwords,)` white space before it, an index into `GAPS`; a text begins after a blank line.
+        gaps: `(subwords,)` white space before it, an index into `GAPS`; a blank line at the beginning of the text.
         cases: `(subwords,)` an index into `CASES`.
         opens: `(subwords,)` whether a unit may begin here: not inside a word (`discsum.writing.is_inside_word`).
     """
@@ -61,19 +61,19 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
         pieces.append(_described(text, ids, spans, end_before))
         end_before = max((end_before, *(end for _, end in spans)))
     if not any(map(len, pieces)) and text.strip():
-        # Only control characters, which tokenizers drop: one unknown word, as units need a subword.
+        # Tokenizers drop control characters. Units need a subword, so a text of nothing else gets one unknown word.
         unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
         pieces = [_described(text, [unknown], [(len(text) - len(text.lstrip()), len(text.rstrip()))], 0)]
-    # A piece without subwords gives every array its type.
+    # An empty piece, so that the arrays have their dtypes even if there is no other piece.
     pieces.append(_described(text, [], [], 0))
     return Subwords(*(np.concatenate([getattr(piece, field.name) for piece in pieces]) for field in fields(Subwords)))
 
 
 def _cuts(text: str) -> list[int]:
-    """Return the bounds of pieces of about `PIECE` characters, which are tokenized one after the other.
+    """Return the bounds of pieces of about `PIECE` characters, which are tokenized separately.
 
-    A tokenizer keeps some hundred bytes for each character. Pieces begin at single spaces between letters: there every
-    tokenizer ends a word, and those that count the space as part of a word find it before the word.
+    A tokenizer keeps some hundred bytes per character. Pieces begin at single spaces between letters, where every
+    tokenizer ends a word. The space goes to the next piece, because some tokenizers count it to the word after it.
     """
     cuts = [0]
     while found := _BETWEEN_WORDS.search(text, cuts[-1] + PIECE):
@@ -96,12 +96,12 @@ def _tokens(piece: str, offset: int, tokenizer: Tokenizer) -> tuple[list[int], l
 
 
 def _described(text: str, ids: list[int], spans: list[tuple[int, int]], before: int) -> Subwords:
-    """Return subwords with what precedes each; `before` is the offset after those before them, 0 at the beginning."""
+    """Return subwords with gap, case and opening; `before` is the end of the subwords before them, 0 if none."""
     gaps, cases, opens = [], [], []
     for start, end in spans:
         gaps.append(_gap(text[before:start]) if before else 3)
         cases.append(_case(text[start:end]))
-        # The pieces of one character, as byte-level tokenizers make them, begin at the same place.
+        # Byte-level tokenizers may split one character into several subwords, which all begin at its offset.
         opens.append(start >= before and not is_inside_word(text, start))
         before = max(before, end)
     starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
@@ -130,7 +130,8 @@ def _case(word: str) -> int:
 def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int64]:
     """Return `(spans,)`: the subword that contains or follows each span's first character, or the last subword.
 
-    Spans share a subword only if one has none: it is made of control characters, or begins inside a subword.
+    Spans share a subword only if one of them has none of its own: it consists of control characters, or begins inside a
+    subword.
     """
     starts = np.array([span.start for span in spans], dtype=np.int64)
     return np.minimum(np.searchsorted(subwords.ends, starts, side="right"), len(subwords) - 1)

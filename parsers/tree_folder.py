@@ -1,4 +1,4 @@
-"""Any folder of tree files as documents: their trees, the texts that stand beside them, and their sentences."""
+"""Read any folder of tree files as documents, with the texts beside the tree files and with sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from discsum.formats import read_tree, suffixes
 from discsum.parsers.treebank import align
 from discsum.writing import BLANK_LINE, LINE_BREAK, ends_sentence
 
-# Where the sentences of tree files come from that do not have them.
+# Sources of sentences for tree files without them.
 PUNCTUATION, NEWLINE = "punctuation", "newline"
 # The only format that has the text and its sentences.
 _WHOLE = ".json"
-# Names that a message lists.
+# Names that a message lists, at most.
 SHOWN = 8
 
 
@@ -27,7 +27,7 @@ class TreeFolder:
 
     Attributes:
         documents: Documents by name: the path in the folder, without suffix.
-        left_out: Names of those that could not be read, or were there already.
+        left_out: Names of documents that could not be read, or have the text of another one.
         guessed: Number of documents whose sentences are guessed from punctuation.
     """
 
@@ -37,20 +37,20 @@ class TreeFolder:
 
 
 def has_trees(folder: Path) -> bool:
-    """Return whether there are files in a folder whose ending is that of a tree format, as `.json`."""
+    """Return whether a folder, or one below it, has files with the suffix of a tree format, such as `.json`."""
     return folder.is_dir() and any(_tree_files(folder))
 
 
 def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
-    """Return the documents with trees in a folder and those below it.
+    """Return the documents with trees in a folder and in the folders below it.
 
-    A text file of the same name, with the suffix `.txt` or none, gives the text where it has the EDUs' letters.
-    Documents that cannot be read, and those whose text another one has, are left out with a warning.
+    A text file of the same name, with the suffix `.txt` or none, supplies the text if it equals that of the EDUs apart
+    from white space. Documents that cannot be read, or that have the text of another one, are left out with a warning.
 
     Args:
         folder: Holds files of any tree format.
-        sentences: Sentences of trees that have none: `punctuation`, where an EDU closes with a final mark and at
-            blank lines of the text; `newline`, the lines of the text file.
+        sentences: Where sentences end in trees that have none: `punctuation`, after EDUs with final punctuation and at
+            blank lines of the text; `newline`, at line breaks of the text file.
 
     Raises:
         InputError: No folder, or no tree in it.
@@ -119,9 +119,9 @@ def _with_text(document: Document, path: Path, sentences: str) -> tuple[Document
 
 
 def sentence_spans(text: str, edus: list[Span], sentences: str) -> list[Span]:
-    """Return the sentences of a text with EDUs: those by lines, or those guessed from punctuation and blank lines.
+    """Return the sentences of a text with EDUs: its lines, or a guess from punctuation and blank lines.
 
-    A sentence begins where an EDU does, so a line that begins inside an EDU is of the sentence before.
+    Sentences begin only where EDUs begin, so a line that begins inside an EDU belongs to the sentence before.
     """
     breaks = LINE_BREAK if sentences == NEWLINE else BLANK_LINE
     spans, start = [], edus[0].start if edus else 0

@@ -27,9 +27,9 @@ def read_gum(folder: Path, split: str) -> list[Document]:
 
     Files in `folder`: `dep/NAME.conllu` (its `# text` lines are the sentences; joined by a space, or by an empty line
     before `# newpar`, they are the raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree), and `splits.tsv` (name, tab,
-    split) or else GUM's own `splits.md`. Of the latter, documents that are missing are left out, and those from Reddit,
-    whose text GUM may not publish and blanks out. EDUs and raw text are equal except for white space; in the rs4
-    files, which have the same trees, two documents differ in a letter.
+    split) or else GUM's own `splits.md`. With the latter, missing documents are left out, and so are those from Reddit,
+    whose text GUM may not publish and blanks out. The EDUs in the dis files equal the raw text except for white space;
+    the rs4 files have the same trees, but in two documents they differ from the text in a letter.
 
     Raises:
         InputError: A missing file or folder, or a tree whose EDUs differ from the text.
@@ -61,8 +61,8 @@ def _names(listing: Path, split: str) -> list[str]:
 def read_splits(listing: Path) -> dict[str, list[str]]:
     """Return the names of documents by split.
 
-    A file `.md` has a heading per split and a bullet per document, as GUM's; `.yaml` or `.json` has a list per split;
-    any other file has a name, a tab and a split per line.
+    A `.md` file has a heading per split and a bullet per document, like GUM's; a `.yaml` or `.json` file has a list per
+    split; any other file has a name, a tab and a split per line.
 
     Raises:
         InputError: No such file, or one of another form.

@@ -1,4 +1,4 @@
-"""The trees of texts that have been read: their charts are decoded and their nodes labelled together."""
+"""Build the trees of encoded texts: decode their charts and label their nodes in batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Nodes:
         edus: Number of EDUs.
         spans: `(nodes, 3)` first, last and split.
         labels: `(nodes,)` index of each label.
-        probabilities: `(nodes,)` of each span with its label's class and nuclearity.
+        probabilities: `(nodes,)` probability of each span with its label's class and nuclearity.
     """
 
     edus: int
@@ -35,7 +35,7 @@ class Nodes:
     probabilities: NDArray[np.float64]
 
     def tree(self, names: Sequence[Label]) -> RSTTree:
-        """Return the tree; `names` are those of the labels."""
+        """Return the tree; `names` are the labels that the indices refer to."""
         labels, chances = (names[label] for label in self.labels), np.round(self.probabilities, 4).tolist()
         nodes = [
             Node(first, last, split, nuclearity, relation, chance)
@@ -53,8 +53,8 @@ def build_trees(
 
     Args:
         network: The network that has read the texts.
-        readings: Of texts with several EDUs.
-        states: `(edus, hidden)` of each.
+        readings: Readings of texts with several EDUs.
+        states: EDU states `(edus, hidden)` of each text.
         edges: Result of `ParserNetwork.edges` for each, if labels read them.
     """
     counts = [len(own) for own in states]
@@ -64,7 +64,7 @@ def build_trees(
     )
     together = joined(states)
     bracketings = design(network.config.design).decode(network.splits(together, layout, counts))
-    # Labels do not depend on bags, which leave memory.
+    # Labels do not depend on bags, so their memory can be freed.
     layout = replace(layout, bags=None)
     firsts, sizes = np.cumsum([0, *counts]), [len(own.nodes) for own in bracketings]
     nodes = np.concatenate([own.nodes + first for own, first in zip(bracketings, firsts[:-1], strict=True)])

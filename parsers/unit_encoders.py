@@ -24,7 +24,7 @@ from discsum.parsers.reading import STATES, Reading, kept, read
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.scoring import ParsedDocument
 
-# Subwords per window of a Hugging Face encoder, at most and by default.
+# Subwords per window of a Hugging Face encoder, by default; fewer if it has fewer positions.
 LONGEST = 512
 
 
@@ -45,7 +45,7 @@ class UnitEncoder:
             windows: The encoder.
             tokenizer: Its tokenizer.
             kind: Which vectors, one of `VECTORS`.
-            parser: The parser that has the encoder, if it is a parser's.
+            parser: The parser whose encoder this is, if any.
             revision: Commit of the Hugging Face encoder.
         """
         self.windows, self.tokenizer = windows, tokenizer
@@ -71,15 +71,15 @@ class UnitEncoder:
         Args:
             name: `contextual`, `discourse` or `isolated`, by the parser's encoder, or the name or folder of a Hugging
                 Face encoder, which encodes each unit in isolation, as `[CLS] unit [SEP]` (Xiao et al. 2020, section 3).
-            parser: The parser of the first three.
+            parser: The parser whose encoder the first three use.
             layers: Number of last layers to train.
             revision: Commit of an encoder on the hub, by default the newest.
             dropout: Whether a Hugging Face encoder keeps its dropout in training.
-            window: Subwords per window of an encoder with trained layers, by default those of the parser; of a Hugging
-                Face encoder, by default up to `LONGEST`.
+            window: Subwords per window. A parser's encoder takes it only if layers are trained; its default is the
+                parser's window. The default of a Hugging Face encoder is up to `LONGEST`.
 
         Raises:
-            InputError: No such encoder, or one with fewer layers or positions.
+            InputError: No such encoder, or one with fewer layers or positions than required.
         """
         if name in VECTORS:
             encoder = cls(parser.network.encoder, parser.tokenizer, name, parser)
@@ -98,7 +98,7 @@ class UnitEncoder:
         return encoder
 
     def widen(self, window: int) -> None:
-        """Read windows of another size.
+        """Set the size of windows.
 
         Raises:
             InputError: More subwords than the encoder has positions, or the parser's own encoder.
@@ -120,7 +120,7 @@ class UnitEncoder:
             raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
         if self.own:
             copied = {id(weight) for layer in stack[len(stack) - layers :] for weight in layer.parameters()}
-            # What deepcopy finds in its memo it does not copy: the word embeddings alone are most of a small encoder.
+            # `deepcopy` shares what is in its memo, such as word embeddings, which are most of a small encoder.
             shared = {id(weight): weight for weight in self.windows.parameters() if id(weight) not in copied}
             self.windows, self.own = copy.deepcopy(self.windows, shared), False
             stack = _layers(self.windows)
@@ -134,7 +134,7 @@ class UnitEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, which has a fingerprint."""
+        """Digest of a Hugging Face encoder's weights and tokenizer; empty for a parser's, as the parser has one."""
         if self.parser is not None:
             return ""
         found = hashlib.sha256(self.tokenizer.to_str().encode())
@@ -149,13 +149,15 @@ class UnitEncoder:
     def vectors(
         self, documents: Sequence[Document], unit: str, counts: Sequence[int | None] | None = None
     ) -> list[Tensor]:
-        """Return `(units, width)` for each document, encoded again; gradients reach the trained layers.
+        """Encode documents without using cached vectors; return `(units, width)` for each.
+
+        Gradients reach the trained layers.
 
         Args:
-            documents: Divided into units.
+            documents: Documents with units.
             unit: `sentence` or `edu`.
-            counts: For each document the number of its first units that are encoded, or None for all. The text after
-                them is not read, except for discourse vectors, whose states need the whole text.
+            counts: Number of first units to encode of each document, or None for all. The text after them is not read,
+                except for discourse vectors, whose EDU states need the whole text.
         """
         wanted = counts or [None] * len(documents)
         rows = [document.units(unit)[:count] for document, count in zip(documents, wanted, strict=True)]
@@ -182,7 +184,7 @@ class UnitEncoder:
         return [self._combined(document, unit, vectors)[: len(row)] for document, row, vectors in every]
 
     def needs(self, unit: str) -> set[str]:
-        """Return which vectors of a text are to be kept for its units; see `Reading`."""
+        """Return the names of the vectors to keep of a text for its units; see `Reading`."""
         return {unit, *([STATES] if self.kind == DISCOURSE else [])}
 
     @torch.inference_mode()
@@ -216,7 +218,7 @@ class UnitEncoder:
 
 
 def _layers(windows: WindowEncoder) -> list[nn.Module]:
-    """Return the encoder's layers: in transformers the longest list of modules."""
+    """Return the encoder's layers: its longest `ModuleList`, as in transformers' encoders."""
     stacks = [list(module) for module in windows.modules() if isinstance(module, nn.ModuleList)]
     return max(stacks, key=len, default=[])
 

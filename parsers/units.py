@@ -1,4 +1,4 @@
-"""The sentences or EDUs of a text that is read from its beginning to its end."""
+"""The sentences or EDUs of a text that is read in stretches."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from discsum.parsers.subwords import Subwords, first_subwords
 
 
 class Units:
-    """The units that have ended so far; given ones end as the reading passes them, others where offsets are found.
+    """The units that have ended so far: given units end as the text is read, others where boundaries are found.
 
     Attributes:
-        spans: Those that have ended.
-        starts: `(units,)` first subword of each, of given ones that have not ended too.
+        spans: Spans of the units that have ended.
+        starts: `(units,)` first subword of each unit; if units are given, also of those that have not ended.
         following: First subword of the unit after those that have ended; the number of subwords if there is none.
     """
 
     def __init__(self, text: str, words: Subwords, given: Sequence[Span] | None) -> None:
-        """Begin before the first unit."""
+        """Start before the first unit."""
         self._words, self._given, self._cutter = words, given, SpanCutter(text)
         self.spans: Sequence[Span] = self._cutter.spans if given is None else []
         self.starts = first_subwords(words, given or [])
@@ -29,19 +29,19 @@ class Units:
 
     @property
     def found(self) -> bool:
-        """Whether units are not given."""
+        """Whether units must be found because they are not given."""
         return self._given is None
 
     def go_on(self, after: int, offsets: Iterable[int] = ()) -> None:
-        """End the units that are followed by another one before subword `after`, all if that is the last.
+        """End the units that are followed by a unit that begins before subword `after`; at the text's end, all.
 
         Args:
-            after: Where the reading is.
-            offsets: Where units begin, up to there; none if units are given.
+            after: The subword up to which the text has been read.
+            offsets: Character offsets up to there at which units begin; none if units are given.
         """
         words = self._words
         if self._given is not None:
-            # The next unit must have been seen: how it begins is known of the last one that has ended.
+            # A unit has ended once the beginning of the next one has been read, which its layout includes.
             ended = int(np.searchsorted(self.starts[1:], after)) if after < len(words) else len(self.starts)
             self.spans = self._given[:ended]
             self.following = int(self.starts[ended]) if ended < len(self.starts) else len(words)

@@ -33,7 +33,7 @@ def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Docu
     Args:
         path: The file.
         encoding: Its encoding; by default what an XML file declares, UTF-8 otherwise.
-        roots: What becomes of the roots of a file that has several; see `load`.
+        roots: How to read a file with several roots; see `load`.
 
     Raises:
         InputError: An unknown suffix, or a file that cannot be opened.
@@ -46,9 +46,9 @@ def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Docu
 def read_trees(
     path: Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
 ) -> list[Document]:
-    """Return the documents of a tree file, which may be several in dis, named `stem-1`, `stem-2`, ...
+    """Return the documents of a tree file; several ones, as in dis, are named `stem-1`, `stem-2`, ...
 
-    `largest` is the number of bytes that the file may have. Otherwise as `read_tree`.
+    `largest` is the largest size of the file in bytes. Otherwise as `read_tree`.
     """
     content, name = _read(path, encoding, largest)
     found = load_all(content, name, source=str(path), roots=roots)

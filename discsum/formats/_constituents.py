@@ -2,8 +2,8 @@
 
 In files a nucleus may have several satellites and a multinuclear relation several nuclei. Reading makes them binary in
 one fixed order (`assemble`): nuclei branch to the right, satellites are attached from the nearest outward. The nodes of
-one constituent are marked by `Node.joined`, so that writing (`constituents`) gives the constituent again. In trees
-without that mark, nuclei that branch to the right under one relation are one constituent.
+one constituent are marked by `Node.joined`, so that writing (`constituents`) restores the constituent. In trees without
+that mark, nuclei that branch to the right under one relation are one constituent.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from discsum.tree import Node, RSTTree
 class Part:
     """The EDUs `first` to `last` (inclusive), with their relation to the nucleus or the other nuclei.
 
-    `line` is the part's line in the file, for errors; `top` the place of its highest node among the nodes, if it has
-    any.
+    `line` is the part's line in the file, for errors; `top` is the index of its highest node, if it has any.
     """
 
     first: int
@@ -42,7 +41,7 @@ class DiscontinuousError(ValueError):
         super().__init__(self.message())
 
     def message(self, edus: Sequence[int] | None = None) -> str:
-        """Return the message; with `edus`, the parts count places in that list of EDUs."""
+        """Return the message; with `edus`, the parts are given by positions in that list of EDUs."""
         ends = [self.part.first, self.part.last, self.whole.first, self.whole.last]
         first, last, *whole = [1 + (edus[end] if edus else end) for end in ends]
         return f"expected a continuous span, got EDUs {first}-{last} beside EDUs {whole[0]}-{whole[1]}"
@@ -51,7 +50,8 @@ class DiscontinuousError(ValueError):
 def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node], *, flat: bool = False) -> Part:
     """Append the binary nodes that join the parts to `nodes`; return the EDUs that they cover.
 
-    With `flat`, satellites are also joined to several nuclei, as in dis, where one bracket holds all.
+    With `flat`, satellites of several nuclei are marked as one constituent with them, as in dis, where one bracket
+    holds all.
 
     Raises:
         DiscontinuousError: Parts that are not adjacent.
@@ -67,7 +67,7 @@ def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Nod
 
 
 def from_nearest(core: Part, satellites: Sequence[Part]) -> Iterator[Part]:
-    """Yield the satellites of a nucleus in the order of their attachment: from the nearest, the left of equals."""
+    """Yield the satellites of a nucleus in order of attachment: nearest first, and left before right in a tie."""
     left = sorted((part for part in satellites if part.first < core.first), key=lambda part: part.first)
     right = sorted((part for part in satellites if part.first >= core.first), key=lambda part: -part.first)
     while left or right:
@@ -105,7 +105,7 @@ def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
 
 
 def mark(part: Part, nodes: list[Node], *, joined: bool) -> None:
-    """Mark the highest node of a part as of one constituent with the node above it, or as not; an EDU has none."""
+    """Mark whether the highest node of a part is one constituent with the node above; an EDU has no node to mark."""
     if part.top is not None:
         nodes[part.top] = replace(nodes[part.top], joined=joined)
 
@@ -139,9 +139,9 @@ class Constituent:
 
 
 def constituents(tree: RSTTree, *, n_ary: bool = False) -> list[Constituent]:
-    """Return the tree with its right-branching multinuclear chains as one constituent each, in pre-order.
+    """Return the constituents of a tree in pre-order; each right-branching multinuclear chain is one constituent.
 
-    With `n_ary`, so are a nucleus and the satellites that are joined to it, if reading them gives the same nodes.
+    With `n_ary`, so is each nucleus with the satellites joined to it, if reading these gives the same nodes.
     """
     merged: list[list[int]] = []
     # The child that stands for an EDU or a node, by `edus` plus index.
@@ -178,7 +178,7 @@ def _constituent(tree: RSTTree, positions: list[int], child_of: list[int]) -> Co
 def _satellite_levels(tree: RSTTree) -> set[int]:
     """Return the nodes that are one constituent with the node above, which adds a satellite to their nucleus.
 
-    Where reading would attach the satellites in another order, none of them are.
+    If reading would attach the satellites of a nucleus in another order, none of its nodes are returned.
     """
     nucleus = tree.nucleus[0].tolist()
     levels: list[list[int]] = []
@@ -207,7 +207,7 @@ def _in_order(level: Sequence[Node]) -> bool:
 
 
 def _sides(node: Node) -> tuple[Part, Part]:
-    """Return what the nucleus and the satellite of a node cover."""
+    """Return the EDUs that the nucleus and the satellite of a node cover."""
     left, right = Part(node.first, node.split), Part(node.split + 1, node.last)
     return (left, right) if node.nuclearity == "NS" else (right, left)
 
@@ -218,7 +218,7 @@ def top_down(
     """Return all items, parents before children, each with its children in order.
 
     Args:
-        items: Parts of the file with their `line`; errors name them by their text.
+        items: Parts of the file with their `line`; errors name them by `str`.
         parents: The parent of each item; a root has a negative one.
         link: What the format calls a parent.
         source: The file's name, for errors.

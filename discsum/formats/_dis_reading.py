@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# What the format gives a meaning, with word joiners inside where it is text.
+# Characters with a meaning in the format; word joiners inside show that they are plain text.
 MARK = re.compile("([_<])(\u2060*)(!|P>)")
 _PARAGRAPH = "<P>"
 
@@ -67,7 +67,7 @@ class _Tree:
             message = f"{bracket}: expected the span of its leaves, {whole.first + 1} {whole.last + 1}{more}"
             warning = FormatWarning(f"{message}; the leaves decide", source=self.source, line=bracket.line)
             warnings.warn(warning, stacklevel=4)
-        # In a file of two children each, lists are nested because they must be.
+        # If no bracket has more than two children, the file could only nest lists, so nesting says nothing about them.
         nodes = self.nodes if self.n_ary else [replace(node, joined=None) for node in self.nodes]
         tree = RSTTree.from_unordered(len(self.texts), nodes)
         return Document.from_edu_texts(self.texts, tree, parser="dis", paragraph_ends=self.paragraph_ends)
@@ -85,7 +85,7 @@ def loads(content: str, source: str = "") -> Document:
 
 
 def loads_all(content: str, source: str = "") -> list[Document]:
-    """Return the documents of a dis file, one a tree; otherwise as `loads`."""
+    """Return the documents of a dis file, one per tree; otherwise as `loads`."""
     return [with_warnings(tree.document) for tree in _trees(content, source)]
 
 
@@ -179,7 +179,7 @@ def _close(bracket: _Bracket, tree: _Tree) -> Part:
 
 
 def _add_leaf(bracket: _Bracket, tree: _Tree) -> str:
-    """Append the text of an EDU; return what is wrong with it."""
+    """Append the text of an EDU; return what is wrong with its bracket, or an empty string."""
     if bracket.children:
         return f"expected no children, got {len(bracket.children)}; close its bracket before them"
     if bracket.leaf != len(tree.texts) + 1:

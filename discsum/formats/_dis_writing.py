@@ -10,7 +10,7 @@ from discsum.formats._dis_reading import MARK, join_children
 from discsum.formats._plain_text import lines_of
 from discsum.tree import Node, RSTTree
 
-# Deeper levels are not indented further: the file of a right-branching tree would grow with its square.
+# Deeper levels are not indented further, as the file of a right-branching tree would grow quadratically.
 _INDENTED_LEVELS = 40
 
 
@@ -47,7 +47,7 @@ def dumps(document: Document, *, brackets: bool = False) -> str:
 def _children(tree: RSTTree) -> dict[int, list[tuple[int, str, str]]]:
     """Return the children, with role and relation, of each node that has a bracket of its own.
 
-    A node that is joined to the one above has none, if reading the bracket of both gives the same nodes.
+    A node that is joined to the one above shares its bracket, if reading that bracket gives the same nodes.
     """
     tops = list(range(len(tree.nodes)))
     for position, parent in enumerate(tree.parents[0].tolist()):
@@ -89,7 +89,7 @@ def _span(tree: RSTTree, index: int) -> tuple[int, int]:
 
 
 def _read_again(tree: RSTTree, group: list[int], children: list[tuple[int, str, str]]) -> bool:
-    """Return whether reading a bracket of these children gives the nodes."""
+    """Return whether reading a bracket of these children gives the nodes of the group."""
     nodes: list[Node] = []
     try:
         join_children([(role, Part(*_span(tree, child), relation)) for child, role, relation in children], nodes)

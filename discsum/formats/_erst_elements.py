@@ -1,4 +1,4 @@
-"""Secondary edges and signals of rs4 files: between the ids of elements and the places of the tree."""
+"""Convert secondary edges and signals of rs4 files between ids of elements and places in the tree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_erst(found: Elements, cores: Places, wholes: Places, source: str) -> ER
         relation = attributes.get("relname", "")
         if start in cores and end in cores and relation:
             id = attributes.get("id") or f"{start}-{end}"
-            # Signals name the first of an id.
+            # Of edges with the same id, signals refer to the first.
             while id in edges:
                 id += "'"
             edges[id] = SecondaryEdge(cores[start], cores[end], relation)
@@ -46,7 +46,7 @@ def read_erst(found: Elements, cores: Places, wholes: Places, source: str) -> ER
             continue
         place = None
         if of in cores:
-            # What has a relation of its own has it together with its satellites.
+            # An element's own relation holds for the element together with its satellites.
             place = cores[of] if found.items[of].relation in ("", "span") else wholes[of]
         rest = (attributes.get(name, "") for name in ("type", "subtype", "tokens", "status"))
         signals.append(Signal(place, numbers.get(of) if place is None else None, *rest))
@@ -62,7 +62,7 @@ def write_erst(erst: ERST, id_of: Mapping[Place, int]) -> tuple[list[str], list[
 
     Args:
         erst: The secondary edges and signals.
-        id_of: The id of the element at each place; what names another place is left out, with a warning.
+        id_of: The id of the element at each place; edges and signals at other places are left out, with a warning.
     """
     header = [
         f"\t\t\t<sig type={quoteattr(type)} subtypes={quoteattr(subtypes)}/>" for type, subtypes in erst.signal_types

@@ -1,4 +1,4 @@
-"""Secondary edges and signals in words, for a page that says them of EDUs and constituents."""
+"""Secondary edges and signals in words, as notes on the EDUs and constituents of a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discsum.formats._constituents import Constituent
 
 
 def erst_notes(document: Document, inner: list[Constituent]) -> dict[int, list[str]]:
-    """Return what is said of each EDU and constituent, by index of the EDU, or `edus` plus that of the constituent."""
+    """Return the notes on EDUs and constituents, by the EDU's index, or `edus` plus the constituent's index."""
     erst, edus = document.erst, len(document.edus)
     if erst is None:
         return {}
@@ -29,14 +29,14 @@ def erst_notes(document: Document, inner: list[Constituent]) -> dict[int, list[s
     index_of = {place: index for index, place in enumerate(covered)}
     notes: dict[int, list[str]] = {}
     for place, text in said:
-        # A place that the drawing lacks is inside a list; the list stands for it.
+        # A place that the drawing lacks is inside a list; its notes go to the list.
         around = [at for at in range(edus, len(covered)) if covered[at][0] <= place[0] and place[1] <= covered[at][1]]
         notes.setdefault(index_of.get(place, (around or [0])[-1]), []).append(text)
     return notes
 
 
 def _signals(signals: Iterable[Signal], words: list[str]) -> str:
-    """Return the types of signals with the words that their tokens number, as `; signal: dm (because)`."""
+    """Return the types of signals with the words of their tokens, such as `; signal: dm (because)`."""
     found = ""
     for signal in signals:
         numbers = [int(token) for token in signal.tokens.split(",") if token.strip().isdecimal()]

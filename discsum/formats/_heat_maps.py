@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discsum.document import Document
 from discsum.priors import c_tree, c_tree_nuc, d_tree, project_to_sentences
 
-# Cells of a side at most; a larger matrix is shown by the means of blocks.
+# Most cells per side; a larger matrix is shown by the means of blocks.
 CELLS = 256
 # Without a limit, one matrix of 20,000 EDUs would need some gigabytes.
 MOST_EDUS = 6000
@@ -21,8 +21,8 @@ def heat_maps(document: Document) -> list[dict[str, Any]]:
     """Return D-Tree, C-Tree and C-Tree w/Nuc over EDUs and over sentences; none for more than `MOST_EDUS` EDUs.
 
     An image is `{name, unit, units, block, least, most, cells}`: a cell is the mean of `block` times `block` weights as
-    one byte of base64. 0 is no weight; 1 to 255 go from `least`, the least mean above 0, to `most` by equal ratios,
-    because most weights of a C-Tree are far below those near its diagonal.
+    one byte of base64. 0 is no weight; 1 to 255 are on a logarithmic scale from `least`, the least mean above 0, to
+    `most`, because most weights of a C-Tree are far below those near its diagonal.
     """
     tree = document.tree
     if tree is None or tree.edus > MOST_EDUS:
@@ -44,7 +44,7 @@ def _image(name: str, unit: str, matrix: NDArray[np.float32]) -> dict[str, Any]:
     block = -(-units // CELLS)
     starts = np.arange(0, units, block)
     sizes = np.minimum(starts + block, units) - starts
-    # Along rows first: they lie together in memory.
+    # Along rows first, because rows are contiguous in memory.
     sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=1), starts, axis=0)
     means = sums / np.outer(sizes, sizes)
     weighty = means > 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Steps of the colour scale.
 LEVELS = 10
 _PARAGRAPH = '<div class="paragraph">'
-# What HTML forbids or a browser would alter; tabs, line breaks and spaces stay.
+# Characters that HTML forbids or a browser would alter; tabs, line breaks and spaces stay.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
@@ -30,9 +30,9 @@ def readable(text: str) -> str:
 def marked_text(document: Document, summary: Summary | None = None) -> str:
     """Return the text as HTML; every character of it is escaped.
 
-    A paragraph is a `div`, so that a browser need not lay out those that are not in view; a sentence is an element with
-    `data-sentence`, what an EDU has of it one with `data-edu`. With a summary its units have a class `heat-0` to
-    `heat-9`, and the selected ones are `mark` elements.
+    A paragraph is a `div`, so that a browser need not lay out paragraphs that are out of view. A sentence is an element
+    with `data-sentence`, and each part of an EDU in it is one with `data-edu`. With a summary, units of its kind have a
+    class `heat-0` to `heat-9`, and the selected ones are `mark` elements.
     """
     starts = np.array([edu.start for edu in document.edus], dtype=np.int64)
     looks = {unit: _Look(unit, summary, len(document.units(unit))) for unit in ("sentence", "edu")}
@@ -73,7 +73,7 @@ class _Look:
 
 
 def _edus(document: Document, sentence: Span, first: int, look: _Look) -> list[str]:
-    """Return the text of a sentence with the parts of EDUs in it; `first` is the first EDU that may be."""
+    """Return the text of a sentence with the parts of EDUs in it; `first` is the first EDU that may be in it."""
     parts, position = [], sentence.start
     for index in range(first, len(document.edus)):
         start, end = max(document.edus[index].start, sentence.start), min(document.edus[index].end, sentence.end)

@@ -37,14 +37,14 @@ def lines_of(
         document: The document.
         format: The format's name, for errors.
         one_word: Whether relations must be single words.
-        erst: Whether the format keeps secondary edges and signals; otherwise a document that has some warns.
+        erst: Whether the format keeps secondary edges and signals; otherwise a document with some causes a warning.
 
     Raises:
         InputError: No tree, an EDU of white space only, or a relation that would not be read back.
     """
     tree = document.require_tree(format)
     if document.erst and not erst:
-        # Without the document's name, Python shows the warning once.
+        # Without the document's name, so that Python shows the warning only once.
         message = f"{format}: secondary edges and signals are left out; rs4 and json keep them"
         warnings.warn(FormatWarning(message), stacklevel=2)
     texts = [printable(text) for text in document.edu_texts]

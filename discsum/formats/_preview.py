@@ -1,4 +1,4 @@
-"""Pieces of HTML that notebooks show for a document, a tree or a summary; large ones are cut, and say so."""
+"""HTML previews of documents, trees and summaries for notebooks; large ones are truncated and say so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discsum.formats.svg import dumps as to_svg
 from discsum.summary import Selected, Summary
 from discsum.tree import RSTTree
 
-# A notebook keeps its outputs in its file: EDUs of a drawing, characters of a text.
+# Most EDUs of a drawing, and characters of a text: a notebook stores its outputs in its file.
 MOST_EDUS, MOST_CHARACTERS = 200, 50_000
 _BOX = "max-height:40em;overflow:auto;border:1px solid #8884;border-radius:6px;padding:.6em .9em"
 
@@ -32,7 +32,7 @@ def preview(value: Document | RSTTree | Summary) -> str:
 
 
 def _picture(document: Document, edus: int, name: str, remedy: str) -> str:
-    # An image, not an inline drawing: the style of one would be that of the whole notebook.
+    # An image, because the style of an inline drawing would apply to the whole notebook.
     image = b64encode(to_svg(document).encode("utf-8", "replace")).decode("ascii")
     cut = f": the tree of the first {len(document.edus)} EDUs{remedy}" if len(document.edus) < edus else ""
     alternative = f"Discourse tree of {edus} EDUs"

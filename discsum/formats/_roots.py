@@ -1,8 +1,9 @@
-"""Trees over one text: several roots and unattached EDUs of a file, joined to one tree.
+"""Join several roots and unattached EDUs of a file to one tree.
 
-Each root is read as a tree of its own, over places: its EDUs in text order, one root after the other. A root that lies
-between two EDUs of another one (as a heading does) is joined where the other one's tree splits there. All others are
-joined at the top, in text order. `split_roots` is the inverse, for writing.
+Each root is read as a tree of its own. Its nodes count places: positions in the list of all EDUs, sorted by root and
+then in text order. A root that lies between two EDUs of another one (such as a heading) is joined where the other
+one's tree splits between these EDUs. All others are joined at the top, in text order. `split_roots` is the inverse, for
+writing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from discsum.tree import Node, RSTTree
 
 
 def largest(root_of: Sequence[int]) -> int:
-    """Return the root of most EDUs, the first of equals."""
+    """Return the root with the most EDUs, the first one in a tie."""
     return Counter(root_of).most_common(1)[0][0]
 
 
@@ -42,7 +43,7 @@ def join_roots(
         source: The file's name, for errors.
 
     Raises:
-        FormatError: Two roots of which neither lies between two EDUs of the other.
+        FormatError: Two roots whose EDUs interleave, so that neither lies between two EDUs of the other.
     """
     if len(set(root_of)) == 1:
         return list(nodes)
@@ -102,7 +103,7 @@ def split_roots(tree: RSTTree) -> list[tuple[list[int], RSTTree]]:
 
 
 def is_unattached(node: Node) -> bool:
-    """Return whether a node joins roots that the file leaves apart."""
+    """Return whether a node joins roots that are separate in the file."""
     return node.nuclearity == "NN" and node.relation == UNATTACHED
 
 

@@ -35,11 +35,11 @@ class Element:
 
 @dataclass(slots=True)
 class Elements:
-    """What an rs3 or rs4 file holds.
+    """The content of an rs3 or rs4 file.
 
     Attributes:
-        items: Its segments and groups by id, in its order.
-        types: The declared types of its relations by name; a relation without type may be of either.
+        items: Its segments and groups by id, in file order.
+        types: The declared types of its relations by name; a relation declared without a type may have either.
         secondary: The attributes of its secondary edges, with their lines.
         signals: The attributes of its signals, with their lines.
         signal_types: The declared subtypes of its signals by type.

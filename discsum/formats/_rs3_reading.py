@@ -22,14 +22,14 @@ from discsum.tree import Node, RSTTree
 def loads(content: str | bytes, source: str = "", roots: str = "join") -> Document:
     """Return the document of an rs3 or rs4 file: its EDUs, its tree, and of rs4 secondary edges and signals.
 
-    A label declared both for satellites and as multinuclear is read as by RSTTool: under a multinuclear group it is a
-    nucleus's if two children share it, or if no label is shared by two.
+    A label declared both for satellites and as multinuclear is read as by RSTTool: under a multinuclear group, it marks
+    a nucleus if two children share it, or if no multinuclear label is shared by two.
 
     Args:
         content: The file, as bytes in the encoding that it declares.
         source: The file's name, for errors.
-        roots: What becomes of unattached segments and further roots: `join` joins them in text order under the relation
-            `unattached`, `drop` leaves out what is not under the largest root, `error` refuses the file.
+        roots: How to read unattached segments and additional roots: `join` joins them in text order under the relation
+            `unattached`, `drop` leaves out everything that is not under the largest root, `error` refuses the file.
 
     Raises:
         FormatError: Broken XML, a circle, a group without nucleus, a discontinuous span, roots that cannot be joined,
@@ -48,7 +48,7 @@ def loads(content: str | bytes, source: str = "", roots: str = "join") -> Docume
     order, segments, root_of = select(items, roots, source)
     nodes: list[Node] = []
     edus = places(root_of)
-    # Filled bottom up: of a segment its EDU, then of every element what it covers with its children.
+    # Filled bottom up: first the EDU of each segment, then what every element covers with its children.
     parts = {segments[edu].id: Part(place, place) for place, edu in enumerate(edus)}
     cores: Places = {}
     wholes: Places = {}
@@ -76,7 +76,7 @@ def loads(content: str | bytes, source: str = "", roots: str = "join") -> Docume
 def _join(
     element: Element, children: list[Element], parts: dict[str, Part], found: Elements, nodes: list[Node], source: str
 ) -> tuple[Part, Part]:
-    """Append the nodes over an element, its nuclei and its satellites; return what its nuclei and what all cover."""
+    """Append the nodes over an element, its nuclei and satellites; return what the nuclei and what all cover."""
     shared = Counter(child.relation for child in children)
     nuclei = [parts[element.id]] if element.kind == "segment" else []
     satellites: list[Part] = []
@@ -105,7 +105,7 @@ def _join(
 
 
 def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) -> ERST:
-    """Return signals whose tokens count the words of the segments that are kept, given all of the file in order."""
+    """Renumber the tokens of signals to count words of kept segments only; `segments` are all of the file in order."""
     numbers: dict[int, int] = {}
     count = 0
     for element in segments:

@@ -1,4 +1,4 @@
-"""Which elements of an rs3 file are read: several roots, unknown parents and empty groups, by the policy."""
+"""Select the elements of an rs3 file to read if it has several roots, unknown parents or empty groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Order = list[tuple[Element, list[Element]]]
 
 
 def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, list[Element], list[int]]:
-    """Return the elements to read, their segments in text order, and the root of each segment, by its place in `items`.
+    """Return the elements to read, their segments in text order, and each segment's root as an index into `items`.
 
     Raises:
         FormatError: A circle, or, with the policy `error`, an unknown parent or several roots.
@@ -35,7 +35,7 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
         message = f"expected segments under each group, got none under {_few(items, empty)}; left out"
         _warn(message, source, items[empty[0]])
         order = [(item, [child for child in below if covered[child]]) for item, below in order if covered[item]]
-    # In text order, as their segments come first.
+    # In the text order of their first segments.
     heads = list(dict.fromkeys(root[item] for item in segments))
     if len(heads) > 1 and policy == "drop":
         kept = largest([root[item] for item in segments])
@@ -61,7 +61,7 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
 
 
 def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int]:
-    """Return the place of each element's parent, -1 where it has none."""
+    """Return the index of each element's parent, -1 if it has none."""
     place = {element.id: index for index, element in enumerate(items)}
     for element in items:
         if element.parent in place or element.parent in ("", "0"):

@@ -72,12 +72,12 @@ class _Elements:
 
     Attributes:
         groups: The kinds of the groups, by id.
-        links: The attributes `parent` and `relname` of what has a parent, by id.
+        links: The attributes `parent` and `relname` of elements with a parent, by id.
         ids: The ids of the elements at each place of the tree.
     """
 
     def __init__(self, edus: int, ambiguous: set[str]) -> None:
-        """Take the number of EDUs, and the labels that are both satellites' and multinuclear."""
+        """Start with `edus` segments; `ambiguous` labels are used for satellites and also multinuclear."""
         self.groups: dict[int, str] = {}
         self.links: dict[int, str] = {}
         self.ids: dict[Place, int] = {(edu, edu): edu + 1 for edu in range(edus)}

@@ -1,6 +1,7 @@
-"""The text of XML files in the encoding that they declare.
+"""Decode XML files in the encoding that they declare.
 
-Expat itself reads UTF-8, UTF-16 and single-byte encodings only, and says neither which byte is wrong nor what to do.
+Expat itself reads UTF-8, UTF-16 and single-byte encodings only, and its errors say neither which byte is wrong nor what
+to do.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _HEADER = re.compile(rb"""<encoding\s+name\s*=\s*["']([\w.:-]+)["']""")
 
 
 def decode_xml(content: bytes, source: str) -> str:
-    """Return the text of an XML file: by its first bytes, its declaration, as UTF-8, or by RSTTool's header.
+    """Decode an XML file: by its first bytes, its declaration, as UTF-8, or by RSTTool's header, in this order.
 
     Raises:
         FormatError: An unknown encoding, or bytes that the encoding does not allow.
@@ -36,7 +37,7 @@ def decode_xml(content: bytes, source: str) -> str:
             message = f"expected an encoding that Python knows, the file declares {name!r}; {NAME_ENCODING}"
             raise FormatError(message, source=source, line=1)
         if codec.startswith(("utf-16", "utf-32")):
-            # Read byte by byte, the declaration cannot be true: it stayed when the file was converted.
+            # The declaration was found in single bytes, so it is wrong: the file was converted, the declaration kept.
             message = f"declares {name}, but its bytes are not of it; read as UTF-8 (--encoding names another)"
             warnings.warn(FormatWarning(message, source=source, line=1), stacklevel=2)
             name = "utf-8"
@@ -51,11 +52,11 @@ def decode_xml(content: bytes, source: str) -> str:
 
 
 def _codec(name: str) -> str:
-    """Return Python's name of an encoding of text, nothing if it has none."""
+    """Return Python's name of a text encoding, or an empty string if it has none."""
     try:
         b"<".decode(name)
     except UnicodeDecodeError:
-        # An encoding of several bytes a character.
+        # An encoding with several bytes per character.
         pass
     except (LookupError, UnicodeError):
         return ""

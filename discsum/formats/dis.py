@@ -4,10 +4,10 @@
 an EDU. The satellite has the relation, or every nucleus if there are several.
 
 Reading takes binary and n-ary trees and makes them binary by `_constituents.assemble`; a satellite between two nuclei
-joins the one before it. RST-DT's mark `<P>` ends a paragraph, `//TT_ERR` is dropped. Where the numbers of a span are
-not those of its leaves, the leaves decide. A file may hold several trees. Writing gives brackets of several children
-where they were read, and two otherwise. Texts are written as by `_plain_text`; `_!` or `<P>` in an EDU gets a word
-joiner (U+2060) inside it, which reading removes. The format has no probabilities.
+joins the one before it. RST-DT's mark `<P>` ends a paragraph, `//TT_ERR` is dropped. If the numbers of a span disagree
+with its leaves, the leaves decide. A file may hold several trees. Writing restores brackets of several children that
+were read; other brackets have two. Texts are written as by `_plain_text`; `_!` or `<P>` in an EDU gets a word joiner
+(U+2060) inside it, which reading removes. The format has no probabilities.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """html: one page of a document with its text, its tree to fold and search, and its prior matrices, without a network.
 
-The tree is the drawing of `svg`. Everything that comes from the document is escaped, and the page's policy allows
-no script or style but its own and no request at all.
+The tree is the drawing of `svg`. Everything that comes from the document is escaped, and the page's content security
+policy allows no scripts or styles but its own, and no requests.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
         settings: Names and values to show beside parser and model, such as the signature of the summary's options.
     """
     drawing = draw(document) if document.tree is not None else None
-    # Sentences stand one a line, as the command prints them; EDUs make one text.
+    # Sentences are shown one per line, as the command prints them; EDUs form one text.
     lines = [] if summary is None else [summary.text] if summary.unit == "edu" else summary.lines
     maps = heat_maps(document)
     provenance = [("parser", document.parser), ("model", summary.model if summary else ""), *settings]
@@ -78,7 +78,7 @@ def page(document: Document, summary: Summary | None = None, settings: Sequence[
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a list of pages says of one: its file's name, and what is known of its document and summary."""
+    """An entry in a list of pages: the page's file name, and data of its document and summary."""
 
     name: str
     title: str
@@ -89,7 +89,7 @@ class Listed:
 
     @classmethod
     def of(cls, name: str, summary: Summary) -> Listed:
-        """Return what is said of the page of a summary."""
+        """Return the entry for the page of a summary."""
         document = summary.document
         title, warnings = readable(document.id) or name, tuple(map(readable, summary.warnings))
         return cls(name, title, len(document.sentences), len(document.edus), readable(summary.text), warnings)
@@ -103,7 +103,7 @@ def index(pages: Sequence[Listed]) -> str:
 def _data(
     document: Document, summary: Summary | None, drawing: Drawing | None, maps: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return what the page's script reads; places are EDUs, and `edus` plus the index of a constituent."""
+    """Return the data of the page's script; a place is an EDU, or `edus` plus the index of a constituent."""
     data: dict[str, Any] = {"edus": len(document.edus), "sentences": document.edu_to_sentence.tolist(), "maps": maps}
     if summary is not None:
         scores = [round(score, 5) if isfinite(score) else None for score in summary.scores]
@@ -155,7 +155,7 @@ def _as_data(value: Any) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return the content security policy under which only this style and this script are used, and no network."""
+    """Return the content security policy that allows only this style and this script, and no network."""
     sums = (b64encode(sha256(content.encode()).digest()).decode("ascii") for content in (style, script))
     rules = (f"style-src 'sha256-{next(sums)}'", f"script-src 'sha256-{next(sums)}'")
     return "; ".join(("default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"))

@@ -1,8 +1,9 @@
 """json: the object that `discsum parse --format json` prints for a document.
 
 The only lossless format: it keeps the original text, sentences and probabilities. `nodes` is `null` for a document
-without a tree and `[]` for a tree over one EDU. A node's `joined` and the document's `erst` are there only if set, and
-`surrogates`, positions of two surrogates in a row that stand for no character, only in a text with such.
+without a tree and `[]` for a tree over one EDU. A node's `joined` and the document's `erst` are present only if set.
+`surrogates` is present only if the text has two consecutive surrogates that are not one character; it lists the
+positions of such pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
 _SPAN = ("start", "end")
-# Read back from JSON, such two are the one character that they encode in UTF-16.
+# JSON readers turn such a pair into the one character that it encodes in UTF-16.
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _KINDS = {str: "a string", int: "an integer", float: "a number", list: "a list", dict: "an object"}
 
@@ -52,13 +53,13 @@ def _erst_to_object(erst: ERST) -> dict[str, Any]:
 
 
 def from_object(data: Any, source: str = "") -> Document:
-    """Return the document of such an object; unknown keys are ignored, and `null` is no tree and no warnings.
+    """Return the document of such an object; unknown keys are ignored, and `null` means no tree or no warnings.
 
     Raises:
         FormatError: A field that is missing or invalid; the message names it.
     """
     document = _Object(data, "", source)
-    # Tables of columns, such as Parquet, have all fields in every row.
+    # Columnar tables such as Parquet have all fields in every row.
     there = {name for name, value in document.data.items() if value is not None}
     text = document.field("text", str)
     if "surrogates" in there:
@@ -81,7 +82,7 @@ def from_object(data: Any, source: str = "") -> Document:
 
 
 def _with_pairs(text: str, positions: Iterable[int]) -> str:
-    """Return a text whose characters at these positions of the result are two surrogates again."""
+    """Split characters into two surrogates again; `positions` are those of the pairs in the result."""
     for place in sorted(positions):
         pair = text[place : place + 1].encode("utf-16-be", "surrogatepass")
         if len(pair) == 4:
@@ -123,7 +124,7 @@ def _node(item: _Object) -> Node:
     first, last, split = (item.field(name, int) for name in ("first", "last", "split"))
     nuclearity, relation = (item.field(name, str) for name in ("nuclearity", "relation"))
     probability = item.field("probability", float) if "probability" in item.data else 1.0
-    # `RSTTree` checks it.
+    # `RSTTree` checks the type of `joined`.
     return Node(first, last, split, nuclearity, relation, probability, item.data.get("joined"))
 
 
@@ -167,7 +168,7 @@ class _Object:
         ]
 
     def place(self, name: str) -> Place:
-        """Return the first and last EDU that a place of the tree is given by."""
+        """Return a place in the tree: its first and last EDU."""
         value = self.field(name, list)
         if len(value) != 2 or any(not isinstance(edu, int) or isinstance(edu, bool) for edu in value):
             message = f"{self.path}.{name}: expected the first and last EDU of a place, got {value!r}"

@@ -12,9 +12,9 @@ satellites and for nuclei (the rs3 that it writes does not distinguish them).
 rst2dep itself writes path lengths to column 3 (algorithm `li`, its default). They order the dependents as well, except
 for ties; then nuclei come before satellites and near before far, as in `_constituents.assemble`, which restores all of
 GUM. N-ary shape beyond that order is lost, and so is part of the tree with the algorithms `chain` and `hirao`, which
-move or drop the links between nuclei. Several roots are joined as in rs3 (`_roots`); written, their link has the
-relation `unattached_m`. Secondary edges, signals and node ids (columns 4, 5, 9, 10) are ignored. Texts
-are written as by `_plain_text`; the format has no probabilities.
+move or drop the links between nuclei. Several roots are joined as in rs3 (`_roots`); the links between them are written
+with the relation `unattached_m`. Secondary edges, signals and node ids (columns 4, 5, 9, 10) are ignored. Texts are
+written as by `_plain_text`; the format has no probabilities.
 
 References:
     Li, Wang, Cao and Li (2014): Text-level Discourse Dependency Parsing. ACL, section 3.
@@ -85,7 +85,7 @@ def loads(content: str, source: str = "", roots: str = "join") -> Document:
     Args:
         content: The file.
         source: The file's name, for errors.
-        roots: What becomes of several roots: `join`, `drop` all but the largest, or `error`.
+        roots: How to read several roots: `join` them, `drop` all but the largest, or `error`.
 
     Raises:
         FormatError: A line with other columns, no root, a circle, a non-projective tree, roots that cannot be joined,

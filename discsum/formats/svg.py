@@ -7,7 +7,7 @@ overlaps at any depth and length.
 A nucleus is on a thick straight line, so that following the line from the root leads to the most nuclear EDU. A
 satellite's branch is thin, with an arrow to its nucleus. Several nuclei share a thick bar.
 
-`data-edu` and `data-node` say of which EDU or constituent an element is, so that a page can fold it.
+`data-edu` and `data-node` name the EDU or constituent of an element, so that a page can fold it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round }
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing's elements, and the places that a page needs to fold it.
+    """A drawing's elements, and the coordinates that a page needs to fold it.
 
     Attributes:
         width: Width of the drawing.
@@ -62,7 +62,7 @@ class Drawing:
         elements: SVG elements in the order of painting, without a style.
         inner: The constituents in pre-order; an element's `data-node` is an index into them.
         tops: `edus + 1` upper edges of the EDUs' rows; the last one is the end of the last row.
-        lines: The line of every constituent, at which the branch to it ends.
+        lines: The y coordinate of every constituent's line, at which the branch to it ends.
     """
 
     width: float
@@ -151,7 +151,7 @@ def _lay_out(tree: RSTTree, inner: list[Constituent], texts: list[str]) -> _Layo
 
 
 def _branches(tree: RSTTree, inner: list[Constituent], layout: _Layout) -> list[str]:
-    """Return the branches, those of satellites first so that the thick lines of nuclei cover them."""
+    """Return the branches; those of satellites come first, so that the thick lines of nuclei cover them."""
     thin = [
         f'<path class="leader" data-edu="{edu}" '
         f'd="M{layout.x[edu]:.1f} {layout.y[edu]:.1f}H{layout.text_x[edu] - NUMBER_WIDTH + 6:.1f}"/>'

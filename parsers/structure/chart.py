@@ -3,7 +3,7 @@
 The probability of a tree is proportional to the exponential of the sum of its nodes' split scores. The
 inside pass gives the normaliser, the outside pass the probability of every span as a left and as a right
 child; those are the normaliser's gradients, so training needs no automatic differentiation through
-the chart. Decoding takes the tree of the largest expected number of right spans (minimum Bayes risk, Goodman 1996).
+the chart. Decoding takes the tree with the largest expected number of correct spans (minimum Bayes risk, Goodman 1996).
 
 Time is cubic, so documents of more than `LIMIT` EDUs are first cut at strong borders into sections. Each section is
 decoded exactly, then the tree over the sections, again exactly. That keeps time and memory linear.
@@ -32,8 +32,8 @@ LIMIT = 256
 def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
     """Return the negative log-probability, per node, of all trees that contain the gold nodes.
 
-    With all nodes of a tree that is the CRF loss; with some, as over predicted EDUs, which may lack gold spans, every
-    tree that crosses none of the nodes counts as correct.
+    With all nodes of a tree, this is the CRF loss. With only some, as over predicted EDUs, which may lack gold spans,
+    every tree that crosses none of the nodes counts as correct.
     """
     left, right, lefts, rights = _score_matrices(scores)
     edus, device = len(scores), left.device
@@ -61,7 +61,7 @@ def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
 def span_posterior(scores: SplitScores) -> Posterior:
     """Return the distribution over trees that scores of a document define, with the whole document in one chart.
 
-    Its arrays are NumPy's, without the axis of charts.
+    Its arrays are NumPy arrays without the chart axis.
     """
     _, _, lefts, rights = _score_matrices(scores)
     found = posterior(lefts, rights)
@@ -70,7 +70,7 @@ def span_posterior(scores: SplitScores) -> Posterior:
 
 
 def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Array, Array]:
-    """Return the scores by border, which carry gradients, and by width, which do not, in double precision."""
+    """Return the scores by border, with gradients, and by width, detached and in float64."""
     index = torch.arange(len(scores))[None]
     left, right = scores.charts(index, index)
     lefts, rights = by_width(left.detach().double(), right.detach().double())
@@ -78,18 +78,18 @@ def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Array, Array]:
 
 
 def _array(values: Tensor) -> Array:
-    """Return values for the passes, which are quicker with NumPy on a CPU."""
+    """Return values for the passes, which are faster with NumPy on a CPU."""
     return values.numpy() if values.device.type == "cpu" else values
 
 
 def _on(device: torch.device, values: NDArray[Any]) -> Array:
-    """Return an array of one document for the passes on a device."""
+    """Return an array of one document for the passes on a device, with a chart axis."""
     return _array(to_device(values[None], device))
 
 
 def _with_gradient(value: Array, left: Tensor, right: Tensor, found: Expected, wanted: Expected) -> Tensor:
-    # The gradient of the loss is the difference of expected counts: a product with that difference has it, and is then
-    # shifted to the loss's value.
+    # The gradient of the loss is the difference of expected counts. The product of the scores with that difference has
+    # this gradient; it is then shifted to the value of the loss.
     differences = found.left - wanted.left, found.right - wanted.right
     lefts, rights = by_border(*(torch.as_tensor(counts) for counts in differences))
     surrogate = (left * lefts.to(left)).sum() + (right * rights.to(right)).sum()
@@ -112,7 +112,7 @@ class _Blocks:
 
 
 def decode(scores: SplitScores) -> list[Bracketing]:
-    """Return, for each document, the tree of the largest expected number of right spans, with each span's probability.
+    """Return each document's tree with the largest expected number of correct spans, and each span's probability.
 
     The EDUs of nodes are counted from the document's first.
     """
@@ -154,7 +154,7 @@ def _decode_blocks(
         padded = [np.pad(np.stack([own.firsts, own.lasts]), ((0, 0), (0, longest - len(own))), "edge") for own in some]
         # (charts, blocks)
         firsts, lasts = torch.from_numpy(np.stack(padded, axis=1))
-        # Single precision suffices for decoding, and its exponential takes a quarter of the time.
+        # float32 suffices for decoding, and its exponential is four times faster.
         left, right = by_width(*(part.detach().float() for part in scores.charts(firsts, lasts)))
         if len(some) == 1:
             spans = posterior(_array(left[0]), _array(right[0])).spans
@@ -181,7 +181,7 @@ def _sections(lasts: NDArray[np.int64], strength: NDArray[np.float32]) -> list[i
 
 
 def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return `Expected.left` and `Expected.right` of the tree with these nodes, without the axis of charts."""
+    """Return `Expected.left` and `Expected.right` of the tree with these nodes, without the chart axis."""
     left, right = np.zeros((edus, edus)), np.zeros((edus, edus))
     first, last, split = nodes.T
     left[first, split - first] = 1.0

@@ -18,16 +18,16 @@ from torch import Tensor, nn
 from discsum.parsers.running_sums import PIECE, RunningSums
 
 WIDTH = 256
-# Numbers of EDUs before and after a span that it is compared with, in addition to all of them.
+# Numbers of EDUs before and after a span that it is compared with, in addition to all EDUs.
 CONTEXTS = (1, 3, 12)
 # Numbers of EDUs on both sides of a span's first and last border that are compared with each other.
 REACHES = (1, 2, 4, 12)
 FEATURES = 1 + 2 * (len(CONTEXTS) + 1) + 2 * len(REACHES) + 3
-# Factor of mean products, which are small.
+# Mean products are small, so they are scaled by this factor.
 SCALE = 5.0
-# Spans whose features are made at once on a CPU.
+# Spans whose features are computed at once on a CPU.
 CELLS = 8192
-# EDUs up to which sums of bags are multiplied in single precision.
+# Extent of a chart, in EDUs, up to which sums of bags are multiplied in float32.
 NEAR = 512
 
 
@@ -56,7 +56,7 @@ def lexical_bags(ids: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[n
         bounds = np.searchsorted(held, np.arange(first, min(first + PIECE, edus) + 1))
         own = rows[bounds[0] : bounds[-1]]
         firsts = torch.from_numpy(bounds[:-1] - bounds[0])
-        # A product with a sparse matrix, without the time to import SciPy's.
+        # A sparse matrix product, without SciPy, which takes time to import.
         summed = nn.functional.embedding_bag(own, directions, firsts, mode="sum", per_sample_weights=weights[own])
         some: NDArray[np.float32] = summed.numpy()
         some /= np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-9)
@@ -83,13 +83,13 @@ class Cohesion:
     logarithms of the numbers of EDUs in it and of sentences and lines that begin inside it. The document's mean product
     is subtracted from the means; a mean over no pairs counts as 0.
 
-    EDUs are those of all documents, one after the other. They are asked for by tensors on the CPU, so that a GPU is not
-    waited for.
+    EDUs of all documents are numbered consecutively. Methods take indices as tensors on the CPU, to avoid waiting for a
+    GPU.
 
     Attributes:
         totals: `(edus + 1, WIDTH)` running sums of the EDUs' bags.
-        across: `(edus + documents, len(REACHES))` mean product of the EDUs on both sides of each border, of which a
-            document has one more than EDUs.
+        across: `(edus + documents, len(REACHES))` mean product of the EDUs on both sides of each border. A document has
+            one more border than EDUs.
         mean: `(documents,)` mean product of two EDUs of each document.
         cuts: `(3, edus + 1)` running counts of EDUs that begin a sentence, a line and a paragraph.
         openings: `(edus,)` as in `EDULayout`.
@@ -116,10 +116,10 @@ class Cohesion:
         return self._scores(firsts[None], lasts[None], self.children[1:])[0][0]
 
     def both(self, firsts: Tensor, lasts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return `(charts, blocks, blocks)` twice: `left` and `right` of several charts, whose features are made once.
+        """Return `(charts, blocks, blocks)` twice: `left` and `right` of several charts, from the same features.
 
         Args:
-            firsts: `(charts, blocks)` first EDU of each block, in order, those of a chart in one document.
+            firsts: `(charts, blocks)` first EDU of each block, in order; a chart is in one document.
             lasts: `(charts, blocks)` last EDU of each block.
         """
         left, right = self._scores(firsts, lasts, self.children, triangular=True)
@@ -128,15 +128,15 @@ class Cohesion:
     def _scores(
         self, firsts: Tensor, lasts: Tensor, children: Sequence[ChildScorer], triangular: bool = False
     ) -> list[Tensor]:
-        """Return `(charts, firsts, lasts)` for each child; pairs with `first > last` are no spans and get score 0.
+        """Return `(charts, firsts, lasts)` for each child; pairs with `first > last` are not spans and get score 0.
 
-        With `triangular` no pair before the diagonal is a span.
+        With `triangular`, pairs below the diagonal are never spans and are skipped.
         """
         charts, rows, columns = len(firsts), firsts.shape[1], lasts.shape[1]
         found = [self.across.new_zeros(charts, rows, columns) for _ in children]
         if not found[0].numel():
             return found
-        # Some rows at a time on a CPU, whose cache then holds their features.
+        # On a CPU some rows at a time, so that their features fit its cache.
         most = max(1, CELLS // (charts * columns)) if self.across.device.type == "cpu" else rows
         with torch.no_grad():
             asked = self._asked(firsts, lasts)
@@ -150,7 +150,7 @@ class Cohesion:
         return found
 
     def _asked(self, firsts: Tensor, lasts: Tensor) -> _Asked:
-        """Return what the features of spans are made of, see `_scores`."""
+        """Return the places and sums from which the features of spans are computed; see `_scores`."""
         document = torch.searchsorted(self.bounds, firsts[:, :1].contiguous(), right=True) - 1
         low, high = self.bounds[document], self.bounds[document + 1]
         near = int((lasts.amax(1) - firsts.amin(1)).max()) <= NEAR
@@ -158,14 +158,14 @@ class Cohesion:
         ends = [lasts + 1, *(torch.minimum(lasts + 1 + some, high) for some in CONTEXTS), high.expand_as(lasts)]
         places = torch.stack(begins, 1), torch.stack(ends, 1), firsts.amin(1)[:, None, None], document
         starts, stops, origin, document = _moved(self.across.device, *places)
-        # Relative to the first span: sums over a few EDUs are small enough for single precision, twice as fast.
+        # Relative to the chart's first EDU: sums over a few EDUs are small enough for float32, which is twice as fast.
         left, right = (self.totals[some] - self.totals[origin] for some in (starts, stops))
         if near:
             left, right = left.float(), right.float()
         return _Asked(document, starts, stops, left, right)
 
     def _features(self, asked: _Asked) -> tuple[Tensor, Tensor, Tensor]:
-        """Return features `(charts, FEATURES, firsts, lasts)`, layout `(charts, firsts, lasts)`, and what is a span."""
+        """Return features `(charts, FEATURES, firsts, lasts)`, layout and mask of spans `(charts, firsts, lasts)`."""
         document, firsts, ends = asked.document, asked.starts[:, 0], asked.stops[:, 0]
         # (kinds, charts, firsts, lasts): sentences, lines and paragraphs that begin in a span after its first EDU.
         cuts = self.cuts[:, ends][:, :, None, :] - self.cuts[:, firsts + 1][:, :, :, None]
@@ -183,10 +183,10 @@ class Cohesion:
 
 @dataclass(frozen=True)
 class _Asked:
-    """Spans of several charts, from each first EDU to each last one, with the sums of bags that they are made of.
+    """Spans of several charts, from each first EDU to each last one, with the sums of bags at their ends.
 
     Attributes:
-        document: `(charts, 1)` the document of each.
+        document: `(charts, 1)` the document of each chart.
         starts: `(charts, 1 + contexts, firsts)` where spans begin, and their contexts before.
         stops: `(charts, 1 + contexts, lasts)` where they end, and their contexts after.
         left: `(charts, 1 + contexts, firsts, WIDTH)` sums of the bags before `starts`, relative to the chart's first.
@@ -200,7 +200,7 @@ class _Asked:
     right: Tensor
 
     def part(self, rows: slice, columns: slice) -> _Asked:
-        """Return some firsts and lasts."""
+        """Return the spans of some firsts and lasts."""
         starts, stops = self.starts[:, :, rows], self.stops[:, :, columns]
         return _Asked(self.document, starts, stops, self.left[:, :, rows], self.right[:, :, columns])
 
@@ -209,7 +209,7 @@ class _Asked:
         begin, end = self.left[:, 0], self.right[:, 0]
         # (charts, contexts, firsts or lasts, WIDTH): sums of the contexts.
         earlier, later = self.left[:, :1] - self.left[:, 1:], self.right[:, 1:] - self.right[:, :1]
-        # A span's sum is `end - begin`, and its product with a context's a difference of two.
+        # A span's sum is `end - begin`, so its product with a context's sum is a difference of two products.
         after = (later * end[:, None]).sum(-1)[:, :, None] - begin[:, None] @ later.mT
         before = earlier @ end[:, None].mT - (earlier * begin[:, None]).sum(-1)[..., None]
         # As floats, which saves a conversion in every division. An EDU's product with itself is 1.
@@ -227,14 +227,14 @@ def _moved(device: torch.device, *parts: Tensor) -> list[Tensor]:
 
 
 def _across(bags: Tensor, bounds: Tensor) -> Tensor:
-    """Return `Cohesion.across` of EDUs with `bags` `(edus, WIDTH)`, of documents with `Cohesion.bounds`."""
+    """Return `Cohesion.across` from the EDUs' `bags` `(edus, WIDTH)` and the documents' `bounds`, as in `Cohesion`."""
     most, counts, documents = max(REACHES), bounds.diff(), torch.arange(len(bounds) - 1)
-    # Rows in which documents have zeros before, between and after them: the EDU of each, and each border's place.
+    # Rows of EDUs, with rows of zeros before, between and after documents: the EDU of each row, and each border's row.
     edu = torch.full((len(bags) + most * len(bounds),), -1)
     edu[torch.arange(len(bags)) + most * (documents.repeat_interleave(counts) + 1)] = torch.arange(len(bags))
     document = documents.repeat_interleave(counts + 1)
     borders = torch.arange(len(document)) - document + most * (document + 1)
-    # EDUs on both sides of each border, of one document.
+    # Numbers of EDUs on both sides of each border, within the document.
     before = torch.arange(len(document)) - document - bounds[document]
     after = counts[document] - before
     pieces = []
@@ -244,7 +244,7 @@ def _across(bags: Tensor, bounds: Tensor) -> Tensor:
         index, inside, here = _moved(bags.device, own.clamp_min(0), (own >= 0)[:, None], borders[some] - low)
         sums, size, found = bags[index] * inside, 1, []
         for reach in REACHES:
-            # Sums of `reach` rows from each on, made of those of fewer.
+            # Sums of `reach` rows from each row on, computed from sums of fewer rows.
             fewer, rows = sums, len(sums) - reach + size
             sums = fewer[:rows].clone()
             for start in range(size, reach, size):
@@ -289,13 +289,13 @@ class CohesionScorer(nn.Module):
         self.right = ChildScorer(inner)
 
     def forward(self, bags: Tensor, openings: Tensor, closings: Tensor, counts: Sequence[int]) -> Cohesion:
-        """Return the cohesion of documents that follow each other.
+        """Return the cohesion of several documents, concatenated.
 
         Args:
             bags: `(edus, WIDTH)`.
             openings: `(edus,)` as in `EDULayout`.
             closings: `(edus,)` likewise.
-            counts: How many EDUs each document has.
+            counts: Number of EDUs of each document.
         """
         device, bounds = bags.device, torch.tensor([0, *counts]).cumsum(0)
         first, after, edus = _moved(device, bounds[:-1], bounds[1:], bounds.diff())

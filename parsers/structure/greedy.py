@@ -1,8 +1,8 @@
-"""Greedy splitting: every span is split at its best border, whatever the other spans are.
+"""Greedy splitting: every span is split at its best border, regardless of other spans.
 
 The design `top_down` scores a border of a span by the children it makes, with a softmax over the span's borders. The
-design `distance` scores a border by its strength alone, so a document's tree is one sequence of numbers, as with the
-syntactic distances of Shen et al. 2018 (Straight to the Tree).
+design `distance` scores a border by its strength alone, so one sequence of numbers determines a document's tree, as
+with the syntactic distances of Shen et al. 2018 (Straight to the Tree).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def _loss(scores: SplitScores, nodes: NDArray[np.int64], border_scores: BorderSc
 
 
 def _decode(first: int, after: int, values: Callable[[int, int], Tensor]) -> Bracketing:
-    """Return the greedy tree of a document; of equal borders the first is taken. Memory is linear in the EDUs.
+    """Return the greedy tree of a document; the first of equal borders wins. Memory is linear in the EDUs.
 
     Args:
         first: The document's first EDU.
         after: The EDU after its last.
-        values: From the first and last EDU of a span to the scores `(last - first,)` of its borders; their
-            softmax is the split's probability.
+        values: Returns the scores `(last - first,)` of a span's borders, given its first and last EDU. Their softmax
+            gives the probability of the split.
     """
     probabilities = []
 
@@ -62,7 +62,7 @@ def _child_scores(scores: SplitScores, first: Tensor, last: Tensor) -> Tensor:
 
 def _decode_top_down(scores: SplitScores) -> list[Bracketing]:
     index = torch.arange(len(scores))
-    # Every EDU and border is asked for many times.
+    # Every EDU and border is used many times, so compute their factors once.
     kept = replace(scores, edus=scores.edus[index], borders=scores.borders[index[:-1]])
 
     def values(first: int, last: int) -> Tensor:

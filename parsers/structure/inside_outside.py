@@ -5,8 +5,8 @@ of leaves. Each pass is one loop over widths, vectorised over charts, positions 
 Memory is quadratic, except in `posterior`, which keeps every split of every span: 11 MiB for 256 leaves in single
 precision.
 
-The passes take NumPy arrays, which a CPU works on in half the time, or tensors, on any device: what they call has the
-same names and arguments in both libraries.
+The passes take NumPy arrays, which are twice as fast on a CPU, or tensors on any device. They call only functions that
+have the same names and arguments in both libraries.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def by_border(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _shifted(values: Tensor, places: Tensor) -> Tensor:
-    """Return `(charts, rows, width)`: entries of each row at some places `(rows, width)`, 0 where there is no place."""
+    """Return `(charts, rows, width)`: the entries of each row at `places` `(rows, width)`, 0 for places outside it."""
     inside = (places >= 0) & (places < values.shape[-1])
     found = values.gather(2, places.clamp(0, values.shape[-1] - 1).expand(len(values), -1, -1))
     return torch.where(inside, found, 0.0)
@@ -72,9 +72,9 @@ def posterior(
     """Return the span probabilities under the scores that `by_width` gives.
 
     Args:
-        lefts: `(charts, leaves, leaves)`; a single chart may come without the axis of charts, which is quicker.
+        lefts: `(charts, leaves, leaves)`; a single chart may come without the chart axis, which is faster.
         rights: The same shape.
-        counts: Leaves of each chart; those after them are padding, whose scores are finite. By default all.
+        counts: Number of leaves of each chart; the others are padding, and their scores must be finite. By default all.
         forbidden: The same shape, `[c, i, w]`: whether `i..i+w` is excluded as a constituent.
     """
     xp, leaves = _library(lefts), lefts.shape[-1]
@@ -113,12 +113,12 @@ def posterior(
 
 
 def _library(array: Array) -> Any:
-    """Return the library whose array this is."""
+    """Return the library of an array: NumPy or torch."""
     return np if isinstance(array, np.ndarray) else torch
 
 
 def _on(array: Array, index: NDArray[np.int64]) -> Array:
-    """Return an index where an array is."""
+    """Return an index in the library and on the device of an array."""
     return index if isinstance(array, np.ndarray) else to_device(index, array.device)
 
 
@@ -135,7 +135,7 @@ def best_splits(spans: Array) -> Array:
     """Return `(charts, leaves, leaves)`, as `spans`: where the best tree over each span divides it.
 
     The best tree over `i..i+w` has the largest sum of `spans[c, i, w]` over its spans, and its left child is `i..i+k`
-    with `k = [c, i, w]`; of equal ones the shortest left child is taken.
+    with `k = [c, i, w]`; in a tie, the shortest left child wins.
     """
     xp, leaves = _library(spans), spans.shape[-1]
     as_left, as_right = spans * 1, xp.zeros_like(spans)

@@ -20,12 +20,12 @@ from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
 # A NumPy array or a tensor.
 Array = Any
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
-# Factors of so many EDUs are kept; those of longer documents are computed where they are asked for.
+# Factors of at most this many EDUs are kept; those of longer documents are computed on request.
 PIECE = 4096
 
 
 class Rows(Protocol):
-    """A matrix, of which some rows are asked for at a time."""
+    """A matrix of which some rows are requested at a time."""
 
     def __getitem__(self, index: Tensor) -> Tensor:
         """Return the rows `(index, width)`."""
@@ -36,20 +36,20 @@ class SplitScores:
     """The factors of `score(i, k, j) = left(i, k) + right(k, j)`, each linear in the number of EDUs.
 
     `left(i, k)` scores the EDUs `i..k` as a left child and includes the strength of the border after `k`;
-    `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only. These are asked for
-    by tensors on the CPU, so that a GPU is not waited for.
+    `right(k, j)` scores `k+1..j` as a right child. Matrices are built for the requested EDUs only. Methods take indices
+    as tensors on the CPU, to avoid waiting for a GPU.
 
     Attributes:
         edus: `(edus, 3 * rank)` each EDU as the first of a left child, and as the last of a right child; its topics.
         borders: `(edus - 1, 4 * rank + 1)` the border after each EDU as the end of a left child, and as the start of a
-            right child; its weights for the mean topic of a left child, and of a right child; what is its strength
-            apart from layout.
+            right child; its weights for the mean topic of a left child, and of a right child; its strength apart from
+            layout.
         strength: `(edus - 1,)` score of each border, independent of the span.
         left_sizes: `(buckets + 1,)` score of left children by size.
         right_sizes: `(buckets + 1,)` score of right children by size.
         totals: `(edus + 1, rank)` running sums of the EDUs' topic vectors; a span's mean is a difference of two.
         cohesion: Scores of spans by their words and layout, if the network has them.
-        counts: How many EDUs each document has, if they are of several documents, one after the other.
+        counts: Number of EDUs of each document, if the EDUs are those of several documents, concatenated.
     """
 
     edus: Rows
@@ -84,14 +84,14 @@ class SplitScores:
         """Return the scores of all children that adjacent blocks of EDUs can form, of several charts.
 
         Args:
-            firsts: `(charts, blocks)` first EDU of each block, those of a chart in one document.
+            firsts: `(charts, blocks)` first EDU of each block; a chart is in one document.
             lasts: `(charts, blocks)` last EDU of each block.
 
         Returns:
             `(charts, blocks, blocks - 1)`: left children by first block and border; `(charts, blocks - 1, blocks)`:
             right children by border and last block.
         """
-        # Charts of fewer blocks repeat their last one, which may be the last EDU of all, with no border behind it.
+        # Shorter charts repeat their last block. It may end at the very last EDU, which has no border after it.
         borders = lasts[:, :-1].clamp_max(len(self) - 2)
         of_firsts, of_borders = self.edus[firsts], self.borders[borders]
         of_lasts = of_firsts if torch.equal(firsts, lasts) else self.edus[lasts]
@@ -124,7 +124,7 @@ class SplitScores:
 
     @cached_property
     def _by_size(self) -> tuple[Tensor, Tensor]:
-        """`(edus,)` twice: score of left and of right children by their size less one; looked up sooner than found."""
+        """`(edus,)` twice: scores of left and right children by size minus one; a table is faster than bucketing."""
         limits = torch.tensor(SIZE_BUCKETS).to(self.strength.device, non_blocking=True)
         buckets = torch.bucketize(torch.arange(len(self), device=limits.device), limits, right=True)
         return self.left_sizes[buckets], self.right_sizes[buckets]
@@ -149,7 +149,7 @@ class SplitScorer(nn.Module):
         self.cohesion = CohesionScorer(cohesion) if cohesion else None
 
     def forward(self, states: Tensor, layout: EDULayout, counts: Sequence[int] = ()) -> SplitScores:
-        """Return the scores of EDU states `(edus, hidden)`, of one document or of several with so many EDUs each."""
+        """Return the scores of EDU states `(edus, hidden)`; `counts` are the EDUs per document if there are several."""
         edus = _Computed(lambda some: self._edu_factors(states[some]), len(states), states.device)
         borders = _Computed(lambda some: self._border_factors(states, some), len(states) - 1, states.device)
         topics, first = states.new_empty(len(states), self.rank), 0
@@ -177,7 +177,7 @@ class SplitScorer(nn.Module):
 
 
 class _Computed:
-    """Rows `(rows, width)` that are computed once if they are few, and whenever they are asked for if they are many."""
+    """Rows `(rows, width)` that are computed once if there are few, and on each request if there are many."""
 
     def __init__(self, compute: Callable[[Tensor], Tensor], rows: int, device: torch.device) -> None:
         self._compute, self._rows, self._device = compute, rows, device
@@ -226,7 +226,7 @@ class Expected:
     """A distribution over trees, given by the probability of every span as a left and as a right child.
 
     Attributes:
-        left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child; several charts have an axis before.
+        left: `(edus, edus)`, `[i, w]`: probability that `i..i+w` is a left child; several charts add a leading axis.
         right: `(edus, edus)`, `[j, w]`: probability that `j-w..j` is a right child.
     """
 
@@ -239,11 +239,11 @@ class Design:
     """How split scores are trained and decoded.
 
     Attributes:
-        loss: From scores of a document and gold nodes `(nodes, 3)`, possibly only part of a tree, to the mean loss per
-            node.
-        decode: From scores to the tree of each document.
-        soft_loss: From scores of a document and a distribution over trees to the mean loss per node, if the design has
-            one.
+        loss: Returns the mean loss per node, given the scores of a document and gold nodes `(nodes, 3)`, possibly only
+            part of a tree.
+        decode: Returns the tree of each document, given its scores.
+        soft_loss: Returns the mean loss per node, given the scores of a document and a distribution over trees; None if
+            the design has none.
     """
 
     loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]

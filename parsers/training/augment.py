@@ -1,7 +1,7 @@
-"""Data augmentation: parts of a document as documents, and documents with other line breaks or without case.
+"""Data augmentation: parts of documents as documents, and documents with other line breaks or without case.
 
-A treebank of two hundred documents is small. A constituent is a text with a tree, and so is a text without some of its
-satellites; both vary lengths and neighbours. A treebank's texts also share one layout, which other texts do not.
+A treebank of two hundred documents is small. A constituent is itself a text with a tree, and so is a document without
+some of its satellites; both vary lengths and neighbours. A treebank's texts also share one layout, unlike other texts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discsum.errors import InputError
 from discsum.parsers.subwords import GAPS, Subwords
 from discsum.parsers.training.examples import Example, Targets
 
-# EDUs of a constituent that stands for a document, at least.
+# Smallest constituent that is used as a document, in EDUs.
 SMALLEST = 20
 SPACE, NEWLINE = GAPS.index("space"), GAPS.index("newline")
 # Characters per line of wrapped texts.
@@ -75,7 +75,7 @@ def relayout(subwords: Subwords, share: float, random: np.random.Generator) -> S
     """Return the subwords with other line breaks and, independently, without case, each with probability `share`."""
     gaps, cases = subwords.gaps, subwords.cases
     if random.random() < share:
-        # One line, lines without blank ones between them, or wrapped lines.
+        # All on one line, no blank lines, or wrapped lines.
         layout = random.integers(3)
         gaps = _wrapped(subwords) if layout == 2 else np.minimum(gaps, (SPACE, NEWLINE)[layout])
         gaps[:1] = subwords.gaps[:1]

@@ -24,7 +24,7 @@ corpus is part of this model.
 |---|---|---|
 {genres}
 """
-# By LICENSE.txt of GUM V11.1.
+# From LICENSE.txt of GUM V11.1.
 GUM_LICENCES = {
     "academic": "CC BY 4.0",
     "bio": "CC BY-SA 3.0",
@@ -103,7 +103,7 @@ def _cells(values: Sequence[float]) -> str:
 
 
 def _data(treebank: Treebank) -> str:
-    """Return what a parser was trained on."""
+    """Return the card's text on the training data."""
     if treebank.splits is None:
         names = [document.id for document in treebank.train]
         return _GUM.format(train=len(names), licences=_licences(names), genres=_genres(names))
@@ -137,7 +137,7 @@ def _genre(name: str) -> tuple[str, str]:
 
 
 def _genres(names: Sequence[str]) -> str:
-    """Return a row of each genre of GUM with its licence and documents."""
+    """Return a table row for each genre of GUM, with its licence and documents."""
     documents = dict[str, list[str]]()
     for name in sorted(names):
         genre, rest = _genre(name)

@@ -14,7 +14,7 @@ from discsum.parsers.parseval import METRICS, ParsevalScores, SegmentationScores
 
 @dataclass(frozen=True)
 class ParserScores:
-    """Segmentation from raw text, and trees over gold EDUs and sentences and from raw text.
+    """Scores of segmentation from raw text, of trees over gold EDUs and sentences, and of trees from raw text.
 
     Constituents from raw text are identified by the start (`raw_start`) or the end (`raw_end`) of their first EDU.
     """
@@ -59,7 +59,7 @@ def format_figures(figures: Mapping[str, float]) -> str:
 def evaluate_parser(
     parser: Parser, gold: Sequence[Document], *, rst: bool = False, batch_size: int = 8
 ) -> ParserScores:
-    """Return the scores of `parser` on documents with gold trees, with `rst` by RST-Parseval.
+    """Return the scores of `parser` on documents with gold trees; with `rst`, trees are scored by RST-Parseval.
 
     Relations are compared by the classes of the parser's treebank.
     """

@@ -21,7 +21,7 @@ from discsum.parsers.structure import Expected
 from discsum.parsers.subwords import Subwords, first_subwords, split_subwords
 from discsum.tree import RSTTree
 
-# Share of unknown words from which the tokenizer is doubted.
+# Share of unknown words above which a warning about the tokenizer is issued.
 UNKNOWN = 0.1
 
 
@@ -34,7 +34,7 @@ class Targets:
         sentence_starts: `(sentences,)` first subword of each sentence.
         nodes: `(nodes, 3)` first, last and split of each target node.
         labels: `(nodes,)` index of each node's label, or `(nodes, labels)` probabilities.
-        expected: The target distribution over trees, where there is one instead of a tree.
+        expected: Target distribution over trees, if there is one instead of a tree.
     """
 
     edu_starts: NDArray[np.int64]
@@ -94,12 +94,12 @@ class GoldExamples:
     """Gold documents to train on, all drawn with the same weight."""
 
     def __init__(self, documents: Sequence[Document], tokenizer: Tokenizer, labels: Sequence[Label]) -> None:
-        """Make an example of each document; see `make_example`.
+        """Convert each document to an example; see `make_example`.
 
-        Documents of which none can be made are left out with a warning.
+        Documents that cannot be converted are left out with a warning.
 
         Raises:
-            InputError: None can be made of any document.
+            InputError: No document can be converted.
         """
         self._texts: list[str] = []
         self._examples: list[Example] = []
@@ -158,7 +158,7 @@ class HeldOut:
 
 
 def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
-    """Warn if a tokenizer does not know many of the words, as one of another language does not."""
+    """Warn if a tokenizer does not know many of the words, as happens with a tokenizer of another language."""
     names = (getattr(tokenizer.model, "unk_token", None), "<unk>", "[UNK]")
     unknown = next((index for name in names if name and (index := tokenizer.token_to_id(name)) is not None), None)
     ids = np.concatenate([example.subwords.ids for example in examples])
@@ -173,7 +173,7 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
 
 
 def digest(examples: Sequence[Example]) -> str:
-    """Return a digest of all that is learned of the examples, in order."""
+    """Return a digest of everything that training learns from the examples, in order."""
     found = hashlib.sha256()
     for example in examples:
         words, targets = example.subwords, example.targets
@@ -188,7 +188,7 @@ def digest(examples: Sequence[Example]) -> str:
 def restrict_to_predicted(
     example: Example, edu_starts: NDArray[np.int64], sentence_starts: NDArray[np.int64]
 ) -> Targets:
-    """Return the gold nodes whose start, split and end are all borders of the predicted EDUs."""
+    """Return targets over predicted EDUs: the gold nodes whose start, split and end are all borders of these EDUs."""
     borders = np.append(example.targets.edu_starts, len(example.subwords))
     predicted = np.append(edu_starts, len(example.subwords))
     place = np.searchsorted(predicted, borders)

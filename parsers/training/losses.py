@@ -64,7 +64,7 @@ def make_batch(
     Args:
         gold: Documents with gold trees.
         pseudo_labelled: Documents labelled by teachers.
-        recipe: Has the probabilities of each augmentation.
+        recipe: Recipe with the probability of each augmentation.
         random: A random generator for each document, gold ones first.
         predict: Whether some gold trees are learned over predicted EDUs.
     """
@@ -94,7 +94,7 @@ class ParserObjective(nn.Module):
         inputs = [example.subwords for example in batch.examples]
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=recipe.bf16):
             vectors = parser.encoder(inputs, batch.shifts)
-        # The chart's sums of exponentials need the precision.
+        # The chart's sums of exponentials need float32.
         with torch.autocast(kind, enabled=False):
             return self._losses(batch, vectors)
 

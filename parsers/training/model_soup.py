@@ -1,4 +1,4 @@
-"""Several runs of one recipe with different seeds, and the mean of their weights.
+"""Train one recipe with several seeds and average the weights of the runs.
 
 Runs initialised from the same trained parser stay close to each other, so the mean of their weights is a parser too,
 and a better one than each of them (model soups, Wortsman et al. 2022). Averaging replaces the decay of the learning
@@ -44,7 +44,7 @@ def train_seeds(
     Each run is in `folder / 'seed-N'` and can be resumed; arguments are those of `ParserTask`.
 
     Returns:
-        The scores of the mean, in the first process.
+        The scores of the averaged parser; None in all processes but the first.
 
     Raises:
         InputError: As for `ParserTask` and `TrainingLoop`; or the folder has a single run, or runs on other examples.

@@ -1,4 +1,4 @@
-"""Texts without trees as training examples, labelled by teachers (pseudo-labels), and the order they are drawn in."""
+"""Pseudo-labels: training examples from texts without trees, labelled by teachers, and the order they are drawn in."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def pseudo_label(
     Args:
         texts: Texts without trees.
         teachers: Parsers that label the texts.
-        tokenizer: The student's.
+        tokenizer: The student's tokenizer.
         cache: Folder of each teacher's predictions, one file per teacher and text; runs may share it.
-        report: Takes lines of progress.
+        report: Called with lines of progress.
 
     Raises:
         InputError: No text can be labelled.
@@ -93,7 +93,7 @@ def truncate(text: str, longest: int) -> str:
 
 
 def _cached(path: Path) -> Predictions | None:
-    """Return the predictions in a file; none if it is missing or damaged."""
+    """Return the predictions in a file; None if it is missing or damaged."""
     try:
         return load_file(path) if path.is_file() else None
     except SafetensorError:
@@ -101,9 +101,9 @@ def _cached(path: Path) -> Predictions | None:
 
 
 def shuffled_cycle(examples: int, first: int, count: int, seed: int) -> list[int]:
-    """Return indices `first` to `first + count` of an endless sequence of passes over the examples, shuffled per pass.
+    """Return `count` items, from item `first` on, of an endless sequence of passes over the examples' indices.
 
-    Returns nothing if there are no examples.
+    Each pass is shuffled. The result is empty if there are no examples.
     """
     chosen = []
     for position in range(first, first + count if examples else first):

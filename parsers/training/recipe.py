@@ -16,10 +16,10 @@ from discsum.training.recipe import TrainingRecipe
 
 @dataclass(frozen=True, kw_only=True)
 class ParserRecipe(TrainingRecipe):
-    """The settings of a parser's training run, in addition to those of every run."""
+    """The settings of a parser's training run, in addition to the settings of every run."""
 
     encoder: Annotated[
-        str, about("Hugging Face name or folder of the encoder to start from, or a parser whose encoder is taken.")
+        str, about("Encoder to start from: its Hugging Face name or folder, or a parser that contains it.")
     ] = "sentence-transformers/all-MiniLM-L6-v2"
     start: Annotated[
         str | None,
@@ -56,7 +56,7 @@ class ParserRecipe(TrainingRecipe):
     texts: Annotated[
         tuple[Rows, ...], about("Tables of texts that the teachers label, relative to the treebank's folder.")
     ] = ()
-    longest: Annotated[Count, about("Characters of a text that are used, at most.")] = 5000
+    longest: Annotated[Count, about("Maximum number of characters to use of a text.")] = 5000
     silver: Annotated[Count, about("Pseudo-labelled texts per step, if there are teachers.")] = 2
     flatten: Annotated[
         Share,
@@ -89,8 +89,8 @@ class ParserRecipe(TrainingRecipe):
     classes: Annotated[
         dict[str, str],
         about(
-            "Class of a relation, by relation. Those left out: the part before the first hyphen if all have one, as in "
-            "GUM, otherwise the relation itself."
+            "Class of each relation. The class of a relation left out is the part before its first hyphen if all of "
+            "these have one, as in GUM, otherwise the relation itself."
         ),
     ] = field(default_factory=dict)
     language: Annotated[

@@ -1,4 +1,4 @@
-"""The splits of a treebank: from a file, or drawn by shares; kept with a parser to be measured on the same ones."""
+"""Splits of a treebank: from a file, or drawn by share; saved with a parser, to measure it on the same splits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
 
 LISTING, KEPT = "splits.tsv", "treebank.json"
-# The name of all documents together, for measuring.
+# The split of all documents, for evaluation.
 ALL = "all"
 
 
@@ -35,12 +35,12 @@ class SplitConfig(Checked):
     file: Annotated[
         str | None,
         about(
-            "File of the splits `train`, `dev` and `test` in the treebank's folder: a name, a tab and a split a line, "
+            "File of the splits `train`, `dev` and `test` in the treebank's folder: name, tab and split on each line, "
             "or `.yaml` with a list per split. By default `splits.tsv` if it is there, otherwise splits are drawn."
         ),
     ] = None
-    dev: Annotated[Share, about("Share of the documents drawn to choose by, one at least.")] = 0.1
-    test: Annotated[Share, about("Share of the documents drawn to be measured on, one at least unless 0.")] = 0.1
+    dev: Annotated[Share, about("Share of the documents drawn for the dev split, at least one document.")] = 0.1
+    test: Annotated[Share, about("Share of the documents drawn for the test split, at least one unless 0.")] = 0.1
     seed: Annotated[Natural, about("Seed of the draw.")] = 1
     leave_out: Annotated[
         tuple[str, ...],
@@ -48,7 +48,7 @@ class SplitConfig(Checked):
     ] = ()
 
     def problems(self) -> list[str]:
-        """Return whether no documents would be left to train on."""
+        """Return a message if no documents would be left to train on."""
         return (
             [] if self.dev + self.test < 1 else [f"dev: expected less than 1 with test, got {self.dev + self.test:g}"]
         )
@@ -56,19 +56,19 @@ class SplitConfig(Checked):
 
 @dataclass(frozen=True)
 class Splits:
-    """Names of documents by split, and where sentences come from: what is kept in a parser's `treebank.json`."""
+    """Content of a parser's `treebank.json`: names of documents by split, and where sentences come from."""
 
     sentences: str
     names: dict[str, list[str]]
 
     def write(self, folder: Path) -> None:
-        """Write them to a parser's folder."""
+        """Write the splits to a parser's folder."""
         with replacing(folder / KEPT) as path:
             path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Splits | None:
-        """Return those in a parser's folder, if it has some."""
+        """Return the splits in a parser's folder; None if it has none."""
         if not (folder / KEPT).is_file():
             return None
         return read_fields(cls, folder / KEPT, InputError)
@@ -81,7 +81,7 @@ class Treebank:
     Attributes:
         name: Name of its folder.
         train: Documents to train on.
-        dev: Documents to choose by.
+        dev: Documents to validate on.
         splits: All splits; none for GUM, which has its own.
         guessed: Number of documents whose sentences are guessed.
     """
@@ -99,11 +99,11 @@ class Treebank:
 
     @property
     def language(self) -> str:
-        """The language of GUM; that of another treebank is known from the recipe only."""
+        """English for GUM; empty for other treebanks, whose language only the recipe can name."""
         return ENGLISH if self.is_gum else ""
 
     def write_splits(self, folder: Path) -> None:
-        """Write the splits to a parser's folder; GUM's are not kept."""
+        """Write the splits to a parser's folder; those of GUM are not written."""
         if self.splits is not None:
             self.splits.write(folder)
 
@@ -148,14 +148,14 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
 
 
 def _check_parts(treebank: Treebank, wanted: str, of_all: str = "") -> None:
-    """Check that there are documents to train on and to choose by; the message begins with `wanted`."""
+    """Check that there are documents to train and validate on; the message begins with `wanted`."""
     train, dev = len(treebank.train), len(treebank.dev)
     if not train or not dev:
         raise InputError(f"{wanted}, got {train} and {dev}{of_all}")
 
 
 def _kept(names: Sequence[str], patterns: Sequence[str], folder: Path) -> list[str]:
-    """Return the names of training documents that no pattern matches; each must match one, and all of them not all."""
+    """Return the training documents that no pattern matches; each pattern must match one, and some must remain."""
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             shown = f" such as {names[0]}" if names else ""
@@ -172,7 +172,7 @@ def _kept(names: Sequence[str], patterns: Sequence[str], folder: Path) -> list[s
 
 
 def draw_splits(names: Collection[str], config: SplitConfig) -> dict[str, list[str]]:
-    """Return the names by split, drawn by shares; a document's place in the draw does not depend on the others."""
+    """Return the names by split, drawn by share; a document's place in the draw does not depend on the others."""
 
     def place(name: str) -> str:
         return hashlib.sha256(f"{config.seed} {name}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -187,13 +187,13 @@ def draw_splits(names: Collection[str], config: SplitConfig) -> dict[str, list[s
 def match_names(
     found: TreeFolder, splits: Mapping[str, Sequence[str]], source: str, remedy: str = ""
 ) -> dict[str, list[str]]:
-    """Return the names of the found documents by the splits of a list, which may name files or leave out folders.
+    """Return the names of found documents by split; the list of splits may name files, or leave out folders.
 
     Args:
         found: The documents.
         splits: Names by split.
         source: The list's file, for errors.
-        remedy: What to do where the list names documents that are not there; by default to correct it.
+        remedy: Advice in the error for names that are not there; by default to correct the list.
 
     Raises:
         InputError: Documents that are not there, or are in two splits.
@@ -222,10 +222,11 @@ def match_names(
 
 
 def read_split(folder: Path, split: str, parsers: Sequence[str | Path]) -> list[list[Document]]:
-    """Return for each parser the documents of a split of GUM or of any folder of tree files, to measure it on.
+    """Return, for each parser, the documents of a split to evaluate it on, of GUM or of any folder of tree files.
 
-    Splits of a folder are those that the parser was trained with, if it was trained on its documents, or those of
-    `splits.tsv`; `all` are all documents. The folder is read once for all parsers that read sentences alike.
+    The splits of a folder are those that the parser was trained with, if it was trained on the folder's documents, and
+    otherwise those of `splits.tsv`. The split `all` has all documents. The folder is read once for all parsers that use
+    the same source of sentences.
 
     Raises:
         InputError: No such split, or documents of it that are not there.
@@ -251,7 +252,7 @@ def _documents_of(
     listing = folder / LISTING
     there = found.documents.keys() | found.left_out
     learned = {name for names in (trained.names if trained else {}).values() for name in names}
-    # Another treebank, with splits of its own, may have some of the names.
+    # Another treebank, with splits of its own, may share some of the names.
     same = there >= learned if listing.is_file() else bool(there & learned)
     if trained is not None and same:
         names, source = trained.names, locate(parser) / KEPT

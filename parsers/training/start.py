@@ -15,10 +15,11 @@ from discsum.parsers.pretrained import is_parser
 def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> list[str]:
     """Copy the matching parts of a trained parser into `network`; return their names.
 
-    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. One matches if `network` has all of its weights, by
-    name and shape; what `network` has in addition is new. Of the labels it has no effect at first (a product of both
-    children), of the EDUs it has (a Transformer layer). The rule for summarizers is stricter, the same names and
-    shapes: what may be added to their network is another head, on which every copied layer would depend.
+    Parts are `encoder`, `tagger`, `edus`, `splits` and `labels`. A part matches if `network` has all of its weights, by
+    name and shape; additional weights of `network` stay newly initialised. In `labels` these have no effect at first
+    (such as a product of both children), in `edus` they do (a Transformer layer). The rule for summarizers is stricter:
+    names and shapes must be the same, because what may be added to their network is another head, on which every copied
+    layer would depend.
 
     Args:
         network: The network to initialise.
@@ -29,7 +30,7 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
         InputError: No such parser, one with another vocabulary, or no matching part.
         WeightsError: A damaged folder.
     """
-    # Of a folder of something else, reading it says what it is.
+    # If the folder holds something else, reading it below reports what it is.
     if not Path(name).is_dir() and not is_parser(name):
         raise InputError(f"start: expected a shipped parser or the folder of a trained one, found no {name}")
     start = Parser.from_pretrained(name)

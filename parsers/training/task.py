@@ -75,7 +75,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             dev: Gold documents to validate on.
             name: The parser's name.
             notes: Text for the model card.
-            treebank: What the documents are of; GUM if it is not given.
+            treebank: The treebank of the documents, by default GUM.
             texts: Texts without trees for the recipe's teachers.
             cache: Folder of the teachers' predictions, which runs may share; required with teachers.
 

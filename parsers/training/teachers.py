@@ -1,8 +1,9 @@
 """Predictions of several trained parsers for a text without a tree.
 
-After knowledge distillation (Hinton et al. 2015) and silver trees for RST parsing (Kobayashi et al. 2021): the
+This follows knowledge distillation (Hinton et al. 2015) and silver trees for RST parsing (Kobayashi et al. 2021): the
 student learns the teachers' mean probabilities of boundaries, of spans as children, and of labels. The first teacher
-determines the EDUs and the nodes that are labelled, so the others depend on it alone and can be cached separately.
+determines the EDUs and the nodes that are labelled. So each other teacher's predictions depend only on the first one's,
+and can be cached separately.
 """
 
 from __future__ import annotations
