@@ -62,7 +62,8 @@ def abstract(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="An option of the selector, as feature_map=relu, or of a coarse-to-fine model, as variant=hier.",
+            help="An option of the selector, such as feature_map=relu, or of a coarse-to-fine model, such as "
+            "variant=hier.",
             rich_help_panel=OF_SEQUENCE_MODELS,
         ),
     ] = None,
@@ -82,7 +83,7 @@ def abstract(
         bool,
         typer.Option(
             "--block-trigrams",
-            help="Write no trigram twice, unless it has a full stop or tag.",
+            help="Never repeat a trigram, unless it has a full stop or tag.",
             rich_help_panel=OF_SEQUENCE_MODELS,
         ),
     ] = False,
@@ -99,7 +100,7 @@ def abstract(
 ) -> None:
     """Write abstractive summaries with a sequence-to-sequence model.
 
-    With a selector the model reads some sentences at each step; others read as they were trained to.
+    With --selector, each step reads only the selected sentences. Without it, the model reads as in training.
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """
@@ -119,7 +120,7 @@ def abstract(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams
         )
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
-    # Families have other options: only what is said counts.
+    # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
     job = Job.of(NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
@@ -147,7 +148,7 @@ def abstract(
 
 
 def _note_whole(summary: AbstractiveSummary) -> None:
-    """Report on standard error if all sentences are read although `--r` is smaller."""
+    """Report on standard error if the model read all sentences although `--r` is smaller."""
     from discsum.abstractive.sparse.costs import whole_below
 
     r, sentences, read = (summary.details.get(name) for name in ("r", "sentences", "read"))

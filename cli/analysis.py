@@ -29,7 +29,7 @@ def load_model(
     """Return a model with a selector; None keeps the selector that it was trained with.
 
     Raises:
-        InputError: A model of a family without selectors.
+        InputError: The model's family has no selectors.
     """
     from discsum.abstractive.summarizer import AbstractiveSummarizer
 
@@ -40,7 +40,7 @@ def load_model(
 
 
 def load_system(system: str, device: str) -> AbstractiveSummarizer:
-    """Return the model of `MODEL[,SELECTOR[,KEY=VALUE...]]`; `beta` counts as an option."""
+    """Return the model that `MODEL[,SELECTOR[,KEY=VALUE...]]` names; `beta` is one of the keys."""
     model, *rest = system.split(",")
     selector = rest.pop(0) if rest and "=" not in rest[0] else None
     return load_model(model, selector, device=device, **selector_options(rest))

@@ -160,8 +160,8 @@ def time(
         typer.Option(
             "--lengths",
             min=1,
-            help="Time a compressed encoder instead, beside its own attention, on texts of so many tokens; may be "
-            "repeated.",
+            help="Compare the time of a compressed encoder with that of its full attention instead, on texts of this "
+            "many tokens; may be repeated.",
         ),
     ] = None,
     device: Device = "cpu",
@@ -249,7 +249,7 @@ def corpus(
 
 
 def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
-    """Raise `InputError` for too few lengths to fit a model, which is told before torch is imported."""
+    """Raise `InputError` if there are too few lengths to fit the times; called before torch is imported."""
     if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
         raise InputError(
             "expected at least four --length M with one --tokens N, or three and more of each, "

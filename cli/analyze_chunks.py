@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw_chunks(item: Item, model: str, output: str, max_tokens: int, parser: str, device: str) -> None:
-    """Write attention to chunks and to words as JSON, and draw both; words of the text outside the model are cut."""
+    """Write attention to chunks and words as JSON, and plot both; text beyond the model's input is truncated."""
     with loading("the model"):
         from discsum.abstractive.analysis.chunk_maps import chunk_maps
         from discsum.abstractive.analysis.pictures import heatmap

@@ -1,4 +1,4 @@
-"""`discsum analyze time --lengths`: a compressed encoder beside its own attention."""
+"""`discsum analyze time --lengths`: compare a compressed encoder with its full attention."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discsum.errors import InputError
 
 
 def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats: int, device: str) -> None:
-    """Print and draw how many times faster a compressed encoder is, by the tokens of a text, and its memory."""
+    """Print and plot the speed-up and the memory of a compressed encoder by text length in tokens."""
     lengths = sorted(set(lengths))
     with loading("the model"):
         from discsum.abstractive.analysis.encoding_time import encoder_times

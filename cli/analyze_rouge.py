@@ -22,7 +22,7 @@ def rouge(
         list[str],
         typer.Option(
             metavar="MODEL[,SELECTOR[,KEY=VALUE...]]",
-            help="A line of the plot; may be repeated. beta=1.0 is an option of every selector.",
+            help="A system to plot as one line; may be repeated. Every selector but all takes beta=WEIGHT.",
         ),
     ],
     output: Out = "analysis",
@@ -97,10 +97,10 @@ def rouge(
 def _drawn(
     found: Mapping[str, Sequence[Mapping[str, Any]]], amounts: int, against: str | None
 ) -> dict[str, tuple[str, dict[str, list[float]]]]:
-    """Return by plot the label of its vertical axis and one line per system."""
+    """Return for each plot the label of its vertical axis and one line per system."""
 
     def lines(metric: str) -> dict[str, list[float]]:
-        # A system that reads all sentences is the same for every r.
+        # A system that reads all sentences has the same value for every r.
         return {
             name: [entry[metric] for entry in entries] * (amounts if len(entries) < amounts else 1)
             for name, entries in found.items()

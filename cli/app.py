@@ -16,7 +16,7 @@ from discsum.cli.progress import say
 from discsum.cli.streams import replace_closed
 from discsum.errors import DiscsumError, InputWarning, message_of
 
-# The commands as `discsum --help` lists them; each has its module.
+# Commands and their summaries in `discsum --help`. Each command is a module of `discsum.cli`.
 COMMANDS = {
     "parse": "Turn raw text into discourse trees, or convert tree files.",
     "extract": "Summarize texts by their most important sentences or EDUs.",
@@ -29,7 +29,7 @@ COMMANDS = {
 
 
 class LazyGroup(TyperGroup):
-    """Imports a command's module when the command runs, so that `discsum --help` answers at once."""
+    """Imports a command's module only when the command runs, so that `discsum --help` is fast."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return name, command and remaining arguments."""
@@ -74,7 +74,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning about a text or file on one line; others as Python does."""
+    """Print an `InputWarning` on one line, and other warnings in Python's format."""
     if issubclass(category, InputWarning):
         say(f"discsum: {message}")
     else:
@@ -84,14 +84,14 @@ def _show_warning(
 def main() -> None:
     """Run the command line; a `DiscsumError` becomes one line on standard error and exit code 1."""
     replace_closed()
-    # Progress bars and warnings of transformers; workers inherit this.
+    # Silences progress bars and warnings of transformers; workers inherit these variables.
     os.environ |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", InputWarning)
-    # What a format leaves out is the same for every document.
+    # A format drops the same kinds of content from every document, so warn once.
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
     if "" in sys.argv[1:]:
-        # A path that is empty is the working directory to Python.
+        # Python takes an empty path for the working directory, which would hide an unset shell variable.
         place = sys.argv.index("", 1)
         before = f" after {sys.argv[place - 1]}" if place > 1 else ""
         typer.echo(
@@ -104,7 +104,7 @@ def main() -> None:
         typer.echo(f"discsum: {error}", err=True)
         sys.exit(1)
     except BrokenPipeError:
-        # The reader closed the pipe, as `head` does.
+        # The reader closed the pipe, for example `head`. Python flushes standard output at exit, which must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Options with a fixed set of values: their metavar, their completion, and the error for other values."""
+"""Options with named values: their metavar, their completion, and the error for unknown values."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from discsum.registry import suggestion
 
 
 def choice(*names: str) -> dict[str, Any]:
-    """Return the arguments of an option whose value is one of these names."""
+    """Return the `typer.Option` arguments of an option that accepts only these names."""
     return {**open_choice(*names), "callback": one_of(lambda: names)}
 
 
 def open_choice(*names: str) -> dict[str, Any]:
-    """Return the arguments of an option that has further values, as a registry's; the program checks them."""
+    """Return the `typer.Option` arguments of an option that suggests these names and also accepts others.
+
+    Others are for example registered names. The command checks the value later.
+    """
     return {"metavar": "|".join(names), "autocompletion": among(lambda: names)}
 
 
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str | None], str | None]:
-    """Return a callback that refuses other values than these names, which are listed when it runs."""
+    """Return a callback that rejects all values but these names; `names` is called when the callback runs."""
 
     def check(value: str | None) -> str | None:
         if value is not None and value not in (known := [*names()]):

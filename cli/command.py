@@ -1,4 +1,4 @@
-"""The Typer app of a command, set up the same way for all, and the options that its user gave."""
+"""Typer apps of commands, all set up the same way, and the options given on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.errors import InputError
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose plain help has a section for each `rich_help_panel` of its options, as Rich's help has."""
+    """A command whose plain-text help has a section for each `rich_help_panel`, like Rich's help."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, options without a panel, and the panels in order of their first options."""
@@ -39,16 +39,16 @@ class _CommandApp(typer.Typer):
 
 
 def command_app(**settings: Any) -> typer.Typer:
-    """Return an app whose help is plain text, which wraps between words at any width; Rich's columns break them."""
+    """Return an app with plain-text help, which wraps between words at any width; Rich breaks words in columns."""
     return _CommandApp(rich_markup_mode=None, add_completion=False, **settings)
 
 
 @contextmanager
 def ending_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the block as an error does, with the exit code 143, so that locks are released and workers ended.
+    """Exit with code 143 on SIGTERM through an exception, so that locks are released and workers end.
 
-    Clusters end jobs by it and may start them again at once. Not for training: a process that waits for others in
-    native code would not hear of it.
+    Clusters end jobs with SIGTERM and may restart them at once. Do not use this for training: a process that waits for
+    others in native code does not run Python's signal handlers.
     """
 
     def end(number: int, frame: object) -> None:
@@ -63,7 +63,7 @@ def ending_on_sigterm() -> Iterator[None]:
 
 @contextmanager
 def as_usage() -> Iterator[None]:
-    """Raise an `InputError` of the block as `BadParameter`, which exits with 2."""
+    """Turn an `InputError` in the block into `BadParameter`, which exits with code 2."""
     try:
         yield
     except InputError as error:
@@ -71,7 +71,7 @@ def as_usage() -> Iterator[None]:
 
 
 def given_options(context: typer.Context) -> dict[str, str]:
-    """Return the parameters that are on the command line: name, and option as `--help` has it."""
+    """Return the parameters given on the command line, by name, each with its longest option such as `--output`."""
     given = {}
     for parameter in context.command.params:
         name = str(parameter.name)

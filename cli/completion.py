@@ -1,4 +1,4 @@
-"""What the shell completes: names known without importing torch; where none fits, it completes files."""
+"""Shell completion with names that are known without importing torch; if none fits, the shell completes files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Completer = Callable[[str], list[str]]
 
 
 def among(names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a completer of names, which are listed when they are asked for."""
+    """Return a completer of names; `names` is called at each completion."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""Shared by commands on documents: batches, failures, exit codes."""
+"""Batches, failures and exit codes of commands that process documents."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Run:
 
 
 def unwritten(entries: Iterable[Item | Failure], writer: Writer, run: Run) -> Iterator[Item | Failure]:
-    """Yield the documents whose results an earlier run did not write, and count the others."""
+    """Yield the documents whose results an earlier run did not write, and count the others as skipped."""
     for entry in entries:
         if isinstance(entry, Item) and writer.has(entry):
             run.skipped += 1
@@ -78,10 +78,10 @@ def in_batches(
     run: Run,
     size: int = BATCH,
 ) -> Iterator[tuple[Item, T]]:
-    """Yield each document with its result, in order; they are processed in batches, and each fails alone.
+    """Yield each document with its result, in order. A document that fails does not fail its batch.
 
-    `load` takes the first batch and returns what processes batches. It is called once there is a document, so that
-    inputs that cannot be read are told before models are loaded.
+    `load` takes the first batch and returns the function that processes batches. It is called only once there is a
+    document, so that unreadable inputs are reported before models are loaded.
     """
     work: Callable[[Sequence[Item]], Sequence[T]] | None = None
     for batch in batches(entries, size):

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 app = command_app()
 
 OF_PARSERS = "Options of parsers"
-# Formats of the figures.
+# Output formats of the scores.
 STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
 OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
@@ -88,7 +88,7 @@ def evaluate(
     ] = "dev",
     rst_parseval: Annotated[
         bool,
-        typer.Option("--rst-parseval", help="RST-Parseval instead of original Parseval.", rich_help_panel=OF_PARSERS),
+        typer.Option("--rst-parseval", help="Use RST-Parseval, not original Parseval.", rich_help_panel=OF_PARSERS),
     ] = False,
     unit: Annotated[
         str, typer.Option(**choice(*UNITS), help="Unit of the summaries.", rich_help_panel=OF_SELECTION)
@@ -135,9 +135,9 @@ def evaluate(
     ] = None,
     style: Annotated[
         str,
-        typer.Option("--format", "-f", **choice(*STYLES), help="Format of the figures."),
+        typer.Option("--format", "-f", **choice(*STYLES), help="Output format of the scores."),
     ] = "table",
-    signature: Annotated[bool, typer.Option("--signature", help="Print the signature of every figure.")] = False,
+    signature: Annotated[bool, typer.Option("--signature", help="Print the signature of every score.")] = False,
     parameters: Annotated[
         bool,
         typer.Option(
@@ -155,7 +155,7 @@ def evaluate(
     """Evaluate parsers on gold trees, summarizers on references.
 
     A summarizer is a shipped model, a folder, a baseline (discsum extract --help lists them), oracle, or a
-    sequence-to-sequence model as of discsum abstract.
+    sequence-to-sequence model that discsum abstract takes.
 
     Example: discsum evaluate lead discsum-news-sentence oracle news.jsonl --format markdown
     """
@@ -184,7 +184,7 @@ def evaluate(
     from discsum.parsers.treebank import is_treebank
 
     source = PairSource(data, text_column, summary_column)
-    # Folders of texts with summaries have JSON files too.
+    # Checked before `is_treebank`: folders of texts with summaries contain JSON files too.
     texts = is_dataset_folder(place) or has_parts(place) or source.is_saved
     if isinstance(place, Path) and not texts and (is_treebank(place) or has_trees(place)):
         _check_unused(
@@ -240,7 +240,7 @@ def evaluate(
 
 
 def _show_table(context: typer.Context, models: list[str], data: str) -> None:
-    """Print what `--table` names; options are those of the command."""
+    """Print the table that `--table` names, with the options of the command line."""
     from discsum.cli.paper_tables import show_models, show_table
 
     given = context.params
@@ -288,7 +288,7 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
 
 
 def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:
-    """Return the policy of an evaluation: usual length, dependencies between EDUs."""
+    """Return the policy of an evaluation; see `default_policy`. EDUs are selected with their dependencies."""
     from discsum.selection import default_policy
 
     if units is not None and units < 1:
@@ -297,7 +297,7 @@ def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Polic
 
 
 def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: str | None) -> None:
-    """Check that there are such extractive models, parser and selector, and the rules of baselines, without loading."""
+    """Check the names of extractive models, parser and selector, and the rules of baselines, without loading any."""
     from discsum.abstractive.sparse.selectors import check_name
     from discsum.baselines import BASELINES, baseline
     from discsum.summarizer.options import check_scorer
@@ -313,7 +313,7 @@ def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: s
 
 
 def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
-    """Check that the output can be written and that a table has the columns."""
+    """Check that the output can be written and that a table has the columns of text and summary."""
     if output is not None:
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))

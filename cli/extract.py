@@ -82,13 +82,13 @@ def extract(
     words: Annotated[int | None, typer.Option(help="Maximum number of words.", rich_help_panel=OF_SELECTION)] = None,
     ratio: Annotated[
         float | None,
-        typer.Option(help="Maximum number of words as a share of the text's.", rich_help_panel=OF_SELECTION),
+        typer.Option(help="Maximum number of words, as a fraction of those in the text.", rich_help_panel=OF_SELECTION),
     ] = None,
     dependencies: Annotated[
         bool | None,
         typer.Option(
             "--dependencies/--no-dependencies",
-            help="Select EDUs together with those of their sentence that they depend on. Default with --unit edu.",
+            help="With each EDU, also select the EDUs of its sentence that it depends on. Default with --unit edu.",
             rich_help_panel=OF_SELECTION,
         ),
     ] = None,
@@ -125,8 +125,8 @@ def extract(
     report: Annotated[
         str | None,
         typer.Option(
-            help="Write a page with text, scores, tree and matrices as well: an .html file, or for several documents "
-            "a folder of pages with an index.html."
+            help="Also write a page with text, scores, tree and matrices: an .html file, or for several documents a "
+            "folder of pages with an index.html."
         ),
     ] = None,
     sentences: Sentences = "model",
@@ -180,7 +180,7 @@ def extract(
             tidy=tidy,
             sentences=sentences,
             parser=parser,
-            # Those of workers are checked where they are.
+            # Workers check their own device: they may run on other machines.
             device="cpu" if shards else device,
             precision=precision,
             query=query,

@@ -1,4 +1,4 @@
-"""The documents of a command line: read, processed in batches, and written one by one."""
+"""Read the documents of a command line, process them in batches, and write the results one by one."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 @dataclass(frozen=True)
 class NotedSource(InputSource):
-    """An `InputSource` that says once that inputs are segmented already, which makes `sentences` or `edus` idle."""
+    """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored."""
 
     sentences: str = "model"
     edus: str = "model"
 
     def items(self) -> Iterator[Item | Failure]:
-        """Yield the documents; of tables that workers read, whoever divides them looks at the first alone."""
+        """Yield the documents. Of tables that workers read, the driver reads and checks only the first document."""
         noted = False
         for entry in super().items():
             if not noted and isinstance(entry, Item) and entry.document is not None:
@@ -64,7 +64,7 @@ class Job:
     Attributes:
         source: The inputs.
         single: Whether they are one document, which is written without a heading.
-        entries: The documents, and what cannot be read.
+        entries: The documents, and failures for what cannot be read.
     """
 
     source: InputSource
@@ -73,7 +73,7 @@ class Job:
 
     @classmethod
     def of(cls, source: InputSource) -> Job:
-        """Return the job of a source; the first documents of a single tree file, which may hold several, are read."""
+        """Return the job of a source. A single tree file may hold several documents, so its first two are read."""
         inputs, entries = source.inputs, source.items()
         path = location(inputs[0])
         single = len(inputs) == 1 and not is_several(path) and not path.name.lower().endswith(TABLES)
@@ -93,14 +93,14 @@ class Job:
         """Process the documents in batches, write each result as soon as it is ready, and end like `Run.finish`.
 
         Args:
-            verb: What happens to documents, for the progress bar.
-            load: Takes the first documents, loads the models, and returns what processes documents.
-            writer: Where `write` writes to; documents that it has are left out.
+            verb: What happens to documents, such as `parsed`, for the progress bar.
+            load: Takes the first documents, loads the models, and returns the function that processes documents.
+            writer: Where `write` writes to; documents that it already has are skipped.
             write: Writes one document's result.
-            batch_size: Documents that are processed together.
+            batch_size: Number of documents processed together.
         """
         run = Run()
-        # The number of documents is shown on a terminal only.
+        # Only the progress bar on a terminal shows the number of documents.
         count = self.source.count() if sys.stderr.isatty() else None
         with writer, counting(verb, count) as progress:
             for item, result in in_batches(unwritten(self.entries, writer, run), load, run, batch_size):

@@ -1,4 +1,4 @@
-"""A file of JSON lines that an interrupted run leaves unfinished, so that another goes on with it."""
+"""A file of JSON lines that a later run can complete after an interruption."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _ANEW = "leave out --resume to begin anew, or name another file"
 
 
 class JsonLines:
-    """JSON lines in `.NAME.partial` beside their place; renamed into it when the block ends without an error.
+    """Writes JSON lines to `.NAME.partial`, and renames it to `NAME` when the block ends without an error.
 
-    The unfinished file stays after an error, an interruption or a kill. A lock keeps a second run from writing to it.
+    The partial file stays after an error, an interruption or a kill. A lock keeps a second run from writing to it.
 
     Attributes:
-        written: The ids of the lines that were there before, each with its number of lines.
+        written: The ids of the lines kept from an earlier run, each with its number of lines.
     """
 
     def __init__(self, path: Path, *, resume: bool, options: str = "") -> None:
-        """Name the file; with `resume`, its unfinished lines, or else the finished file's, are kept.
+        """Set the file's path; with `resume`, keep the lines of its partial file, or else of the finished file.
 
-        `options` is what kept lines must have in their field of this name.
+        Kept lines must have `options` as their field `options`.
         """
         self.path, self.resume, self._options = path, resume, options
         self.partial = path.with_name(f".{path.name}.partial")
@@ -37,17 +37,17 @@ class JsonLines:
         self._stream: IO[bytes] | None = None
 
     def __enter__(self) -> JsonLines:
-        """Take the lock, and read what was written before.
+        """Take the lock, and read the lines to keep.
 
         Raises:
-            InputError: Another run writes the file, or a line is no object with an id, or one of other options.
+            InputError: Another run is writing the file, or a line is not an object with an id, or has other options.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             stack.enter_context(locked(self.path.with_name(f".{self.path.name}.lock"), self.path))
             if self.resume:
                 finished = not self.partial.exists() and self.path.is_file()
-                # What is copied is checked first, so that a refusal leaves nothing behind.
+                # Checks all lines before it copies any, so that an error leaves no partial file behind.
                 self._read(self.path if finished else self.partial)
             self._lock = stack.pop_all()
         return self
@@ -62,16 +62,16 @@ class JsonLines:
                     self.partial.replace(self.path)
 
     def write(self, content: bytes) -> None:
-        """Append whole lines; after an error the file ends with the line before.
+        """Append whole lines; after an error, truncate the file to what it was before.
 
         Raises:
-            OSError: They cannot be written; the error names the file.
+            OSError: The lines cannot be written; the error names the file.
         """
         if self._stream is None:
             self._stream = self.partial.open("wb", buffering=0)
         end = self._stream.tell()
         try:
-            # An unbuffered file may take a part of what it is given.
+            # A write to an unbuffered file may be partial.
             while content:
                 content = content[self._stream.write(content) :]
         except OSError as error:
@@ -80,7 +80,7 @@ class JsonLines:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _read(self, source: Path) -> None:
-        """Count the ids of the whole lines of a file, and go on behind the last one in the unfinished file."""
+        """Count the ids of a file's complete lines, and continue the partial file after the last of them."""
         if not source.exists():
             return
         end = 0
@@ -97,7 +97,7 @@ class JsonLines:
         self._stream.truncate()
 
     def _id(self, line: bytes, source: str) -> str:
-        """Return the id of a line, once it is certain that this run could have written the line."""
+        """Return the id of a line, after checking that a run with the same options wrote it."""
         try:
             data = json.loads(line)
             id = str(data["id"])
@@ -110,7 +110,7 @@ class JsonLines:
 
 
 def check_options(source: str, found: str, wanted: str) -> None:
-    """Raise `InputError` where results of other options, or of another command, are to be gone on with."""
+    """Raise `InputError` if the results to resume from were made with other options, or by another command."""
     if found != wanted:
         raise InputError(
             f"{source}: expected results of the options {wanted} to go on with --resume, got {found or 'none'}; {_ANEW}"

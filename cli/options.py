@@ -164,8 +164,8 @@ LengthPenalty = Annotated[
     typer.Option(
         min=0,
         max=LENGTH_PENALTIES,
-        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty; with "
-        "--coverage-penalty none.",
+        help="Exponent of the length penalty of Wu et al. 2016. Default: the model's own penalty, or none if "
+        "--coverage-penalty is given.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]
@@ -202,7 +202,7 @@ BlockTrigrams = Annotated[
     bool | None,
     typer.Option(
         "--block-trigrams/--no-block-trigrams",
-        help="Skip units that share a trigram with the summary; sequence-to-sequence models write no trigram twice. "
+        help="Skip units that share a trigram with the summary; sequence-to-sequence models never repeat a trigram. "
         "Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
@@ -211,8 +211,8 @@ Redundancy = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="Penalty on a unit's log-odds, times the share of its bigrams that are in the summary; trained models "
-        "only, 0 for none. Default: as the model was trained.",
+        help="Penalty on a unit's log-odds, times the fraction of its bigrams that are already in the summary; trained "
+        "models only, 0 for none. Default: as the model was trained.",
         rich_help_panel=OF_SELECTION,
     ),
 ]
@@ -226,7 +226,7 @@ Brevity = Annotated[
     ),
 ]
 
-# Set by other command-line options.
+# Keys that `selector_options` rejects, because other command-line options set them.
 NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
 
 
@@ -234,7 +234,7 @@ def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) ->
     """Return the options of a selector from `key=value` entries with YAML values.
 
     Raises:
-        InputError: An entry of another form, or a key in `taken`.
+        InputError: An entry that is not `key=value`, or a key in `taken`.
     """
     from discsum.recipes.yaml_values import parse_yaml
 

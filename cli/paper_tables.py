@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.generation import Generation
     from discsum.data.pairs import PairSource
 
-# Tables of Xiao et al. 2020, whose rows are trained if they are not yet, and tables of models that are trained already.
+# Tables of Xiao et al. 2020, whose missing rows are trained first, and tables of models that are already trained.
 OF_XIAO = ("2", "3")
 COARSE_TO_FINE, FASTER_ENCODERS = "coarse-to-fine", "faster-encoders"
 TABLES = (*OF_XIAO, COARSE_TO_FINE, FASTER_ENCODERS)
@@ -53,7 +53,7 @@ LowResource = Annotated[
     bool,
     typer.Option(
         "--low-resource",
-        help="The table's rows with the fields of xiao2020/UNIT-low-resource: 1,000 training documents.",
+        help="Use the fields of xiao2020/UNIT-low-resource in the table's rows: 1,000 training documents.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -76,7 +76,7 @@ Seeds = Annotated[
 
 
 def show_parameters(models: Sequence[str], style: str) -> None:
-    """Print the parameter counts of trained models, or of every row of both tables with the paper's."""
+    """Print the parameter counts of trained models; without models, compare all rows of both tables with the paper."""
     from discsum.experiments.report import parameter_report
     from discsum.summarizer.loading import load_scorer
 
@@ -102,9 +102,9 @@ def show_table(
     low_resource: bool,
     seeds: int | None = None,
 ) -> None:
-    """Train the missing rows of a table, or of one setting, and print our figures and the paper's.
+    """Train the missing rows of a table, or of one setting, and print our scores and the paper's.
 
-    `low_resource` gives the rows the fields of the low-resource recipe; `settings` come after these.
+    `low_resource` gives the rows the fields of the low-resource recipe; `settings` override these.
     """
     from discsum.experiments.report import table_report, write_documents
     from discsum.experiments.rows import SETTINGS, low_resource_fields, table_rows
@@ -130,12 +130,12 @@ def show_models(
     output: str | None,
     style: str,
 ) -> None:
-    """Print the figures that a paper gives of its models, for models on rows of a table.
+    """Print the measures of a paper's table for models on rows of a table of texts.
 
-    For `coarse-to-fine` extractive systems may be among them. Summaries are written to the file `output`.
+    With `coarse-to-fine`, `models` may include extractive systems. Summaries are written to the file `output`.
 
     Raises:
-        InputError: A row that cannot be read, as its documents would differ between runs.
+        InputError: A row that cannot be read; without it, runs would measure different documents.
     """
     from functools import partial
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 app = command_app()
 
-# Formats for standard output; several documents may follow each other.
+# Formats that can hold several documents one after another, so that standard output can take them.
 SHOWN = ("tree", "json")
 
 
@@ -95,7 +95,8 @@ def parse(
     brackets: Annotated[
         bool,
         typer.Option(
-            "--brackets", help="Write ( and ) in texts as -LRB- and -RRB-, for NLTK and the like; with --format dis."
+            "--brackets",
+            help="Write ( and ) in texts as -LRB- and -RRB-, for tools such as NLTK; with --format dis.",
         ),
     ] = False,
     roots: Roots = "join",

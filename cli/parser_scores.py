@@ -27,7 +27,7 @@ def show_parsers(
 
     for model in models:
         read_config(model, PARSER_KIND)
-    # The splits of a treebank other than GUM are those that a parser was trained with.
+    # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)
     for gold in splits:
         if not gold[rows]:

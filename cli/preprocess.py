@@ -44,9 +44,9 @@ def preprocess(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder of them, a pattern as 'train/*.parquet', or a "
-            "URL of these, as s3://BUCKET/train; a folder that the library datasets saved, or "
-            "hf:NAME[:CONFIG[:SPLIT]] for a dataset of the Hugging Face hub.",
+            help="A .jsonl(.gz), .csv, .tsv or .parquet table, a folder of tables, a pattern such as "
+            "'train/*.parquet', or a URL of these such as s3://BUCKET/train; a folder that the library datasets saved; "
+            "or hf:NAME[:CONFIG[:SPLIT]] for a dataset on the Hugging Face hub.",
             show_default=False,
         ),
     ],
@@ -59,7 +59,7 @@ def preprocess(
         typer.Option(**open_choice(*ORACLES.own, "none"), help="Oracle that labels the units."),
     ] = "rouge12-f",
     oracle_units: Annotated[
-        int | None, typer.Option(help="Maximum number of units that it selects. Default: as in its paper.")
+        int | None, typer.Option(help="Maximum number of units that the oracle selects. Default: as in its paper.")
     ] = None,
     unit: Annotated[
         str,

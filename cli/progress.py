@@ -1,4 +1,4 @@
-"""Progress of commands: on standard error, on a terminal only."""
+"""Progress of commands, shown on standard error, and only if that is a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Counter:
         self.found = 0
 
     def __call__(self, done: int) -> None:
-        """Take the number of documents done, including those of an earlier run."""
+        """Show the number of documents done, including those of an earlier run."""
         if self.bar is None:
             return
         task = self.bar.tasks[0]
@@ -35,14 +35,14 @@ class Counter:
         self.bar.update(task.id, completed=own, text=f"{done}{of} documents {self.verb}{rate}")
 
     def skip(self, found: int) -> None:
-        """Take the number of documents done by an earlier run, which rate and remaining time exclude."""
+        """Set the number of documents done by an earlier run; rate and remaining time exclude them."""
         self.found = found
         if self.bar is not None and self.whole is not None:
             self.bar.update(self.bar.tasks[0].id, total=max(0, self.whole - found))
 
     @contextmanager
     def hidden(self, wanted: bool) -> Iterator[None]:
-        """Take the bar away while the block runs, for results that go to the same terminal."""
+        """Hide the bar while the block runs, so that the block can print results on the same terminal."""
         if self.bar is None or not wanted:
             yield
             return
@@ -117,21 +117,24 @@ def loading(what: str) -> Iterator[None]:
 def say(line: str) -> None:
     """Print a line on standard error, above the bar if there is one.
 
-    Rich puts what is written to `sys.stderr` above its bar; `typer.echo` writes past it.
+    Rich moves what is written to `sys.stderr` above its bar; `typer.echo` would bypass that.
     """
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
 def _console() -> Console:
-    """Return the console of standard error; lines printed above its bar are not broken at the terminal's width."""
+    """Return the console of standard error; it does not wrap lines printed above its bar."""
     from rich.console import Console
 
     return Console(stderr=True, soft_wrap=True)
 
 
 def reporter() -> Callable[[str], None]:
-    """Return a printer of log lines; those that end in a carriage return appear once a second, on a terminal only."""
+    """Return a function that prints log lines.
+
+    Lines that end in a carriage return show progress: they are printed at most once a second, and only on a terminal.
+    """
     shown = 0.0
 
     def report(line: str) -> None:

@@ -25,12 +25,12 @@ class Reports:
     """Writes pages to one file, or to a folder with a list of them."""
 
     def __init__(self, inputs: Sequence[str], path: str, *, single: bool, output: str | None, resume: bool) -> None:
-        """Check where the pages go, before anything is loaded.
+        """Check the path of the pages, before anything is loaded.
 
         Raises:
-            BadParameter: One file for several documents, another suffix than `.html`, the file of `--output`, or
-                `resume`, since the list would lack the pages of earlier runs.
-            InputError: A place that cannot be written, or is an input.
+            BadParameter: One file for several documents, a suffix other than `.html`, the file of `--output`, or
+                `resume`, because the list would lack the pages of earlier runs.
+            InputError: A path that cannot be written, or is an input.
         """
         suffix = Path(path).suffix
         if path == "-" or (single and suffix and suffix != ".html"):
@@ -47,7 +47,7 @@ class Reports:
         self._settings: list[tuple[str, str]] = []
 
     def describe(self, pipeline: SummaryPipeline) -> None:
-        """Take what pages say of the summaries beside their model: the options' signature and the model's parser."""
+        """Set what every page shows besides the model: the options' signature and the parser's fingerprint."""
         options: dict[str, bool | str] = {"tidy": True} if pipeline.tidy else {}
         if pipeline.sentences != "model":
             options["sentences"] = pipeline.sentences
@@ -68,12 +68,12 @@ class Reports:
             self._listed.append(Listed.of(name, summary))
 
     def __enter__(self) -> Reports:
-        """Return the reports; the list of pages is written at the end."""
+        """Return the reports; the list of pages is written when the block ends."""
         self._writer.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Write the list, also when some documents failed, which ends the command with an exit code."""
+        """Write the list of pages, even if documents failed and the block ends with `typer.Exit`."""
         from discsum.formats.html import index
 
         self._writer.__exit__(*error)

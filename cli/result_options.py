@@ -1,4 +1,4 @@
-"""The options that a command's results depend on, so that `--resume` mixes no results of different ones."""
+"""The options that a command's results depend on: `--resume` compares them, to never mix different results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discsum.errors import WeightsError
 from discsum.persistence import fingerprint
 from discsum.signature import Signature
 
-# Parameters that say where results go, in what form and how fast; all others change what is in them.
+# Parameters that only set the place, format or speed of results; all others change their content.
 _OUTSIDE = {"inputs", "output", "resume", "report", "format", "json", "jsonl", "device", "batch_size"}
 
 

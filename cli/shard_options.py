@@ -34,8 +34,8 @@ Shards = Annotated[
     bool,
     typer.Option(
         "--shards",
-        help="Write JSON lines to several files in -o FOLDER, with any number of workers, and documents that fail to "
-        "its failures.jsonl. Repeat the command to resume an interrupted run. The options below need it.",
+        help="Write JSON lines to several files in -o FOLDER, with any number of workers. Failed documents are listed "
+        "in its failures.jsonl. Repeat the command to resume an interrupted run. The options below need --shards.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -53,7 +53,8 @@ ShardSize = Annotated[
         "--shard",
         metavar="N|SIZE",
         callback=_known_shard,
-        help="Documents per file; or bytes of input per file, as 8MiB, which workers read without the driver.",
+        help="Documents per file, such as 256; or bytes of input per file, such as 8MiB: then only workers read the "
+        "input, not the driver.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -63,8 +64,8 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         **open_choice(*ENGINES.own),
-        help="Where workers run: local, as processes of this machine; ray, in a Ray of this machine; ray:ADDRESS, in a "
-        "Ray cluster.",
+        help="Where workers run: local, as processes on this machine; ray, in a Ray started on this machine; "
+        "ray:ADDRESS, in a Ray cluster.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -76,7 +77,7 @@ GpusPerWorker = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="GPUs of each worker, as 0.5 for half of one, with --engine ray. Default: 1 with cuda.",
+        help="GPUs of each worker, for example 0.5 for half a GPU, with --engine ray. Default: 1 with cuda.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -86,28 +87,28 @@ PartOfShards = Annotated[
         "--part",
         metavar="I/N",
         callback=_known_part,
-        help="Make only part I of N, for jobs of an array; run --finish when all parts are made.",
+        help="Make only part I of N, for job arrays; run with --finish once all parts are made.",
         rich_help_panel=_PANEL,
     ),
 ]
 Finish = Annotated[
     bool,
     typer.Option(
-        "--finish", help="Write the manifest once all parts are there; parses nothing.", rich_help_panel=_PANEL
+        "--finish", help="Write the manifest once all parts are made; parses nothing.", rich_help_panel=_PANEL
     ),
 ]
 Verify = Annotated[
     bool,
     typer.Option(
         "--verify",
-        help="Check files of earlier runs by checksum, not only by size, and make damaged ones anew, in a "
-        "finished folder too (not with --part or --finish).",
+        help="Check files of earlier runs by checksum, not only by size, and remake damaged ones, also in a finished "
+        "folder (but not with --part or --finish).",
         rich_help_panel=_PANEL,
     ),
 ]
 Wait = Annotated[
     bool,
     typer.Option(
-        "--wait", help="Wait while another run works in the folder, instead of failing.", rich_help_panel=_PANEL
+        "--wait", help="If another run is working in the folder, wait instead of failing.", rich_help_panel=_PANEL
     ),
 ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discsum.data.shard_run import ShardJob
 
 SHARDS = "--shards"
-# Parameters that mean something with --shards only.
+# Parameters that need --shards.
 OF_SHARDS = (
     *("shard", "shard_format", "workers", "engine", "cpus_per_worker", "gpus_per_worker"),
     *("part", "finish", "verify", "wait"),
@@ -35,7 +35,7 @@ OF_SHARDS = (
 
 
 def check_no_shards(context: typer.Context) -> None:
-    """Raise `BadParameter` for options of `--shards` without it."""
+    """Raise `BadParameter` if an option that needs `--shards` is given without it."""
     given = [option for name, option in given_options(context).items() if name in OF_SHARDS]
     if given:
         raise typer.BadParameter(f"expected no {', '.join(sorted(given))} without {SHARDS}")
@@ -45,12 +45,12 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
     """Return the folder that `--shards` fills.
 
     Args:
-        context: That of the command, with the option `output`.
+        context: Context of a command with the option `output`.
         inputs: Arguments of the command line that name inputs.
-        refused: Parameters that mean nothing with `--shards`.
+        refused: Parameters that have no meaning with `--shards`.
 
     Raises:
-        BadParameter: No folder, or one of the options.
+        BadParameter: No output folder is given, or one of the refused options is.
         InputError: A folder that cannot be written, or is in one of the inputs.
     """
     given = [option for name, option in given_options(context).items() if name in refused]
@@ -67,14 +67,14 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
 
 
 def check_outside(folder: Location, inputs: Sequence[str]) -> None:
-    """Raise `InputError` for a folder whose files an input names: a run that is repeated would read them."""
+    """Raise `InputError` if an input includes files of the output folder: a repeated run would read them."""
     for name in inputs:
         if name != "-" and _reads(name, folder):
             raise InputError(f"{folder}: expected another place for the output, this one is in the input {name}")
 
 
 def _reads(name: str, folder: Location) -> bool:
-    """Return whether an input, if it is a folder or a pattern, has files in a folder or below it."""
+    """Return whether an input folder or pattern includes files in `folder` or below it."""
     source = location(name)
     if isinstance(source, Path) != isinstance(folder, Path):
         return False
@@ -88,20 +88,20 @@ def _reads(name: str, folder: Location) -> bool:
 
 
 def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:
-    """Return whether files in a folder or below it may match a pattern, both by their parts."""
+    """Return whether files in a folder or below it may match a pattern; both are given as path parts."""
     if not pattern or not place:
         return bool(pattern)
     return pattern[0] == "**" or (fnmatchcase(place[0], pattern[0]) and _matches(pattern[1:], place[1:]))
 
 
 def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: Callable[[], int | None]) -> None:
-    """Fill a folder of shards, or a part of it, or finish it; end with the documented exit code.
+    """Fill a folder of shards, or a part of it, or finish it; exit with the documented code.
 
     Args:
-        job_of: Returns the job; called when the options are checked.
+        job_of: Returns the job; called after the options are checked.
         given: Parameters of the command: those of `OF_SHARDS`, and `device`.
-        count: Counts the documents, for the progress bar. That may mean reading all inputs, so nobody counts where
-            shards are of bytes, of which this run need not read any.
+        count: Counts the documents, for the progress bar. Counting may read all inputs, so it is left out if shards
+            are sized in bytes, because the driver need not read the inputs then.
     """
     from discsum.data.run_options import RunOptions
     from discsum.data.shard_run import finish, make_all, make_part

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class _Closed(io.RawIOBase):
-    """Standard output of a process that has none: writing is an error, as on a full disk."""
+    """Standard output of a process that has none: writing raises an error, as on a full disk."""
 
     def writable(self) -> bool:
         return True
@@ -20,10 +20,10 @@ class _Closed(io.RawIOBase):
 
 
 def replace_closed() -> None:
-    """Put something in the place of each standard stream that is closed.
+    """Replace each closed standard stream.
 
-    Otherwise the next file that is opened takes its number, and what libraries print goes into that file. Messages are
-    dropped; results raise OSError.
+    Otherwise the next file that is opened gets its file descriptor, and output of libraries goes into that file.
+    Messages to standard error are dropped; writing results to standard output raises OSError.
     """
     for number in range(3):
         try:
@@ -33,5 +33,5 @@ def replace_closed() -> None:
     if sys.stdout is None:
         sys.stdout = io.TextIOWrapper(_Closed(), encoding="utf-8", write_through=True)
     if sys.stderr is None:
-        # For the process's life.
+        # Open until the process ends.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

@@ -23,7 +23,7 @@ def _register(files: list[str] | None) -> list[str] | None:
     return files
 
 
-# The files run when the option is parsed, before recipes and models need their heads.
+# The files run while options are parsed, before recipes and models look up the heads.
 HeadFiles = Annotated[
     list[str] | None,
     typer.Option(
@@ -50,7 +50,7 @@ class TrainCommand(GroupedCommand):
 
 
 def _in_lines(name: str) -> str:
-    """Return a recipe's name; one that stands for many, as `xiao2020/{a,b}`, is broken into lines behind commas."""
+    """Return a recipe's name; a name that stands for several, such as `xiao2020/{a,b}`, is wrapped after commas."""
     words = name.replace(",", ", ")
     return "\n    ".join(line.replace(", ", ",") for line in textwrap.wrap(words, 74, break_on_hyphens=False))
 

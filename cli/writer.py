@@ -46,19 +46,20 @@ class Writer:
         """Write to `output`.
 
         Args:
-            inputs: Arguments of the command line that name inputs, whose place no result takes.
+            inputs: Arguments of the command line that name inputs; no result may overwrite an input.
             output: None or `-` for standard output; a path with a suffix is a file if `one_file`, unless it is a folder
                 or ends with a slash; other paths are folders.
             suffix: Suffix of the files in a folder.
             one_file: Whether one file may hold all results.
             lines: Whether results are JSON objects, one per line.
-            resume: Whether results that an earlier run wrote are kept: files of a folder, or lines.
+            resume: Whether to keep the results of an earlier run: the files of a folder, or the lines of a file.
             option: The option that names the output, for errors.
-            options: From `result_options`; with `resume`, what was written before must be of the same.
-            reserved: Name, without suffix, of a file of the folder that belongs to no document.
+            options: From `result_options`; with `resume`, the earlier results must have the same options.
+            reserved: Name, without suffix, of a file in the folder that belongs to no document.
 
         Raises:
-            BadParameter: `resume` where it cannot be told what was written.
+            BadParameter: `resume` without a folder or lines to keep, one file for several documents that need a
+                folder, or a file with the ending of another format.
             InputError: An output that cannot be written, or is an input.
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
@@ -67,9 +68,10 @@ class Writer:
         self.file: Path | None = None
         self._names: dict[str, str] = {}
         self._written: set[str] = set()
-        # Names by their letters without case.
+        # Names by their case-folded form.
         self._alike: dict[str, str] = {}
-        # Options of a run into a folder, while it is unfinished, and when that began; older files are of another run.
+        # File with the options of an unfinished run into a folder, and the time it began; older files are of other
+        # runs.
         self._record: Path | None = None
         self._begun: int | None = None
         self._seen: set[str] = set()
@@ -79,7 +81,7 @@ class Writer:
         self._inputs: Collection[Path] = ()
         self._device = ""
         if output is not None and output != "-" and is_device(Path(output)):
-            # Written to as it is: a device or a pipe cannot be replaced.
+            # Opened directly: a device or a pipe cannot be replaced by renaming.
             self._device = output
             device = Path(output).open("wb", buffering=0)  # noqa: SIM115 (closed with the writer)
             self._stream = self._stack.enter_context(device)
@@ -120,13 +122,16 @@ class Writer:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Rename the single output file into place, if anything was written; forget the options of a folder."""
+        """Rename the single output file into place, if anything was written.
+
+        If there was no error, delete the file that records a folder's options.
+        """
         self._stack.__exit__(*error)
         if self._record is not None and error[0] is None:
             self._record.unlink(missing_ok=True)
 
     def _go_on(self, record: Path) -> None:
-        """Check the options of a folder's unfinished run, or say that they are not known."""
+        """Check the options of the unfinished run in a folder, or say that they are unknown."""
         if record.is_file():
             check_options(str(record), record.read_text(encoding="utf-8").rstrip("\n"), self._options)
             self._begun = record.stat().st_mtime_ns
@@ -138,13 +143,13 @@ class Writer:
             self._record = None
 
     def with_options(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object with the options where `resume` will look for them: in the lines of a file."""
+        """Return a JSON object; in a file of lines, add the field `options`, which a later `resume` compares."""
         return data | {"options": self._options} if self._lines is not None and self._options else data
 
     def has(self, item: Item) -> bool:
-        """Return whether an earlier run wrote the result of a document, if there is one to go on with.
+        """Return whether, with `resume`, an earlier run wrote the result of a document.
 
-        Lines are matched by id, and those of several documents with the same id in order, with a message.
+        Lines are matched by id. Documents with the same id are matched in order, with a message.
         """
         if not self.resume:
             return False
@@ -163,7 +168,10 @@ class Writer:
         return True
 
     def write(self, item: Item, text: str) -> str:
-        """Write one result and return its file's name in the folder; a file is renamed into place when complete."""
+        """Write one result; return its file's name in the folder, or "" without a folder.
+
+        A file in a folder is renamed into place when it is complete.
+        """
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)
@@ -180,7 +188,7 @@ class Writer:
         return ""
 
     def write_nothing(self) -> None:
-        """Leave an empty file, if there is one file, instead of an earlier run's."""
+        """Write an empty file if results go to one file, so that no file of an earlier run stays."""
         if self.file is not None:
             self._append(b"")
 
@@ -202,7 +210,7 @@ class Writer:
             raise OSError(error.errno, error.strerror, place) from error
 
     def write_reserved(self, text: str) -> None:
-        """Write the file of the reserved name, if there is a folder."""
+        """Write the file with the reserved name, if there is a folder."""
         if self.folder is not None:
             self._write_file(self.folder / (self._reserved + self.suffix), text.encode("utf-8", "replace"))
 
@@ -221,7 +229,7 @@ class Writer:
         other = self._names.setdefault(name, item.source)
         alike = self._alike.setdefault(name.casefold(), name)
         if other == item.source and alike != name and self._is_one_file(alike, name):
-            # Some file systems keep one file for names that differ in case.
+            # On some file systems, names that differ only in case are the same file.
             other = self._names[alike]
         if other != item.source:
             raise InputError(
@@ -237,7 +245,7 @@ class Writer:
 
 
 def _check_ending(path: Path, suffix: str, option: str) -> None:
-    """Raise `BadParameter` for a file whose name has the ending of another format than it is written in."""
+    """Raise `BadParameter` if a file's name has the ending of a format other than the one written."""
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
     if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:
         raise typer.BadParameter(
@@ -247,7 +255,7 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Return whether a path is there and neither a file nor a folder, as `/dev/null` and pipes."""
+    """Return whether a path exists and is neither a file nor a folder, such as `/dev/null` or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -258,7 +266,7 @@ def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output
 
 
 def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
-    """Raise `InputError` for an output that cannot be written, which is told before models are loaded."""
+    """Raise `InputError` for an output that cannot be written; called before models are loaded."""
     if path.exists() and path.is_dir() != folder:
         wanted, found = ("a folder", "a file") if folder else ("a file", "a folder")
         raise InputError(f"{path}: expected {wanted} for {option}, got {found}")

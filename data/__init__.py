@@ -1,4 +1,4 @@
-"""Documents in and out: inputs of the commands, tables, dataset folders."""
+"""Reading and writing documents: inputs of the commands, tables, dataset folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dataset folders as `datasets.Dataset`s, over an Arrow copy, which can be memory-mapped as Parquet cannot."""
+"""Load dataset folders as `datasets.Dataset`, from an Arrow copy: unlike Parquet, it can be memory-mapped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def load(folder: str | Location, first: int = 0, last: int | None = None, *, che
     """Return the documents of a dataset folder, in order, mapped from disk.
 
     The first call writes an Arrow copy to the folder's `.mapped` or, if that is not writable or in a store, to
-    `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`). `discsum.data.rows.open_rows` needs none.
+    `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`). `discsum.data.rows.open_rows` needs no copy.
 
     Columns: those of `Document.to_json`; `references`; `sentence_labels` and `edu_labels`; and, if encoded,
     `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
@@ -41,7 +41,7 @@ def load(folder: str | Location, first: int = 0, last: int | None = None, *, che
         folder: Written by `discsum preprocess`.
         first: First document, from 0.
         last: End of the documents, exclusive.
-        check: Whether all files, the copy included, are checked against their checksums first.
+        check: Whether to compare all files, including the copy, with their checksums first.
 
     Raises:
         InputError: Not a finished dataset folder, a missing or altered file, or no room for the copy.
@@ -59,17 +59,18 @@ def load(folder: str | Location, first: int = 0, last: int | None = None, *, che
 
 
 def mapped(folder: Location, manifest: Manifest, *, check: bool = True) -> Path:
-    """Return the Arrow copy of the documents of a dataset folder, written where there is none yet.
+    """Return the path of a dataset folder's Arrow copy; write the copy first if there is none.
 
     Raises:
-        InputError: No documents, no room for it, or a shard that cannot be read.
+        InputError: No documents, no room for the copy, or a shard that cannot be read.
     """
     with needs("datasets"):
         import datasets
     shards = [shard for shard in manifest.shards if shard.documents]
     if not shards:
         raise InputError(f"{folder}: expected a dataset folder with documents, got none: {manifest.failed} failed")
-    # With the shards' checksums and its own in its name, a moved folder keeps its copy, and a damaged one is replaced.
+    # The copy is named after the checksums of the shards and its own: a moved folder keeps its copy, and a damaged copy
+    # is replaced.
     name = hashlib.sha256("".join(shard.sha256 for shard in shards).encode()).hexdigest()[:DIGITS]
     places = [Path(datasets.config.HF_DATASETS_CACHE) / "discsum"]
     if isinstance(folder, Path):
@@ -105,7 +106,7 @@ def _intact_copy(folder: Path, name: str, check: bool) -> Path | None:
 
 def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     clear_unfinished(folder)
-    # Damaged ones; this process has the lock.
+    # These copies are damaged. This process holds the lock, so no other process is writing one.
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
     with files[0].open("rb") as first:
@@ -121,7 +122,7 @@ def _batches(files: Sequence[Location]) -> Iterator[pa.RecordBatch]:
     for path in files:
         try:
             with path.open("rb") as file:
-                # Not buffered ahead; see `ShardFile.opened`.
+                # Without pre-buffering; see `ShardFile.opened`.
                 yield from pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error

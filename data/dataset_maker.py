@@ -1,4 +1,4 @@
-"""What workers of `discsum preprocess` do: parse, label and encode the documents of a shard, and write it."""
+"""The work of `discsum preprocess` in workers: parse, label and encode the documents of a shard, and write it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discsum.parsers.unit_encoders import UnitEncoder
 
 
-# File name of a shard, to be formatted with its number.
+# Format string for the file name of a shard, given its number.
 SHARD_FILE = f"{SHARD}{{:05d}}.parquet"
 
 
@@ -48,7 +48,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         return self.recipe.batch_size
 
     def makers(self) -> dict[str, str]:
-        """Return the identities of program and parser."""
+        """Return the version of discsum and the fingerprint of the parser."""
         return own_makers(self.recipe.parser)
 
     def load(self) -> None:
@@ -60,7 +60,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         return entry.id
 
     def unusable(self, entry: Pair) -> Failure | None:
-        """Return a failure for what Parquet cannot hold."""
+        """Return a failure for a pair that Parquet cannot hold."""
         return unwritable(entry)
 
     def make(self, entries: Sequence[Pair]) -> list[Record]:
@@ -83,14 +83,14 @@ class DatasetMaker(ShardMaker[Pair, Record]):
 
     @cached_property
     def parser(self) -> Parser:
-        """The parser, loaded once a process."""
+        """The parser, loaded once per process."""
         from discsum.parsers.loading import load_parser
 
         return load_parser(self.recipe.parser, self.device, self.recipe.precision)
 
     @cached_property
     def encoder(self) -> UnitEncoder | None:
-        """The unit encoder, loaded once a process; none if units are not encoded."""
+        """The unit encoder, loaded once per process; None if units are not encoded."""
         from discsum.parsers.unit_encoders import UnitEncoder
 
         name, wanted = self.recipe.encoder, self.made_by.get("encoder", "")

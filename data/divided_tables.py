@@ -1,4 +1,4 @@
-"""Tables of which workers read their own rows."""
+"""Tables that are divided among workers, so that each worker reads its own rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discsum.data.storage import Location, Stored, stored
 from discsum.data.tables import bounded, is_blank, kind_of
 from discsum.errors import InputError, message_of
 
-# Their endings.
+# Endings of files that can be divided.
 DIVIDED = (".jsonl", ".parquet")
 
 Entry = TypeVar("Entry")
@@ -24,19 +24,19 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class DividedTables(Generic[Entry]):
-    """Documents that are rows of tables, of which workers read their own.
+    """Documents in rows of tables, which workers read themselves.
 
     Attributes:
-        files: The tables; see `undivided`.
-        entry: Returns the document of a row of a table, or why it is none; picklable.
-        largest: Bytes of a line; a longer one is a `Failure`.
-        remedy: What failures to decode a line tell the user to do.
-        first: First row, from 0, over all files.
-        last: Row after the last one; none for all.
-        base: Folder that the paths of tables are relative to, for workers elsewhere.
-        columns: Returns the columns of a Parquet file that are needed, of all it has; raises `InputError` for one that
-            has no documents.
-        lenient: Whether a table that is damaged, or has not the columns, is one failure; otherwise it ends the run.
+        files: The tables; `undivided` finds those that are not allowed.
+        entry: Returns the document of a table's row, or a `Failure`; picklable.
+        largest: Maximum bytes of a line; a longer line is a `Failure`.
+        remedy: Advice to the user if a line cannot be decoded.
+        first: First row, from 0, counted over all files.
+        last: End of the rows, exclusive; None for all rows.
+        base: Folder that the tables' paths are relative to, for workers in other folders.
+        columns: Returns the needed columns of a Parquet file, given all of its columns; raises `InputError` if they
+            cannot hold documents.
+        lenient: Whether a table that is damaged or lacks the columns becomes one `Failure`; otherwise it ends the run.
     """
 
     files: Sequence[Stored]
@@ -50,7 +50,7 @@ class DividedTables(Generic[Entry]):
     lenient: bool = False
 
     def row_slices(self, file: Stored) -> Iterator[Slice]:
-        """Yield a slice for each row of a table; of Parquet the end of the file is read, of JSON lines all of it."""
+        """Yield a slice for each row of a table. Reads the footer of a Parquet file, but all of a JSON lines file."""
         if kind_of(file.path) == ".parquet":
             footer = self._footer(file)
             if isinstance(footer, Unread):
@@ -66,10 +66,10 @@ class DividedTables(Generic[Entry]):
                     row += 1
 
     def byte_slices(self, file: Stored, size: int) -> Iterator[Slice]:
-        """Yield slices of so many bytes of a table; of Parquet the end of the file is read, of JSON lines nothing.
+        """Yield slices of about `size` bytes of a table.
 
-        Of JSON lines a slice has the lines that begin in its bytes, and may have none; of Parquet it has row groups, at
-        least one.
+        A slice of a JSON lines file has the lines that begin within its bytes, possibly none; the file is not read. A
+        slice of a Parquet file has whole row groups, at least one; only the file's footer is read.
         """
         if kind_of(file.path) == ".parquet":
             footer = self._footer(file)
@@ -91,14 +91,14 @@ class DividedTables(Generic[Entry]):
             yield LineSlice(file, begin, min(begin + size, file.size))
 
     def _footer(self, file: Stored) -> Any:
-        """Return the metadata of a Parquet file, or why it is not read."""
+        """Return the metadata of a Parquet file, or an `Unread` with the reason that it cannot be read."""
         try:
             with parquet_file(file.path) as table:
                 if self.columns is not None:
                     try:
                         self.columns(table.schema_arrow.names)
                     except InputError as error:
-                        # A failure names its table itself.
+                        # A failure already names its table as the source.
                         raise error if self.lenient else InputError(f"{file.path}: {error}") from error
                 return table.metadata
         except (InputError, OSError) as error:
@@ -107,17 +107,17 @@ class DividedTables(Generic[Entry]):
             return Unread(file, message_of(error))
 
     def found(self, file: Stored) -> Location:
-        """Return where a file of theirs is found here.
+        """Return the path of one of the tables on this machine.
 
         Raises:
-            InputError: It is not there, or another one.
+            InputError: There is no such file, or it is not the one that the run began with.
         """
         path = self.base / file.path if isinstance(file.path, Path) else file.path
         try:
             found = stored(path)
         except OSError as error:
             raise InputError(f"{file.path}: expected the table of the run, got {error.strerror or error}") from error
-        # Copies of a file on several disks have times of their own.
+        # Copies of a file on the disks of several machines have different times, so only their size is compared.
         changed = isinstance(path, RemotePath) and found.version != file.version
         if found.size != file.size or changed:
             raise InputError(
@@ -129,11 +129,11 @@ class DividedTables(Generic[Entry]):
 
 @dataclass(frozen=True)
 class SlicedDocuments(Generic[Entry]):
-    """Documents that are read from their tables when they are iterated over, as by a worker.
+    """Documents that are read from their tables during iteration, which happens in a worker.
 
     Attributes:
-        tables: The tables, without their list of files, which are many.
-        slices: Where the rows are.
+        tables: The tables, without their list of files, which may be long.
+        slices: The rows to read.
     """
 
     tables: DividedTables[Entry]
@@ -143,7 +143,7 @@ class SlicedDocuments(Generic[Entry]):
         """Yield the documents.
 
         Raises:
-            InputError: A table that is not there, or another than that of the slices.
+            InputError: A table is missing, or is not the one that was sliced.
         """
         tables = self.tables
         for part in self.slices:
@@ -152,12 +152,12 @@ class SlicedDocuments(Generic[Entry]):
                 for row in part.rows(path, tables.largest, tables.remedy, tables.columns):
                     yield tables.entry(part.file.path, row)
             except InputError as error:
-                # A store that does not answer says nothing of the table.
+                # If a store does not answer, the table itself may be intact.
                 if not tables.lenient or isinstance(path, RemotePath):
                     raise
                 yield Failure(str(part.file.path), str(error))
 
 
 def undivided(files: Iterable[Stored]) -> Stored | None:
-    """Return the first file that is no table of which workers can read their own rows; none if all are."""
+    """Return the first file that cannot be divided among workers; None if all can be."""
     return next((file for file in files if kind_of(file.path) not in DIVIDED), None)

@@ -1,4 +1,4 @@
-"""Texts of files, decoded: errors name the byte that the encoding does not allow."""
+"""Decode texts of files, with errors that name the invalid byte and its offset."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from discsum.errors import InputError
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
 NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
 
-# Encodings of either order of bytes: what their files begin with.
+# Encodings that allow both byte orders, and their byte order marks.
 _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
     name: (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) for name in ("utf-32", "utf32", "u32")
 }
 
 
 def check_encoding(name: str) -> None:
-    """Raise `InputError` unless this is the name of an encoding of texts."""
+    """Raise `InputError` unless `name` is a text encoding."""
     try:
         "text".encode(name)
     except (LookupError, UnicodeError) as error:
@@ -24,21 +24,22 @@ def check_encoding(name: str) -> None:
 
 
 def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: str = CONVERT) -> str:
-    """Return the decoded text of a file, unchanged but for a byte order mark, which is removed.
+    """Return the decoded text of a file without its byte order mark, but otherwise unchanged.
 
     Args:
         content: Bytes of the file, or a part of them.
         encoding: Name of the encoding.
         source: File name for errors.
         offset: Position of the bytes in the file.
-        remedy: What errors tell the user to do.
+        remedy: Advice to the user in errors.
 
     Raises:
-        InputError: No such encoding, or bytes that it does not allow; the message has the offset of the first.
+        InputError: No such encoding, or invalid bytes; the message has the offset of the first.
     """
     mark = _MARKS.get(encoding.lower().replace("_", "-"))
     if mark and content and not offset and not content.startswith(mark):
-        # Without it Python takes the machine's own order of bytes, and almost any bytes are letters of some script.
+        # Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost
+        # any bytes are letters of some script.
         raise InputError(
             f"{source}: expected {encoding} with its byte order mark, got none; {remedy}, or {encoding}-le or "
             f"{encoding}-be as the encoding of a file without one"
@@ -51,7 +52,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
             f"{remedy}"
         ) from error
     except (LookupError, UnicodeError) as error:
-        # Some encodings, as idna, name no byte.
+        # Some encodings, such as idna, do not report which byte is invalid.
         check_encoding(encoding)
         raise InputError(f"{source}: expected {encoding}, got bytes that are not: {error}; {remedy}") from error
     return text if offset else text.removeprefix("\ufeff")

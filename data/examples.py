@@ -19,7 +19,7 @@ class Examples(Protocol[ItemOut]):
 
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
-        blocks: `(examples,)` number of the block of files that each is read from; see `DatasetRows.blocks`.
+        blocks: `(examples,)` number of the block of files that each example is in; see `DatasetRows.blocks`.
         digest: Identifies the content.
     """
 
@@ -42,8 +42,8 @@ class Collection(Generic[Item]):
 
     Attributes:
         lengths: `(examples,)`; a batch has examples of similar length.
-        weights: `(examples,)` sampling weights: those of the sources.
-        blocks: `(examples, 2)` the source of each, and the block of its files there, from 0.
+        weights: `(examples,)` sampling weights: each example has the weight of its source.
+        blocks: `(examples, 2)` for each example the number of its source and its block in that source, from 0.
     """
 
     def __init__(self, sources: Sequence[tuple[Examples[Item], float]]) -> None:
@@ -58,7 +58,7 @@ class Collection(Generic[Item]):
         self.blocks: NDArray[np.int64] = np.stack([self._places[:, 0], blocks], axis=1)
 
     def sampled(self, count: int, draw: int) -> Self:
-        """Return `count` examples, or all if there are fewer, drawn at random with seed `draw`, in order."""
+        """Return `count` random examples drawn with seed `draw`, or all if there are fewer, in their order here."""
         sample = copy.copy(self)
         chosen = np.sort(np.random.default_rng(draw).permutation(len(self))[:count])
         sample._places, sample.weights = self._places[chosen], self.weights[chosen]
@@ -67,9 +67,9 @@ class Collection(Generic[Item]):
 
     @property
     def digest(self) -> str:
-        """Identifies examples and weights."""
+        """Digest that identifies examples and weights."""
         digest = hashlib.sha256(repr([examples.digest for examples in self._sources]).encode())
-        # Blocks decide in which order a pass takes them.
+        # The order of examples in a pass depends on their blocks.
         for values in (self._places, self.weights, self.blocks):
             digest.update(values.tobytes())
         return digest.hexdigest()[:16]

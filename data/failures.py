@@ -22,8 +22,8 @@ RAISE = "divide it, or raise max_document_bytes (--max-document-bytes)"
 
 
 def is_larger(text: str, largest: int) -> bool:
-    """Return whether a text has more bytes in UTF-8."""
-    # A character has one to four.
+    """Return whether a text has more than `largest` bytes in UTF-8."""
+    # A character has one to four bytes, so most texts need not be encoded.
     return len(text) > largest or (
         len(text) * 4 > largest and len(text.encode("utf-8", errors="surrogatepass")) > largest
     )

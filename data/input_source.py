@@ -1,4 +1,4 @@
-"""The inputs of a command as a source of documents that can be read again, by a run that goes on with them."""
+"""The inputs of a command as a source of documents that a resumed run can read again."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class InputSource:
-    """Files and folders, and the options that they are read with.
+    """Files and folders, and the options for reading them.
 
     Attributes:
-        inputs: Their names, or `-` for standard input.
-        encoding: As of `read_inputs`, and so are the others.
+        inputs: Names of files and folders, or `-` for standard input.
+        encoding: See `read_inputs`, as for the other attributes.
     """
 
     inputs: Sequence[str]
@@ -43,21 +43,21 @@ class InputSource:
         return read_inputs(self.inputs, **self._arguments)
 
     def item_of(self, table: Location, row: Row) -> Item | Failure:
-        """Return the document of a row of a table that workers read, or why it is none."""
+        """Return the document of a row of a table that workers read, or a `Failure`."""
         return item_of(row.content, row.source, table, row.label, self._options)
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return those columns of a table that `item_of` reads; see `ReadOptions.needed_columns`."""
+        """Return the columns of a table that `item_of` reads; see `ReadOptions.needed_columns`."""
         return self._options.needed_columns(names)
 
     def tables(self, unit: str = DOCUMENTS) -> DividedTables[Item] | None:
-        """Return the tables, if the documents are rows of tables alone of which workers can read their own.
+        """Return the tables if workers can read all documents from tables themselves; otherwise None.
 
         Args:
-            unit: What a shard is a number of: with `bytes` they have to.
+            unit: Unit of shard sizes. With `bytes`, workers must read the documents themselves.
 
         Raises:
-            InputError: They cannot, though they have to; the message says why.
+            InputError: `unit` is `bytes` but workers cannot read the inputs; the message says why.
         """
         try:
             files = [file for _, file in self._files]
@@ -69,14 +69,14 @@ class InputSource:
             if unit == BYTES:
                 raise InputError(f"{reason}; give a number of documents, as --shard 256")
             return None
-        # Without the inputs, which are many: it goes with each task.
+        # Without the inputs, which may be many: the reader is sent with each task.
         reader = InputSource((), **self._arguments)
         options = self._options
         columns = reader.needed_columns
         return DividedTables(files, reader.item_of, options.largest, options.convert, columns=columns, lenient=True)
 
     def _undivided(self, files: Sequence[Stored]) -> str | None:
-        """Return why workers cannot read their own rows of the files; nothing if they can."""
+        """Return why workers cannot read their own rows of the files; None if they can."""
         if (other := undivided(files)) is not None:
             return f"{other.path}: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes"
         encoding = self._options.encoding
@@ -92,26 +92,28 @@ class InputSource:
     def identity(self, *, hashed: bool = True) -> dict[str, Any]:
         """Return the identity of the documents: options, number of files, and a digest of their names and contents.
 
-        A file stands for its content by what its store says of a version, or by its SHA-256; local tables that workers
-        read, if they are several or not to be hashed, by the SHA-256 of blocks, which are all of a small one.
+        Remote files are identified by the version that their store reports, local files by their SHA-256. Local tables
+        that workers read are identified by the SHA-256 of sampled blocks if there are several, or if `hashed` is false;
+        the blocks of a small table cover all of it.
 
         Args:
-            hashed: Whether a single table is read to have its SHA-256.
+            hashed: Whether to read all of a single table for its SHA-256.
 
         Raises:
-            InputError: Standard input, which nobody can read again; or no such file or folder.
+            InputError: Standard input, which cannot be read again; or no such file or folder.
         """
         digest, files = hashlib.sha256(), [file for _, file in self._files]
         by_driver = self._undivided(files) is not None
         versions = versions_of(files, whole=by_driver or (hashed and len(files) == 1))
         for (place, file), version in zip(self._files, versions, strict=True):
+            # File names may have bytes that are not UTF-8.
             digest.update(f"{file.size} {version} {len(place)} {place}\n".encode(errors="surrogateescape"))
         options = self._arguments | {"encoding": self.encoding or DECLARED}
         return {"files": len(files), "digest": digest.hexdigest()} | options
 
     @property
     def _arguments(self) -> dict[str, Any]:
-        """What `read_inputs` takes beside the inputs."""
+        """The keyword arguments of `read_inputs`."""
         return {one.name: getattr(self, one.name) for one in fields(InputSource) if one.name != "inputs"}
 
     @cached_property
@@ -120,7 +122,7 @@ class InputSource:
 
     @cached_property
     def _files(self) -> list[tuple[str, Stored]]:
-        """The files, each with the name that its documents' ids are from, listed once; errors as of `identity`."""
+        """The files, each with its name below its input folder, listed once; raises the errors of `identity`."""
         found = []
         for name in self.inputs:
             if name == "-":
@@ -131,7 +133,6 @@ class InputSource:
                 path = file.path
                 if isinstance(path, Path) and not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")
-                # Names may be bytes that are no characters.
                 found.append((str(path).removeprefix(f"{root}/") if is_folder else path.name, file))
         return found
 

@@ -49,9 +49,10 @@ class Item:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read; what errors about encoding and columns tell the user, `convert` and `rename`, included.
+    """How files are read.
 
-    The other attributes are arguments of `read_inputs`.
+    `convert` and `rename` are advice to the user in errors about encoding and columns. The other attributes are
+    arguments of `read_inputs`: `given` is its `encoding`, `largest` its `max_document_bytes`.
     """
 
     given: str
@@ -71,7 +72,7 @@ class ReadOptions:
         input: str = AUTO,
         max_document_bytes: int = MAX_DOCUMENT_BYTES,
     ) -> ReadOptions:
-        """Return the options of arguments of `read_inputs`."""
+        """Return the options for arguments of `read_inputs`."""
         given = encoding or DECLARED
         if encoding:
             return cls(given, text_column, roots, input, max_document_bytes)
@@ -88,7 +89,7 @@ class ReadOptions:
         return (self.text_column,) if self.text_column else TEXT_COLUMNS
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return those columns of a table that `item_of` reads.
+        """Return the columns of a table that `item_of` reads.
 
         Raises:
             InputError: None of them holds the text.
@@ -98,7 +99,7 @@ class ReadOptions:
         return document_columns(known, [text], parsed=self.text_column is None)
 
     def text(self, content: bytes, source: str, suffix: str = "") -> str:
-        """Return the text of a file that is no table."""
+        """Return the text of a file that is not a table."""
         return read_text(content, markup_of(self.input, suffix), self.given, source, self.convert)
 
 
@@ -117,13 +118,14 @@ def read_inputs(
     Args:
         inputs: Files, folders (their text, table and tree files, by name), patterns such as `news/*.parquet`, URLs of
             these that fsspec reaches (without tree files), or `-` for standard input.
-        encoding: Of all files; by default, as with `declared`, what an XML or HTML file declares, and UTF-8 otherwise.
-            If it is given, errors name `--encoding` and `--text-column` as remedies.
+        encoding: Encoding of all files. By default, or with `declared`, it is what an XML or HTML file declares, and
+            otherwise UTF-8. If it is given, errors name `--encoding` and `--text-column` as remedies.
         text_column: Column of a table that holds the text; by default `article` or `text`.
         trees: Whether tree files count as input.
-        roots: What becomes of the roots of a tree file that has several; see `discsum.formats.load`.
-        input: What texts are written in: `text`, `markdown`, `html`; with `auto`, what the ending of their file says.
-        max_document_bytes: A file, or a line or field of a table, that is larger is a `Failure`; no more of it is read.
+        roots: What to do with a tree that has several roots; see `discsum.formats.load`.
+        input: Markup of the texts: `text`, `markdown`, `html`, or `auto` to go by the file's ending.
+        max_document_bytes: Maximum size of a file, or of a line or field of a table. A larger one is a `Failure`, and
+            no more than this is read.
     """
     options = ReadOptions.of(encoding, text_column, roots, input, max_document_bytes)
     endings = suffixes() if trees else {}
@@ -144,7 +146,7 @@ def read_inputs(
 
 
 def input_files(inputs: Sequence[str]) -> set[Path]:
-    """Return the files that `read_inputs` reads, resolved; standard input and what is not there have none."""
+    """Return the resolved paths of the local files that `read_inputs` reads; skip missing inputs and `-`."""
     found, endings = set[Path](), suffixes()
     for name in inputs:
         with suppress(DiscsumError, OSError):
@@ -154,10 +156,10 @@ def input_files(inputs: Sequence[str]) -> set[Path]:
 
 
 def count_inputs(inputs: Sequence[str]) -> int | None:
-    """Return the number of documents and failures that `read_inputs` yields, or none where counting means reading all.
+    """Return the number of documents and failures that `read_inputs` yields, or None if `count_rows` returns None.
 
-    Files count without being read, tables as `count_rows` says. The number is for display: a table that cannot be read
-    to its end yields fewer.
+    Text and tree files count as one without being read; `count_rows` counts the rows of tables. The number is only for
+    display: a table that cannot be read to its end yields fewer.
     """
     endings, total = suffixes(), 0
     for name in inputs:
@@ -165,7 +167,7 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
             files = [] if name == "-" else files_of(name, endings)
         except (DiscsumError, OSError):
             files = []
-        # Standard input and what is not there count as one.
+        # Standard input counts as one document, and a missing input as one failure.
         paths = [file.path for file in files]
         counts = [count_rows(path) if path.name.lower().endswith(TABLES) else 1 for path in paths] or [1]
         known = [count for count in counts if count is not None]
@@ -176,10 +178,10 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
 
 
 def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored]:
-    """Return the files of an input: itself, those of a pattern, or what is in a folder and below it, by name.
+    """Return the files of an input by name: the file itself, the matches of a pattern, or the files below a folder.
 
-    Hidden files and folders are left out. Of a folder that discsum made, the shards or parts are read, as its manifest
-    has them; of a pattern, those that it matches.
+    Hidden files and folders are skipped. In a folder that discsum made, the files are the shards or parts that its
+    manifest lists; with a pattern, only those that match.
 
     Args:
         name: File, folder or pattern.
@@ -210,18 +212,18 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
 
 
 def _kinds(path: Location, trees: Collection[str]) -> set[str]:
-    """Return the endings of the files of a folder or pattern that are documents."""
+    """Return the endings of files that count as documents in a folder or pattern."""
     return {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
 
 
 def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) -> None:
-    """Warn of the visible files in a folder on a disk that are no documents by their endings."""
+    """Warn about visible files in a local folder whose endings are not those of documents."""
     path = location(name)
     if not isinstance(path, Path) or not path.is_dir():
         return
     kinds = tuple(_kinds(path, trees))
     others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
-    # What a run of discsum leaves beside its results.
+    # Folders where a run of discsum left other files beside its results: no warning about these files.
     made = {folder for folder in {file.path.parent for file in files} if made_by_discsum(folder)}
     endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
     if endings:
@@ -265,11 +267,11 @@ def _standard_input(largest: int) -> bytes:
 
 
 def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool) -> list[str]:
-    """Return those columns of a table that a document needs: `texts` and its `id`, or all of a parsed document.
+    """Return the columns of a table that a document needs: `texts` and `id`, or all columns of a parsed document.
 
     Args:
         names: Names of all columns.
-        texts: Those that hold text and summary.
+        texts: Names of the columns that hold text and summary.
         parsed: Whether rows that are documents of `discsum parse` keep their trees.
     """
     return [*names] if parsed and {*names} >= PARSED else [name for name in names if name in {*texts, "id"}]
@@ -278,14 +280,14 @@ def document_columns(names: Sequence[str], texts: Sequence[str], *, parsed: bool
 def item_of(
     row: dict[str, Any] | Failure, source: str, path: Location, label: str, options: ReadOptions
 ) -> Item | Failure:
-    """Return the document of a row of a table, or why it is none.
+    """Return the document of a table's row, or a `Failure`.
 
     Args:
         row: Content of the row.
         source: File and line, for errors.
         path: The table.
-        label: What tells the row from others of the table, for the id of a document without one.
-        options: How it is read.
+        label: Identifies the row in its table; part of the id of a document that has none of its own.
+        options: How the row is read.
     """
     if isinstance(row, Failure):
         return row

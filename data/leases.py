@@ -17,27 +17,27 @@ from discsum.data.storage import Location, create_bytes, read_each, remove, writ
 from discsum.errors import DiscsumError, InputWarning, LockedError
 from discsum.files import HOST
 
-# Seconds for which a lock is held, after which it is renewed, and between looks at one that is waited for. Clocks of
-# machines may differ by less than the first two do.
+# Seconds until a lock expires, between its renewals, and between checks of a lock that a run waits for. Clocks of
+# machines must differ by less than EXPIRY - RENEWAL.
 EXPIRY, RENEWAL, LOOK = 120.0, 30.0, 5.0
-# Seconds after which it shows which of two runs that took over the same lock has it.
+# Seconds that a run waits after taking over an expired lock, in case another run takes it over at the same time.
 SETTLING = 2.0
 
 
 @dataclass(frozen=True)
 class Lease:
-    """What a lock file says: the run that has it, and when it expires, in seconds since 1970."""
+    """Content of a lock file: the run that holds it, and when it expires, in seconds since 1970."""
 
     owner: str
     expires: float
 
     def __str__(self) -> str:
-        """Return the run, and when its lock expires."""
+        """Return the run and the time at which its lock expires."""
         return f"{self.owner}, until {time.strftime('%H:%M:%S', time.localtime(self.expires))}"
 
     @property
     def expired(self) -> bool:
-        """Whether its run has not renewed it."""
+        """Whether the lock expired, because its run did not renew it in time."""
         return time.time() > self.expires
 
     def to_bytes(self) -> bytes:
@@ -46,7 +46,7 @@ class Lease:
 
 
 def held(lock: RemotePath) -> Lease | None:
-    """Return the lock that a run holds, expired or not; none if there is no such file."""
+    """Return the content of a lock file, expired or not; None if there is no such file."""
     (content,) = read_each([lock])
     if content is None:
         return None
@@ -54,7 +54,7 @@ def held(lock: RemotePath) -> Lease | None:
         found = json.loads(content)
         return Lease(str(found["owner"]), float(found["expires"]))
     except (ValueError, KeyError, TypeError):
-        # Nobody renews it.
+        # No run renews an unreadable lock, so it counts as expired.
         return Lease("a run that left no name", 0.0)
 
 
@@ -62,7 +62,7 @@ def held(lock: RemotePath) -> Lease | None:
 def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[None]:
     """Hold the file `lock` against other runs while the block runs; it is removed at the end.
 
-    A lock that expired, because its run was killed, is taken over with a warning.
+    A lock that expired because its run was killed is taken over, with a warning.
 
     Raises:
         LockedError: Another run holds it and `wait` is false; the error names `what` it protects.
@@ -78,7 +78,7 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
     finally:
         ended.set()
         renewing.join()
-        # If the store does not answer, it expires.
+        # If the store does not answer, the lock expires by itself.
         with suppress(OSError, DiscsumError):
             if _is_of(lock, owner):
                 remove([lock])
@@ -93,13 +93,13 @@ def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
 
 
 def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
-    """Take a lock that nobody holds, or an expired one; return whether this run has it."""
+    """Try to take a lock that no run holds, or that expired; return whether this run now has it."""
     content = Lease(owner, time.time() + EXPIRY).to_bytes()
     if create_bytes(lock, content):
         return True
     found = held(lock)
     if found is not None and found.owner == owner:
-        # The store's answer was lost, and the file created twice.
+        # This run did create the file, but the store's answer was lost and the request repeated.
         return True
     if found is None or not found.expired:
         return False
@@ -109,13 +109,13 @@ def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
         stacklevel=2,
     )
     write_bytes(lock, content)
-    # Another run may have done the same; the last one has it.
+    # Another run may have taken it over too; the last one to write has it.
     time.sleep(SETTLING)
     return _is_of(lock, owner)
 
 
 def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event) -> None:
-    """Renew a lock until an event, or until another run has it."""
+    """Renew a lock until `ended` is set, or until another run has it."""
     while not ended.wait(RENEWAL):
         try:
             if not _is_of(lock, owner):
@@ -128,7 +128,7 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
                 return
             write_bytes(lock, Lease(owner, time.time() + EXPIRY).to_bytes())
         except (OSError, DiscsumError):
-            # The store may answer again before it expires.
+            # The store may answer again before the lock expires.
             continue
 
 

@@ -1,4 +1,4 @@
-"""Locks of a folder of shards: of a run of all, and of runs of parts, beside each other."""
+"""Locks of a folder of shards: one run makes all shards, or several runs make parts at the same time."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from discsum.files import locked
 LOCK = ".lock"
 # Folder of the locks of parts on object storage, so that they are listed without the shards.
 LOCKS = ".locks"
-# Seconds in which a lock that only is looked at, by a thousand parts that begin together, is free again.
+# Seconds to wait for a lock that other parts hold only to check it: enough for a thousand parts that start together.
 MOMENT = 30.0
 
 
 @contextmanager
 def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
-    """Lock the folder against other runs; if another one has it, fail, or with `wait` wait for it.
+    """Lock the folder against other runs while the block runs.
 
     Args:
         folder: Folder of a dataset.
-        wait: Whether to wait for another run.
-        part: Name of the part of the dataset that this run makes, beside which other parts may be made; by default it
-            is all of it.
+        wait: Whether to wait for another run that has locked it.
+        part: Name of the part that this run makes, while other runs may make other parts. By default, this run makes
+            the whole dataset.
 
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
@@ -46,7 +46,8 @@ def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[N
                 _check_whole(folder)
                 break
             except LockedError:
-                # A run of all holds its lock while it waits for parts, so that parts must not.
+                # A run of all parts keeps its lock while it waits for single parts. A part that also kept its lock
+                # while it waits would cause a deadlock.
                 held.close()
                 if not wait:
                     raise
@@ -70,18 +71,18 @@ def others_at_work(folder: Location, part: str) -> bool:
 
 
 def _lock(folder: Location, part: str, *, wait: bool) -> AbstractContextManager[None]:
-    """Return the lock of a part, or of a run of all."""
+    """Return the lock of a part, or of a run that makes all parts."""
     if isinstance(folder, RemotePath):
         return leased(folder / LOCKS / part if part else folder / LOCK, folder, wait=wait)
     return locked(folder / (f"{LOCK}-{part}" if part else LOCK), folder, wait=wait)
 
 
 def _check_whole(folder: Location, *, wait: bool = False) -> None:
-    """Raise `LockedError` if a run of all is at work, or wait for it."""
+    """Raise `LockedError` if a run of all parts is at work, or wait for it."""
     if isinstance(folder, RemotePath):
         check_free(folder / LOCK, folder, wait=wait)
         return
-    # Parts that begin together look at it together.
+    # Parts that start together all check this lock by taking it, so it may be busy for a moment.
     with locked(folder / LOCK, folder, wait=wait, seconds=MOMENT):
         pass
 
@@ -92,7 +93,7 @@ def _check_parts(folder: Location, *, wait: bool) -> None:
         locks = [folder / LOCKS / name for name in sizes_in(folder / LOCKS)]
         for lock in locks:
             check_free(lock, folder, wait=wait)
-        # Of parts that were killed, and have expired.
+        # These are expired locks of parts that were killed.
         remove(locks)
         return
     for path in sorted(folder.glob(f"{LOCK}-*")):

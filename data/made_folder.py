@@ -1,4 +1,4 @@
-"""Folders that discsum made, as inputs: which of their files hold documents."""
+"""Find the files that hold documents in folders that discsum made."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def has_parts(folder: Location) -> bool:
 
 
 def shard_files(folder: Location) -> list[Location] | None:
-    """Return the shards or parts of a folder that discsum made, in the order of their documents; none of another one.
+    """Return the shards or parts of a folder that discsum made, in document order; None for any other folder.
 
     Raises:
-        InputError: It is not finished, or a file is missing.
+        InputError: The folder is not finished, or a file is missing.
     """
     # Other folders may have a `manifest.json` of their own.
     names = _names(folder)
@@ -33,13 +33,12 @@ def shard_files(folder: Location) -> list[Location] | None:
 
 
 def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
-    """Return the visible files in and below a folder, or of a pattern, that end in one of `endings`, in order.
+    """Return the visible files below a folder, or of a pattern, that end in one of `endings`, in order.
 
-    Of a folder that discsum made they are its shards, as its manifest has them; of a pattern, those of them that it
-    matches.
+    In a folder that discsum made, these are the shards that its manifest lists; with a pattern, only those that match.
 
     Raises:
-        InputError: As of `shard_files`.
+        InputError: As for `shard_files`.
     """
     named = tuple(endings)
     seen = {file.path: file for file in visible(path) if file.path.name.lower().endswith(named)}
@@ -56,7 +55,7 @@ def made_by_discsum(folder: Location) -> bool:
 
 
 def _names(folder: Location) -> Collection[str]:
-    """Return the names of the files of a folder that discsum made; none of another one."""
+    """Return the names of the files in a folder that discsum made; empty for any other folder."""
     if not made_by_discsum(folder):
         return ()
     return sizes_in(folder).keys()

@@ -31,15 +31,15 @@ from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
-# Bytes of a manifest: those of a million shards are smaller.
+# Maximum bytes of a manifest; the manifest of a million shards is smaller.
 LARGEST = 256 << 20
-# Shards that are hashed at the same time, which pays on a disk and in a store.
+# Number of shards hashed in parallel, which is faster on a disk and in a store.
 HASHED = 4
-# Field of the recipes of all commands but the first one.
+# Recipe field that names the command, and the command whose recipes lack it.
 COMMAND, PREPROCESS = "command", "preprocess"
-# Fields by which `recipe.json` and `manifest.json` are known from those of other programs.
+# Fields that tell our `recipe.json` and `manifest.json` from those of other programs.
 MARKS = {RECIPE: {"documents", "made_by"}, MANIFEST: {"recipe", "shards"}}
-# What helps against a dataset that is not its manifest's, and where a folder is another program's.
+# Advice if a dataset does not match its manifest, and if a folder belongs to another program.
 REMEDY, ELSEWHERE = "delete the folder and preprocess again", "choose another folder"
 
 
@@ -53,7 +53,7 @@ class Shard(Checked):
     sha256: str
 
     def problems(self) -> list[str]:
-        """Return whether the file is not in the dataset's folder."""
+        """Return a problem if the file is not in the dataset's folder."""
         if Path(self.file).name == self.file:
             return []
         return [f"file: expected the name of a file in the dataset's folder, got {self.file!r}"]
@@ -71,7 +71,7 @@ class _MadeBy(Checked):
 
 @dataclass(frozen=True)
 class _Recipe(Checked):
-    """Fields of a dataset's recipe, as `PreprocessRecipe` has them, with oracles that may be registered elsewhere."""
+    """Fields of a dataset's recipe, as in `PreprocessRecipe`, but with oracles that are not registered here."""
 
     parser: str
     oracle: str
@@ -89,7 +89,7 @@ class _Recipe(Checked):
 
 @dataclass(frozen=True)
 class _Dataset(Checked):
-    """What `manifest.json` has in common of all datasets."""
+    """Content of `manifest.json` that only datasets have: a recipe with the fields of `_Recipe`."""
 
     recipe: _Recipe
 
@@ -131,7 +131,7 @@ class Manifest:
     def write(self, folder: Location) -> None:
         """Write the manifest, which marks the folder as complete."""
         write_bytes(folder / MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
-        # A large folder in a store is not listed for names that are known.
+        # The names are known, so a large folder in a store need not be listed.
         known = [record_name(shard.file) for shard in self.shards]
         _tidy(folder, sizes_in(folder) if isinstance(folder, Path) else known)
 
@@ -141,7 +141,7 @@ class Manifest:
 
         Args:
             folder: A dataset, or parts.
-            command: What made it; any command if none.
+            command: The command that made it; None allows any command.
 
         Raises:
             InputError: Not such a folder, or an unfinished one.
@@ -161,37 +161,37 @@ class Manifest:
                 checked_fields(_Dataset, {"recipe": data["recipe"]}, path, InputError)
         if command not in (None, found):
             raise InputError(f"{folder}: expected a {kind} of discsum {command}, got one of discsum {found}")
-        # The recipe as it was written: fields that are not there have no default.
+        # The recipe as it was written, without defaults for fields that it lacks.
         return cls(data["recipe"], written.shards, written.width)
 
 
 def remedy_of(recipe: Any) -> str:
-    """Return what helps against a damaged folder, given the recipe that it was made with."""
+    """Return the advice for a damaged folder, given the recipe that it was made with."""
     return f"delete the folder and {_command(recipe)} again"
 
 
 def repair_of(recipe: Any) -> str:
-    """Return what helps against damaged files of a folder, given the recipe that it was made with."""
+    """Return the advice for damaged files in a folder, given the recipe that it was made with."""
     return f"run discsum {_command(recipe)} for the whole folder with --verify, which makes damaged files anew"
 
 
 def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
     """Yield the shards of a finished folder that are missing or altered, in order, with what is wrong."""
     with ThreadPoolExecutor(HASHED) as pool:
-        # Few at once: whoever stops at the first fault waits for no others.
+        # In small batches, so that a caller that stops at the first fault need not wait for all shards.
         for some in batches(manifest.shards, HASHED):
             faults = pool.map(lambda shard: fault_of(folder / shard.file, shard.sha256), some)
             yield from ((shard, fault) for shard, fault in zip(some, faults, strict=True) if fault)
 
 
 def check_sums(manifest: Manifest, folder: Location) -> None:
-    """Raise `InputError`, which names it and what helps, if a shard of a finished folder is missing or altered."""
+    """Raise `InputError` if a shard of a finished folder is missing or altered; the message names it and a remedy."""
     for _, fault in faults_of(manifest, folder):
         raise InputError(f"{fault}; {repair_of(manifest.recipe)}")
 
 
 def fault_of(shard: Location, expected: str) -> str:
-    """Return what is wrong with a shard, given its checksum; empty if intact."""
+    """Return what is wrong with a shard, given its expected checksum; empty if it is intact."""
     found = f"got {sha256(shard)}" if shard.is_file() else "found no such file"
     return "" if found == f"got {expected}" else f"{shard}: expected a shard with sha256 {expected}, {found}"
 
@@ -206,8 +206,8 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
 
     Args:
         folder: Folder of a dataset, which this run has locked.
-        recipe: All that its content depends on.
-        part: As of `alone`.
+        recipe: Everything that its content depends on.
+        part: As in `alone`.
 
     Raises:
         InputError: The folder belongs to another recipe, and the message names the differences; or it has files of
@@ -219,11 +219,11 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
     if found is None:
         _check_unclaimed(folder)
     if finished:
-        # Of a run that was killed while it tidied up.
+        # Tidies up after a run that was killed while it did.
         if begun is not None or isinstance(folder, Path):
             _tidy(folder, sizes_in(folder))
     else:
-        # Of a killed run; a worker of it may still be about to end, so the last step clears again.
+        # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
         clear_unfinished(folder)
     if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
         message = f"{folder}: expected a folder made with the same options, found others ({changed})"
@@ -247,7 +247,7 @@ def _command(recipe: Any) -> str:
 
 
 def _begun_recipe(folder: Location) -> dict[str, Any] | None:
-    """Return the recipe that a folder was begun with; none if it was not."""
+    """Return the recipe that a folder was begun with; None if there is none."""
     return _own_object(folder / RECIPE) if (folder / RECIPE).is_file() else None
 
 
@@ -262,7 +262,7 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
         data = read_object(path, InputError, largest)
     except InputError as error:
         names = [name for name in sizes_in(folder) if is_shard(name)]
-        # Which command made it, only the file itself says of the others.
+        # The shards of `preprocess` have names of their own. For others, only the unreadable file names the command.
         again = "preprocess again" if any(name.startswith(SHARD) for name in names) else "run its command again"
         raise InputError(f"{error}; {f'delete the folder and {again}' if names else ELSEWHERE}") from error
     missing = sorted(MARKS[path.name] - data.keys())
@@ -272,10 +272,10 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
 
 
 def _check_unclaimed(folder: Location) -> None:
-    """Raise `InputError` for a folder that was not begun and has a file that a run would replace."""
+    """Raise `InputError` if a folder without a recipe has a file that a run would overwrite."""
     names = sizes_in(folder)
     shards = [name for name in names if is_shard(name)]
-    # Shards of discsum have records until the folder is finished, and failures beside them after that.
+    # Shards that discsum made have records until their folder is finished, and after that a `failures.jsonl`.
     alone = [] if FAILURES in names else [name for name in shards if record_name(name) not in names]
     if FAILURES in names and not shards:
         alone = [FAILURES]
@@ -285,7 +285,7 @@ def _check_unclaimed(folder: Location) -> None:
 
 @contextmanager
 def _with_remedy(recipe: Any) -> Iterator[None]:
-    """Add to an error what helps against damaged files of a folder that was made with a recipe."""
+    """Append `remedy_of` the recipe to an `InputError` in the block."""
     try:
         yield
     except InputError as error:
@@ -301,8 +301,8 @@ def _flat(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(folder: Location, names: Iterable[str]) -> None:
-    """Remove those files that only an unfinished folder has, and what a worker left that outlived its killed run."""
+    """Remove files that only unfinished folders have, and what workers left that outlived their killed run."""
     clear_unfinished(folder)
     remove(folder / name for name in names if is_record(name))
-    # Last: where it is gone, so are the others.
+    # The recipe goes last, so that a folder without one has been tidied up.
     remove([folder / RECIPE])

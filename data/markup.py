@@ -1,4 +1,4 @@
-"""Texts of files and of rows, whatever markup they are written in."""
+"""Read texts of files and table rows in any supported markup."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from discsum.byte_order_marks import marked_encoding
 from discsum.constants import AUTO, DECLARED, TEXT
 from discsum.data.encodings import decode
 
-# What a file is written in by its ending; text with all others.
+# Markup of a file by its ending; files with other endings are plain text.
 ENDINGS = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
 
 
 def markup_of(input: str, suffix: str = "") -> str:
-    """Return `input`, or what the ending of a file says if that is `auto`."""
+    """Return `input`, or the markup for a file's ending if `input` is `auto`."""
     return ENDINGS.get(suffix.lower(), TEXT) if input == AUTO else input
 
 
@@ -20,10 +20,10 @@ def read_text(content: bytes, markup: str, encoding: str, source: str, remedy: s
 
     Args:
         content: Bytes of the file.
-        markup: What it is written in: `text`, `markdown`, `html`.
-        encoding: Name of the encoding; with `declared`, what a byte order mark or HTML declares, and UTF-8 otherwise.
+        markup: Markup of the file: `text`, `markdown`, `html`.
+        encoding: Name of the encoding; with `declared`, what a byte order mark or HTML declares, and otherwise UTF-8.
         source: File name for errors.
-        remedy: What errors about the encoding tell the user to do.
+        remedy: Advice to the user in errors about the encoding.
 
     Raises:
         InputError: Bytes that the encoding does not allow, or HTML or Markdown that cannot be read.
@@ -39,10 +39,10 @@ def read_text(content: bytes, markup: str, encoding: str, source: str, remedy: s
 
 
 def without_markup(text: str, markup: str) -> str:
-    """Return the text of `text`, which is written in `markup`, as `discsum.markup.to_text` does."""
+    """Return a text without its markup; see `discsum.markup.to_text`."""
     if markup == TEXT:
         return text
-    # Most runs read no markup.
+    # Imported here, because most runs read no markup.
     from discsum.markup import to_text
 
     return to_text(text, markup)

@@ -30,10 +30,10 @@ INFO, SPLITS = "dataset_info.json", "dataset_dict.json"
 
 @dataclass(frozen=True)
 class Pair:
-    """A text and its reference summaries, each with one sentence a line.
+    """A text and its reference summaries, each with one sentence per line.
 
     Attributes:
-        document: The parsed text, if the input had it.
+        document: The parsed text, if the input was parsed.
     """
 
     id: str
@@ -70,15 +70,15 @@ class PairSource:
 
     @property
     def is_saved(self) -> bool:
-        """Whether the source is a folder of the library `datasets`: a dataset, or splits of which each is one."""
+        """Whether the source is a folder of the library `datasets`: a dataset, or a folder of splits."""
         return not is_url(self.name) and any((Path(self.name) / name).is_file() for name in (INFO, SPLITS))
 
     def identity(self, *, hashed: bool = True) -> dict[str, Any]:
         """Return the identity of the documents: name, checksum or fingerprint, and columns.
 
         Args:
-            hashed: Whether one local table is read to have its SHA-256; otherwise, and of tables elsewhere or several
-                that workers read, the identity is that of `identity_of`, which reads none of them whole.
+            hashed: Whether to read all of a single local table for its SHA-256. Otherwise, and for remote or several
+                tables, the identity is that of `identity_of`, which reads only samples of tables that workers read.
 
         Raises:
             InputError: Neither a table nor a dataset; for a folder of splits the message lists them.
@@ -96,7 +96,7 @@ class PairSource:
 
     @cached_property
     def files(self) -> list[Stored]:
-        """The tables, by name, listed once: their identity and their rows are of the same files.
+        """The tables by name, listed once, so that identity and rows are of the same files.
 
         Raises:
             InputError: There are none, or they are a folder of splits.
@@ -112,7 +112,7 @@ class PairSource:
         return table_files(self.name)
 
     def count(self) -> int | None:
-        """Return the number of rows, if known without reading them."""
+        """Return the number of rows; None if `count_rows` does not count one of the tables."""
         if self.is_dataset:
             return len(self._dataset())
         counts = [count_rows(file.path) for file in self.files]
@@ -127,11 +127,11 @@ class PairSource:
         return Pairs(self, first, last)
 
     def pair(self, source: str, id: str, row: dict[str, Any] | Failure) -> Pair | Failure:
-        """Return the pair of a row, or why it is none.
+        """Return the pair of a row, or a `Failure`.
 
         Args:
             source: File and line for errors.
-            id: Name of a document without one.
+            id: Id of the document if the row has none.
             row: Content of the row.
         """
         if isinstance(row, Failure):
@@ -149,14 +149,14 @@ class PairSource:
             return Failure(source, str(error))
 
     def pair_of(self, table: Location, row: Row) -> Pair | Failure:
-        """Return the pair of a row of a table that workers read, or why it is none."""
+        """Return the pair of a row of a table that workers read, or a `Failure`."""
         return self.pair(row.source, f"{table.stem}-{row.label}", row.content)
 
     def columns(self, row: dict[str, Any]) -> list[str]:
         """Return the columns of text and summary.
 
         Raises:
-            InputError: A row without one; the message lists those it has.
+            InputError: The row lacks one of them; the message lists the columns it has.
         """
         texts = (self.text_column,) if self.text_column else TEXT_COLUMNS
         summaries = (self.summary_column,) if self.summary_column else SUMMARY_COLUMNS
@@ -166,12 +166,12 @@ class PairSource:
         ]
 
     def needed_columns(self, names: Iterable[str]) -> list[str]:
-        """Return those columns of a table that `pair` reads; errors as of `columns`."""
+        """Return the columns of a table that `pair` reads; raises the errors of `columns`."""
         known = [*names]
         return document_columns(known, self.columns(dict.fromkeys(known)), parsed=self.text_column is None)
 
     def rows(self) -> Iterator[tuple[str, str, dict[str, Any] | Failure]]:
-        """Yield the rows with file and line, and with the name of a document without one.
+        """Yield for each row its file and line, the id of the document if the row has none, and the row.
 
         Raises:
             InputError: A file that is not a table.
@@ -193,7 +193,7 @@ class PairSource:
             try:
                 return load_from_disk(self.name)
             except Exception as error:
-                # Out of a damaged folder comes whatever its content leads to.
+                # A damaged folder may raise any exception.
                 said = str(error).partition("\n")[0] or type(error).__name__
                 raise InputError(
                     f"{self.name}: expected the folder of a dataset, as save_to_disk of datasets writes it; got {said}"
@@ -209,7 +209,7 @@ class PairSource:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of a source, and failures for rows that are none, of the rows `first` to `last`, exclusive."""
+    """The pairs of rows `first` to `last` (exclusive) of a source; an unusable row is a `Failure`."""
 
     source: PairSource
     first: int = 0
@@ -219,7 +219,8 @@ class Pairs:
         """Yield the pairs.
 
         Raises:
-            InputError: A file that is not a table, or a first row without the columns; the message lists those it has.
+            InputError: A file that is not a table, or a first row that lacks the columns; the message lists those it
+                has.
         """
         for number, (source, id, row) in enumerate(islice(self.source.rows(), self.first, self.last)):
             if not number and isinstance(row, dict):
@@ -231,11 +232,11 @@ class Pairs:
             yield self.source.pair(source, id, row)
 
     def tables(self) -> DividedTables[Pair] | None:
-        """Return the tables that they are rows of, if workers can read their own rows of them."""
+        """Return the tables of the pairs if workers can read their own rows of them; otherwise None."""
         files = [] if self.source.is_dataset else self.source.files
         if not files or undivided(files) is not None:
             return None
-        # Without the list of files: it goes with each task.
+        # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes
         return DividedTables(
             files, reader.pair_of, largest, first=self.first, last=self.last, columns=reader.needed_columns

@@ -11,14 +11,14 @@ from discsum.data.storage import Location
 from discsum.errors import InputError
 from discsum.extras import needs
 
-# Returns the names of those columns of a table that are needed.
+# Returns the names of the columns that are needed, given the names of all columns of a table.
 Columns = Callable[[Iterable[str]], Sequence[str]]
-# Rows of a Parquet file that are in memory, and bytes of each of its columns that are read at once.
+# Rows of a Parquet file held in memory, and bytes of each of its columns read at once.
 BATCH, PAGES = 256, 1 << 20
 
 
 def parquet_file(path: Location) -> Any:
-    """Return a `pyarrow.parquet.ParquetFile`, of which only the end is read yet.
+    """Return an open `pyarrow.parquet.ParquetFile`, of which only the footer has been read.
 
     Raises:
         InputError: Not a Parquet file.
@@ -30,27 +30,27 @@ def parquet_file(path: Location) -> Any:
     try:
         return ParquetFile(path if isinstance(path, Path) else path.open(), buffer_size=PAGES, pre_buffer=False)
     except (ArrowInvalid, OSError) as error:
-        # A damaged end is an error of either kind; those of the system have a number.
+        # A damaged footer raises either kind; only errors of the operating system have a number.
         if getattr(error, "errno", None):
             raise
         raise InputError(f"{path}: expected a Parquet file: {_line(error)}") from error
 
 
 def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, from the row group of a number on.
+    """Yield the rows of a Parquet file as `pyarrow.RecordBatch`es, starting with row group `group`.
 
     Args:
-        table: The file, of `parquet_file`.
+        table: The file, from `parquet_file`.
         name: Its name, for errors.
         group: Number of the first row group, from 0.
-        columns: Names of the columns that are read; all by default.
+        columns: Names of the columns to read; all by default.
 
     Raises:
         InputError: A damaged file.
     """
     from pyarrow import ArrowInvalid
 
-    # Each group on its own: batches begin at the same rows wherever a reader begins, and damage stays in its group.
+    # One row group at a time: batches begin at the same rows for every `group`, and damage stays in its row group.
     batches = (
         batch
         for number in range(group, table.metadata.num_row_groups)
@@ -60,7 +60,7 @@ def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str
         try:
             batch = next(batches, None)
         except (ArrowInvalid, OSError) as error:
-            # Damaged pages are an error of either kind.
+            # Damaged pages raise either kind.
             raise InputError(f"{name}: expected a Parquet file whose rows can be read: {_line(error)}") from error
         if batch is None:
             return
@@ -70,7 +70,7 @@ def parquet_batches(table: Any, name: str, group: int = 0, columns: Sequence[str
 def rows_in(batch: Any) -> list[dict[str, Any] | Failure]:
     """Return the rows of a `pyarrow.RecordBatch`; one with a value that Python cannot hold is a `Failure`.
 
-    Such values are bytes in a column of text that are not UTF-8, and times after the year 9999.
+    For example bytes that are not UTF-8 in a text column, or times after the year 9999.
     """
     try:
         return batch.to_pylist()  # type: ignore[no-any-return]
@@ -89,5 +89,5 @@ def _row_in(batch: Any) -> dict[str, Any] | Failure:
 
 
 def _line(error: Exception) -> str:
-    """Return an error's message in one line."""
+    """Return an error's message on one line."""
     return " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""Rows of a Parquet file by their numbers, for readers that go forwards through it, slice after slice."""
+"""Read rows of a Parquet file by number, for readers that go forwards through it, slice after slice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, r
 from discsum.data.storage import Location, Stored
 from discsum.errors import InputError
 
-# The open file of a thread: a worker reads the slices of a file one after another.
+# One open file per thread: a worker reads the slices of a file one after another.
 _own = threading.local()
 
 
@@ -22,17 +22,17 @@ def rows_of(
 ) -> Iterator[dict[str, Any] | Failure]:
     """Yield the rows `first` (from 0) to `last` (exclusive) of a file.
 
-    The file stays open in this thread until another one is asked for: rows that follow are not looked for again.
+    The file stays open in this thread until another one is read, so that the following rows need no search.
 
     Args:
-        file: The file of the run.
-        path: Where it is found here.
+        file: The file as the run lists it.
+        path: Path of the file on this machine.
         first: Number of the first row.
-        last: Number after that of the last one.
-        columns: Returns those of the file's columns that are read; all by default.
+        last: Number of the row after the last one.
+        columns: Returns which of the file's columns to read; all by default.
 
     Raises:
-        InputError: Rows that are damaged, or not all there; and what `columns` raises.
+        InputError: Rows that are damaged or missing; and the errors of `columns`.
     """
     there: _Reader | None = getattr(_own, "reader", None)
     if there is None or not there.is_for(file, path, columns):
@@ -41,7 +41,7 @@ def rows_of(
     try:
         yield from there.rows(first, last)
     except BaseException:
-        # It stands anywhere now.
+        # The position in the file is undefined now.
         _close()
         raise
 
@@ -54,7 +54,7 @@ def _close() -> None:
 
 
 class _Reader:
-    """A Parquet file that is read forwards: a slice after the last one begins where that ended."""
+    """Reads a Parquet file forwards: a slice that follows the previous one continues where that ended."""
 
     def __init__(self, file: Stored, path: Location, columns: Columns | None) -> None:
         self.file, self.path = file, path
@@ -65,12 +65,12 @@ class _Reader:
         # First row of each row group.
         self._begins = list(accumulate(counts, initial=0))[:-1]
         self._batches: Iterator[Any] = iter(())
-        # The batch at hand, and the number of its first row.
+        # The current batch, and the number of its first row.
         self._batch: Any = None
         self._at = 0
 
     def is_for(self, file: Stored, path: Location, columns: Columns | None) -> bool:
-        """Return whether it reads these columns of that file."""
+        """Return whether this reader reads these columns of that file."""
         return (self.file, self.path) == (file, path) and self._columns == self._chosen(columns)
 
     def _chosen(self, columns: Columns | None) -> list[str]:
@@ -81,7 +81,7 @@ class _Reader:
         """Yield the rows `first` to `last`, exclusive.
 
         Raises:
-            InputError: They are damaged, or not all there.
+            InputError: They are damaged or missing.
         """
         count, left = last - first, last - first
         group = max(0, bisect_right(self._begins, first) - 1)

@@ -1,4 +1,4 @@
-"""`discsum parse --shards`: documents parsed by any number of workers."""
+"""`discsum parse --shards`: parse documents with any number of workers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParseRecipe(Checked):
 
     parser: Annotated[str, about("Name or folder of the parser.")] = SHIPPED_PARSER
     sentences: Annotated[str, one_of(SENTENCES, "Sentence segmentation.")] = "model"
-    edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU a line.")] = "model"
+    edus: Annotated[str, one_of(("model", "newline"), "EDU segmentation: the parser's, or one EDU per line.")] = "model"
     precision: Annotated[str, one_of(PRECISIONS, "Numeric precision of the parser's encoder.")] = "fp32"
 
 
@@ -45,7 +45,7 @@ class ParseMaker(PartMaker):
     command = PARSE
 
     def makers(self) -> dict[str, str]:
-        """Return the identities of program and parser."""
+        """Return the version of discsum and the fingerprint of the parser."""
         return own_makers(self.recipe.parser)
 
     def load(self) -> None:
@@ -53,7 +53,7 @@ class ParseMaker(PartMaker):
         _ = self.parser
 
     def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
-        """Return each document as the object of `discsum parse --format json`."""
+        """Return the JSON object of each document, as in `discsum parse --format json`."""
         from discsum.parsers.parsing import ensure_parsed
 
         recipe = self.recipe
@@ -62,7 +62,7 @@ class ParseMaker(PartMaker):
 
     @cached_property
     def parser(self) -> Parser:
-        """The parser, loaded once a process."""
+        """The parser, loaded once per process."""
         from discsum.parsers.loading import load_parser
 
         return load_parser(self.recipe.parser, self.device, self.recipe.precision)
@@ -78,7 +78,7 @@ def parse_job(source: InputSource, folder: Location, recipe: ParseRecipe, divisi
         division: How documents are divided among files.
 
     Raises:
-        InputError: As of `part_job`.
+        InputError: As for `part_job`.
         WeightsError: No such parser.
     """
     made_by = own_makers(recipe.parser)

@@ -1,4 +1,4 @@
-"""Parts: files of the JSON objects that `discsum parse --shards` and `extract --shards` make, one a document."""
+"""Parts: files with the JSON objects of `discsum parse --shards` and `extract --shards`, one per document."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def part_name(format: str) -> str:
-    """Return the file name of a part of a format, to be formatted with its number."""
+    """Return the format string for the file name of a part, given its number."""
     return f"{PART}{{:05d}}.{format}"
 
 
 def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> bytes:
-    """Return the content of a part: the same rows give the same bytes.
+    """Return the content of a part. The same rows give the same bytes.
 
     Args:
         rows: The JSON objects.
@@ -29,7 +29,7 @@ def content_of(rows: Sequence[Mapping[str, Any]], format: str, command: str) -> 
         command: `parse` or `extract`, whose columns a Parquet file has.
     """
     if format == JSON_LINES:
-        # Without the time, which would make every file another one.
+        # Without a timestamp, so that the same rows give the same bytes.
         return gzip.compress("".join(map(to_line, rows)).encode(), mtime=0)
     import pyarrow as pa
     from pyarrow import parquet as pq

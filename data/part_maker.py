@@ -1,4 +1,4 @@
-"""What workers do of `discsum parse --shards` and `extract --shards`: a JSON object a document, written as parts."""
+"""Workers of `discsum parse --shards` and `extract --shards`: make a JSON object per document and write parts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from discsum.recipes.fields import Checked, Count, about, one_of
 
 @dataclass(frozen=True)
 class Division(Checked):
-    """How documents are divided among files, on which their bytes depend."""
+    """How documents are divided among files; the files' bytes depend on it."""
 
-    shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
+    shard: Annotated[Count, about("Documents per file, or bytes of input per file, as `shard_unit` says.")] = 256
     shard_format: Annotated[str, one_of(FORMATS, "Format of the files.")] = JSON_LINES
     batch_size: Annotated[Count, about("Documents processed together; the last digits of numbers depend on it.")] = 8
     shard_unit: Annotated[
@@ -48,7 +48,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
     @property
     @abstractmethod
     def command(self) -> str:
-        """The command that these are parts of."""
+        """The command that makes these parts."""
 
     @abstractmethod
     def objects(self, items: Sequence[Item]) -> list[dict[str, Any]]:
@@ -60,7 +60,7 @@ class PartMaker(ShardMaker[Item, dict[str, Any]]):
         return self.division.batch_size
 
     def name_of(self, entry: Item) -> str:
-        """Return the place that the document is from."""
+        """Return the source of the document: its file, and line or row."""
         return entry.source
 
     def make(self, entries: Sequence[Item]) -> list[dict[str, Any]]:
@@ -90,12 +90,12 @@ def part_job(
         source: The documents.
         folder: Folder of the parts.
         division: How they are divided among files.
-        options: What else the content depends on, with the name of the command.
+        options: Everything else that the content depends on, including the name of the command.
         made_by: Identities of program and models.
-        maker: As of `ShardJob`.
+        maker: As in `ShardJob`.
 
     Raises:
-        InputError: As of `InputSource.identity`, and of `InputSource.tables`.
+        InputError: As for `InputSource.identity` and `InputSource.tables`.
     """
     if division.shard_format == PARQUET:
         with needs("pyarrow"):

@@ -1,4 +1,4 @@
-"""Parts of a dataset, made by runs that know nothing of each other, as the jobs of a job array."""
+"""Parts of a dataset, made by independent runs such as the jobs of a job array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (from 1) of `count`: of every `count` shards in a row, the one of that number."""
+    """Part `number` (from 1) of `count`: every `count`-th shard, starting with the shard of that number."""
 
     number: int
     count: int

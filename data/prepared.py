@@ -22,9 +22,9 @@ from discsum.recipes.sources import Source
 
 Report = Callable[[str], None]
 Row = TypeVar("Row", bound=Sized, covariant=True)
-# Bytes of examples that a run keeps in memory; others are read from disk again.
+# Bytes of examples that a run keeps in memory; it reads others from disk again.
 MEMORY = 1 << 30
-# Characters of URLs and patterns that names of folders go without.
+# Characters of URLs and patterns that are replaced in names of folders.
 NO_LETTERS = str.maketrans(":*?[]", "-----")
 # Remedies in errors about a table's columns.
 COLUMNS = ("text_column in the recipe's source", "summary_column in the recipe's source")
@@ -40,13 +40,13 @@ class ExampleNeeds(Protocol[Row]):
 
     @property
     def made_by(self) -> PreprocessRecipe:
-        """Recipe of dataset folders made for it."""
+        """Recipe of the dataset folders that are made for the run."""
 
     def examples(self, folder: Location, memory: int, first: int = 0, last: int | None = None) -> Row:
         """Return a dataset folder's examples, keeping at most `memory` bytes in memory."""
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
-        """Raise `InputError` where a dataset folder was made by a recipe with another result."""
+        """Raise `InputError` if a dataset folder's recipe does not fit the run."""
 
 
 def read_sources(
@@ -86,13 +86,13 @@ def read_sources(
 
 
 def _prepared(source: Source, data: Path, wanted: PreprocessRecipe, cache: Path, report: Report) -> Path:
-    """Return the dataset folder of the rows of a table or of a Hugging Face dataset, made where there is none yet."""
+    """Return the dataset folder for the rows of a table or Hugging Face dataset; make it first if there is none."""
     elsewhere = source.path.startswith(HUB) or is_url(source.path)
     name = source.path if elsewhere else str(data / source.path)
     rows = PairSource(name, source.text_column, source.summary_column, COLUMNS)
     path = Path(rows.name)
     taken = {"first": source.first, "last": source.last}
-    # Columns only where they are named: folders keep the names that they have.
+    # Columns count only if the source names them, so that existing folders keep their names.
     if elsewhere or path.exists() or is_pattern(path):
         own = {field: value for field, value in rows.identity().items() if not field.endswith("_column")}
         identity = own | taken | source.columns

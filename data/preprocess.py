@@ -1,4 +1,4 @@
-"""Documents with summaries, parsed, labelled and maybe encoded, as a dataset folder."""
+"""Make a dataset folder of documents with summaries: parsed, labelled and optionally encoded."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def preprocess_job(
     """Return the job of a dataset folder, for `make_all`, `make_part` and `finish` of `shard_run`.
 
     Args:
-        pairs: Texts with references, which each use of the job goes through again; a `Failure` is listed as failed.
-            Workers read those of `PairSource.pairs` themselves where tables can be divided.
+        pairs: Texts with references, iterated over again at each use of the job; a `Failure` is listed as failed. If
+            they come from `PairSource.pairs` and the tables can be divided, workers read them themselves.
         source: Identity of the documents, from `PairSource.identity`.
         folder: Folder of the dataset.
         recipe: Options of the dataset.
 
     Raises:
-        InputError: An iterator, of which nothing is left for the next use.
+        InputError: `pairs` is an iterator, which would be exhausted after the first use.
         WeightsError: No such parser or encoder.
     """
     if isinstance(pairs, Iterator):

@@ -1,4 +1,4 @@
-"""The options of a dataset folder, and the identities of what makes it."""
+"""The options of a dataset folder, and the versions of the program and models that make it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PreprocessRecipe(Checked):
         str, one_of((*ORACLES, UNLABELLED), "Name of the oracle that labels units; `none` for no labels.")
     ] = "rouge12-f"
     oracle_units: Annotated[
-        Count | None, about("Units the oracle may take, at most; by default what its paper sets.")
+        Count | None, about("Maximum number of units that the oracle selects; by default as in its paper.")
     ] = None
     units: Annotated[tuple[str, ...], about("Which units are labelled and encoded: `sentence`, `edu`, or both.")] = (
         UNITS
@@ -38,13 +38,13 @@ class PreprocessRecipe(Checked):
     encoder: Annotated[
         str,
         about(
-            "What makes the units' vectors: `none`; `contextual`, `discourse` or `isolated`, with the parser's own "
-            "encoder (see `SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, each unit on "
-            "its own."
+            "Encoder of the units: `none`; `contextual`, `discourse` or `isolated` for the parser's own encoder (see "
+            "`SummarizerConfig.vectors`); or the name or folder of a Hugging Face encoder, which encodes each unit "
+            "separately."
         ),
     ] = "none"
-    shard: Annotated[Count, about("Documents a file, or bytes of the input, as `shard_unit` says.")] = 256
-    tree: Annotated[bool, about("Whether documents have trees, or sentences and EDUs only.")] = True
+    shard: Annotated[Count, about("Documents per file, or bytes of input per file, as `shard_unit` says.")] = 256
+    tree: Annotated[bool, about("Whether documents have trees, or only sentences and EDUs.")] = True
     shard_unit: Annotated[
         str, one_of(SIZE_UNITS, "What `shard` counts: `documents`, or `bytes` of the tables that are read.")
     ] = DOCUMENTS
@@ -62,26 +62,26 @@ class PreprocessRecipe(Checked):
             )
         if not self.units or not set(self.units) <= set(UNITS):
             problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
-        # The hub takes a minute to reject an unknown name.
+        # Rejects likely typos here: the hub takes a minute to reject an unknown name.
         alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
         if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
             problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
         return problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields; later ones are left out at their defaults, so that recipes of older folders are equal."""
+        """Return the fields, without newer ones at their defaults, so that recipes of older folders stay equal."""
         later = ("tree", "shard_unit", "precision", "batch_size")
         usual = {one.name: one.default for one in fields(self) if one.name in later}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
 
 def own_makers(parser: str) -> dict[str, str]:
-    """Return the identities of program and parser."""
+    """Return the version of discsum and the fingerprint of the parser."""
     return {"discsum": version("discsum"), "parser": fingerprint(parser)}
 
 
 def makers(recipe: PreprocessRecipe) -> dict[str, str]:
-    """Return the identities of program, parser and encoder.
+    """Return the version of discsum, the fingerprint of the parser, and the identity of the encoder.
 
     Raises:
         WeightsError: No such parser or encoder.

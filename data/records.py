@@ -1,4 +1,4 @@
-"""Shards of an unfinished folder, and the records beside them: what the manifest will say of each."""
+"""Shards of an unfinished folder and their records, from which the manifest is written later."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from discsum.files import to_line
 from discsum.json_objects import checked_fields, parse_object
 from discsum.recipes.fields import Checked, Natural
 
-# Records that are read together, which object storage does faster than one by one.
+# Number of records read together, which is faster on object storage than one by one.
 TOGETHER = 256
 
 
 @dataclass(frozen=True)
 class ShardRecord(Checked):
-    """What is written beside a shard when it is complete.
+    """The record that is written beside a shard once the shard is complete.
 
     Attributes:
-        sha256: Checksum of the shard, from before it was written.
+        sha256: Checksum of the shard's content, computed before it was written.
         size: Bytes of the shard.
         documents: Number of its documents.
-        failed: Number of those that failed.
-        width: Size of a unit vector; 0 without any.
-        recipe: Digest of all that the folder's content depends on.
-        failures: Lines of `failures.jsonl` for those that failed.
+        failed: Number of documents that failed.
+        width: Size of a unit vector; 0 without vectors.
+        recipe: Digest of everything that the folder's content depends on.
+        failures: Lines of `failures.jsonl` for the documents that failed.
     """
 
     sha256: str
@@ -46,7 +46,7 @@ class ShardRecord(Checked):
     failures: str = ""
 
     def problems(self) -> list[str]:
-        """Return whether each failure has its line."""
+        """Return a problem unless each failure has a line."""
         lines = self.failures.count("\n")
         return [] if lines == self.failed else [f"failures: expected {self.failed} lines, got {lines}"]
 
@@ -66,12 +66,12 @@ def commit(
     """Write a shard, and then its record, so that a shard with a record is complete.
 
     Args:
-        path: The shard, which appears as a whole.
-        content: All of it.
+        path: Path of the shard, which is written atomically.
+        content: Content of the shard.
         documents: Number of its documents.
-        failures: Those that failed.
-        recipe: Digest of all that the folder's content depends on.
-        width: Size of a unit vector; 0 without any.
+        failures: The documents that failed.
+        recipe: Digest of everything that the folder's content depends on.
+        width: Size of a unit vector; 0 without vectors.
     """
     write_bytes(path, content)
     checksum, lines = hashlib.sha256(content).hexdigest(), "".join(to_line(asdict(failure)) for failure in failures)
@@ -80,16 +80,16 @@ def commit(
 
 @dataclass(frozen=True)
 class Listing:
-    """The shards of a folder and their sizes in bytes, as they were listed once, and what their records say."""
+    """The shards of a folder and their sizes in bytes, listed once, with access to their records."""
 
     folder: Location
     sizes: Mapping[str, int]
-    # Contents of records that were read with others; each is asked for once.
+    # Contents of records that were read ahead; each is requested once.
     _read: dict[str, bytes | None] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, folder: Location, part: Part = WHOLE) -> Listing:
-        """List the shards of a part in a folder; other runs may write to it."""
+        """List the shards of a part in a folder that other runs may be writing to."""
         found = sizes_in(folder)
         return cls(folder, {name: size for name, size in found.items() if _is_in(part, name)})
 
@@ -103,15 +103,15 @@ class Listing:
         return shard in self.sizes
 
     def record(self, shard: str, recipe: str, *, verify: bool = False) -> ShardRecord:
-        """Return the record of a shard that is there, if it is what its record says.
+        """Return the record of an existing shard, after comparing the shard with it.
 
         Args:
-            shard: Its file name.
-            recipe: Digest of all that the folder's content depends on.
-            verify: Whether to compare its checksum, for which it is read.
+            shard: File name of the shard.
+            recipe: Digest of everything that the folder's content depends on.
+            verify: Whether to compare the checksum too, which reads the whole shard.
 
         Raises:
-            InputError: What is wrong with it.
+            InputError: The shard has no record or does not match it; the message says what is wrong.
         """
         path = self.folder / shard
         file, content = record_file(path), self._content(shard)
@@ -127,7 +127,7 @@ class Listing:
         return record
 
     def _content(self, shard: str) -> bytes | None:
-        """Return the content of a shard's record, read with those of the shards after it; none without one."""
+        """Return the content of a shard's record, or None; also read the records of the next shards."""
         if shard not in self._read:
             first = bisect_left(self.names, shard)
             names = self.names[first : first + TOGETHER]

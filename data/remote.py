@@ -15,11 +15,11 @@ from discsum.extras import needs
 
 # Drivers that an extra of discsum installs, or one of its dependencies.
 _DRIVERS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hdfs": "pyarrow"}
-# Errors of programs, ours or a driver's; no store answers with them.
+# Programming errors, ours or a driver's, which are not answers of a store.
 _MISTAKES = (TypeError, LookupError, AttributeError, NameError, AssertionError)
-# Bytes that are fetched at once where a file is read from one end to the other.
+# Bytes fetched at once when a file is read sequentially.
 BLOCK = 4 << 20
-# Bytes of them in which lines are found.
+# Bytes of the buffer in which lines are found.
 LINES = 1 << 16
 
 
@@ -28,13 +28,13 @@ class RemotePath:
     """A file or folder that fsspec reaches, with the methods of `pathlib.Path` that datasets need.
 
     Attributes:
-        url: As `s3://bucket/folder/file`, without a slash at its end; that of a whole store is `memory://`.
+        url: For example `s3://bucket/folder/file`, without a slash at the end, or `memory://` for a whole store.
     """
 
     url: str
 
     def __post_init__(self) -> None:
-        """Take the slash off the end."""
+        """Remove slashes at the end of the URL."""
         scheme, _, rest = self.url.partition("://")
         object.__setattr__(self, "url", f"{scheme}://{rest.rstrip('/')}")
 
@@ -48,23 +48,23 @@ class RemotePath:
 
     @property
     def scheme(self) -> str:
-        """The kind of store, as `s3`."""
+        """The kind of store, such as `s3`."""
         return self.url.partition("://")[0].lower()
 
     @property
     def _last(self) -> PurePosixPath:
-        # Behind a question mark is what is asked of a web server.
+        # The query of a web URL is not part of the name.
         path = self.url.partition("?")[0] if self.scheme in ("http", "https") else self.url
         return PurePosixPath(path.rpartition("/")[2])
 
     @property
     def name(self) -> str:
-        """The last part."""
+        """The last part of the path."""
         return self._last.name
 
     @property
     def parent(self) -> RemotePath:
-        """The folder that it is in: of a bucket the whole store, which is its own."""
+        """The folder that contains it. The parent of a bucket is the whole store, which is its own parent."""
         return RemotePath(self.url.rpartition("/")[0] + "/")
 
     @property
@@ -95,7 +95,7 @@ class RemotePath:
         return info_of(self).get("type") == "file"
 
     def is_dir(self) -> bool:
-        """Return whether there is such a folder: a store has one where a file begins with its name."""
+        """Return whether there is such a folder; a store has a folder if the name of a file begins with it."""
         return info_of(self).get("type") == "directory"
 
     def exists(self) -> bool:
@@ -103,22 +103,22 @@ class RemotePath:
         return bool(info_of(self))
 
     def open(self, mode: Literal["rb"] = "rb") -> IO[bytes]:
-        """Open the file to read bytes at any place.
+        """Open the file to read bytes at any position.
 
         Raises:
-            OSError: There is none.
-            InputError: The store does not answer, also while the file is read.
+            OSError: There is no such file.
+            InputError: The store does not answer, now or while the file is read.
         """
         with reached(self) as (fs, path):
             if "memory" in fs.protocol:
-                # All who open such a file share one position in it.
+                # All readers of a file in fsspec's memory share one position in it.
                 return io.BytesIO(fs.cat_file(path))
-            # Files of fsspec have no lines of limited length; theirs are also slow.
+            # Files of fsspec cannot limit the length of a line, and are slow at reading lines.
             return io.BufferedReader(_Answers(self, fs.open(path, "rb", block_size=BLOCK)), LINES)
 
 
 def info_of(path: RemotePath) -> Mapping[str, Any]:
-    """Return what the store says of a file or folder; nothing if there is none."""
+    """Return what the store reports about a file or folder; empty if there is none."""
     with reached(path) as (fs, name):
         try:
             info: Mapping[str, Any] = fs.info(name)
@@ -128,18 +128,18 @@ def info_of(path: RemotePath) -> Mapping[str, Any]:
 
 
 class _Answers(io.RawIOBase):
-    """The bytes of an open file of a store; what its driver raises becomes what `reached` promises."""
+    """The bytes of an open file in a store; converts errors of its driver like `reached`."""
 
     def __init__(self, path: RemotePath, file: IO[bytes]) -> None:
         super().__init__()
         self._path, self._file = path, file
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return whether the driver can read at any place."""
+        """Return whether the driver can read at any position."""
         return self._file.seekable()
 
     def readinto(self, buffer: Any) -> int:
@@ -149,17 +149,17 @@ class _Answers(io.RawIOBase):
         return read
 
     def readall(self) -> bytes:
-        """Return all bytes that are left."""
+        """Return all remaining bytes."""
         with _answering(self._path):
             return self._file.read()
 
     def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place; return it."""
+        """Move to a position; return it."""
         with _answering(self._path):
             return self._file.seek(place, whence)
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._file.tell()
 
     def close(self) -> None:
@@ -171,9 +171,9 @@ class _Answers(io.RawIOBase):
 
 @contextmanager
 def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
-    """Yield the file system of a URL and the name in it; what drivers raise becomes an `InputError`.
+    """Yield the file system of a URL and the name in it; turn errors of the driver into `InputError`.
 
-    Errors of files that are there, or are not, stay what they are, and name the file.
+    `FileExistsError` stays as it is, and `FileNotFoundError` too, but names the file.
 
     Raises:
         MissingExtraError: The driver is not installed.
@@ -189,14 +189,14 @@ def reached(path: RemotePath) -> Iterator[tuple[Any, str]]:
     except Exception as error:
         raise _no_answer(path, error) from error
     with _answering(path):
-        # Other machines write to the same folder: a listing is of its moment.
+        # Other machines write to the same folder, so cached listings are outdated.
         files.invalidate_cache()
         yield files, name
 
 
 @contextmanager
 def _answering(path: RemotePath) -> Iterator[None]:
-    """Raise what a driver raises while a block runs as an `InputError`; see `reached`."""
+    """Turn errors of a driver in the block into `InputError`; see `reached`."""
     try:
         yield
     except (FileExistsError, DiscsumError, *_MISTAKES):

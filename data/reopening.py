@@ -1,4 +1,4 @@
-"""A finished folder of shards that is made unfinished again, so that a run makes its damaged shards anew."""
+"""Reopen a finished folder of shards, so that a run remakes its damaged shards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discsum.errors import InputError
 def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> None:
     """Remove the damaged shards of a finished folder, and write the records of the others in place of the manifest.
 
-    A run that is killed meanwhile leaves a folder that is finished, or one that any run completes.
+    If the run is killed meanwhile, the folder is still finished, or any later run can complete it.
 
     Args:
         folder: The folder, which this run has locked.
@@ -22,13 +22,13 @@ def reopen(folder: Location, manifest: Manifest, damaged: Collection[str]) -> No
         damaged: File names of the shards that are missing or altered.
 
     Raises:
-        InputError: `failures.jsonl` is not UTF-8, or has not the manifest's number of lines, so that its lines cannot
-            be assigned to shards.
+        InputError: `failures.jsonl` is not UTF-8, or its number of lines is not the manifest's, so that its lines
+            cannot be assigned to shards.
     """
     path = folder / FAILURES
     content = read_bytes(path) if path.is_file() else b""
     try:
-        # JSON may have other line separators of Unicode within a line.
+        # Not `splitlines`: a line of JSON may contain Unicode line separators.
         lines = [f"{line}\n" for line in content.decode().split("\n")[:-1]]
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected UTF-8, got {error}; {remedy_of(manifest.recipe)}") from error

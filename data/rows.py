@@ -1,4 +1,4 @@
-"""The documents of a dataset folder, read from its shards as they are asked for."""
+"""Read the documents of a dataset folder from its shards on demand."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ with needs("pyarrow"):
 
 # Bytes of decoded shards that one folder keeps in memory.
 MEMORY = 512 << 20
-# Files of which a column is read at the same time.
+# Number of files from which a column is read in parallel.
 READERS = 8
-# Rows that are Python objects at once.
+# Rows that are converted to Python objects at once.
 BATCH = 64
 
 
 @dataclass(frozen=True)
 class ShardFile:
-    """A shard that is read from where it lies.
+    """A shard on a disk or in a store.
 
     Attributes:
-        sha256: Its checksum, compared when it is read whole.
+        sha256: Its checksum, which is compared when the whole shard is read.
     """
 
     path: Location
@@ -47,10 +47,10 @@ class ShardFile:
     sha256: str
 
     def table(self) -> pa.Table:
-        """Return all of it, read at once.
+        """Return the whole shard, read at once.
 
         Raises:
-            InputError: Missing, altered, or no shard.
+            InputError: The file is missing, altered, or not a shard.
         """
         with _named(self.path):
             content = read_bytes(self.path)
@@ -67,17 +67,17 @@ class ShardFile:
 
     @contextmanager
     def opened(self) -> Iterator[pq.ParquetFile]:
-        """Open it; what is not asked for is not read."""
+        """Open the shard, to read only some of its columns."""
         with _named(self.path), self.path.open("rb") as file:
-            # Buffered ahead, the file is read by a thread of Arrow's. It frees a Python object some time after the
-            # read, and if Python is ending by then, the process is aborted.
+            # With pre-buffering, a thread of Arrow reads the file and frees a Python object some time later. If Python
+            # is shutting down by then, the process aborts.
             yield pq.ParquetFile(file, pre_buffer=False)
 
 
 class DatasetRows:
     """Documents in order, with the columns of `discsum.data.load`.
 
-    Of decoded shards as many stay in memory as `memory` says, in bytes, but at least two.
+    At most `memory` bytes of decoded shards stay in memory, but at least two shards.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class DatasetRows:
         self._files, self._memory = files, memory
         self._begins = [0, *accumulate(file.documents for file in files)]
         self._chosen = range(self._begins[-1])[first:last]
-        # The last ones used, the oldest first, and their size.
+        # Cached shards, the least recently used first, and their size in bytes.
         self._tables: OrderedDict[int, pa.Table] = OrderedDict()
         self._size = 0
-        # Bytes of files before they are compressed, as their ends say.
+        # Uncompressed bytes of files, from their footers.
         self._bytes: dict[int, int] = {}
 
     @property
@@ -118,17 +118,18 @@ class DatasetRows:
 
     @cached_property
     def blocks(self) -> NDArray[np.int64]:
-        """`(documents,)` number of the block of each: files one after another that fill half of the memory, decoded.
+        """`(documents,)` block number of each document.
 
-        Whoever draws documents at random from one block after another decodes each file once. There is one block if
-        all documents fit into memory.
+        A block is a run of consecutive files that fill half of `memory` when decoded. A caller that draws documents at
+        random, but from one block after another, decodes each file once. There is one block if all documents fit into
+        `memory`.
         """
         found, parts = np.zeros(len(self), dtype=np.int64), list(self._parts())
         for number, *_ in parts:
             if number not in self._bytes:
                 with self._files[number].opened() as file:
                     self._bytes[number] = _uncompressed(file)
-        # Decoded they are larger, each by about as much.
+        # Decoded files are larger than that, all by about the same factor, so the first file gives an estimate.
         scale = self._table(parts[0][0]).nbytes / max(1, self._bytes[parts[0][0]]) if parts else 0.0
         sizes = [scale * self._bytes[number] for number, *_ in parts]
         if sum(sizes) <= self._memory:
@@ -143,7 +144,7 @@ class DatasetRows:
         return found
 
     def column(self, name: str) -> Iterator[pa.Array]:
-        """Yield the values of one column, some at a time; other columns are not read."""
+        """Yield the values of one column, an array per file; other columns are not read."""
 
         def values(part: tuple[int, int, int]) -> pa.Array:
             number, first, last = part
@@ -151,7 +152,7 @@ class DatasetRows:
                 self._bytes[number] = _uncompressed(file)
                 return file.read([name], use_threads=False)[name].combine_chunks().slice(first, last - first)
 
-        # A store takes its time for each file.
+        # Each file of a store has a latency, so several are read in parallel.
         with ThreadPoolExecutor(READERS) as pool:
             for parts in batches(self._parts(), READERS):
                 yield from pool.map(values, parts)
@@ -162,7 +163,7 @@ class DatasetRows:
             yield from part.to_pylist()
 
     def _parts(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the files of the rows, each with the first and the last of its own rows, exclusive."""
+        """Yield the number of each file with chosen rows, and the first and last (exclusive) of these in the file."""
         for number, (begin, end) in enumerate(zip(self._begins, self._begins[1:], strict=False)):
             first, last = max(begin, self._chosen.start), min(end, self._chosen.stop)
             if first < last:
@@ -174,7 +175,7 @@ class DatasetRows:
             return self._tables[number]
         table = self._files[number].table()
         self._tables[number], self._size = table, self._size + table.nbytes
-        # Two, as a batch may have documents of two blocks.
+        # Keeps at least two, because a batch may have documents of two blocks.
         while self._size > self._memory and len(self._tables) > 2:
             _, oldest = self._tables.popitem(last=False)
             self._size -= oldest.nbytes
@@ -191,8 +192,8 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
         memory: Bytes of decoded shards that stay in memory.
 
     Raises:
-        InputError: Not a finished dataset folder. A missing or altered file is named when it is read: a large folder
-            is not read whole before its first document.
+        InputError: Not a finished dataset folder. A missing or altered file raises only when it is read, because a
+            large folder should not be read whole before its first document.
     """
     folder = location(folder)
     manifest = Manifest.read(folder)
@@ -205,7 +206,7 @@ def open_rows(folder: str | Location, first: int = 0, last: int | None = None, *
 
 @contextmanager
 def _named(path: Location) -> Iterator[None]:
-    """Name the file in what pyarrow and the operating system raise."""
+    """Turn errors of pyarrow and the operating system into an `InputError` that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
@@ -213,6 +214,6 @@ def _named(path: Location) -> Iterator[None]:
 
 
 def _uncompressed(file: pq.ParquetFile) -> int:
-    """Return the bytes of a file before it was compressed."""
+    """Return the number of bytes of a file before compression."""
     metadata = file.metadata
     return sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))

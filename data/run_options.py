@@ -1,4 +1,4 @@
-"""Options of a run that makes the shards of a folder; none but the device changes what is in them."""
+"""Options of a run that makes the shards of a folder; only the device can change the content of the shards."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class RunOptions:
     """The options of a run.
 
     Attributes:
-        workers: Number of parallel workers of an engine that is given by its name.
-        engine: Name in `ENGINES`, as `ray:auto`, or an engine from `engine_of`, which has its own number of workers
-            and, with Ray, of GPUs.
+        workers: Number of parallel workers, if `engine` is a name.
+        engine: Name in `ENGINES`, for example `ray:auto`, or an engine from `engine_of`, which has its own number of
+            workers and, with Ray, of GPUs.
         device: Device of the models; the last digits of vectors and probabilities depend on it.
         wait: Whether to wait for another run on the folder instead of failing.
-        verify: Whether shards of earlier runs are compared with their checksums, not only with their sizes.
+        verify: Whether to compare shards of earlier runs with their checksums, not only with their sizes.
         report: Takes the number of documents done, including those of earlier runs.
         skip: Takes the number of documents done by earlier runs.
         warn: Takes a line for each damaged shard, which is written again.
@@ -42,7 +42,7 @@ class RunOptions:
         """Check the options.
 
         Raises:
-            InputError: A number of workers beside an engine that has its own.
+            InputError: A number of workers is given with an engine that has its own.
         """
         if not isinstance(self.engine, str) and self.workers != 1:
             raise InputError(f"workers: expected none beside an engine, which has its own, got {self.workers}")

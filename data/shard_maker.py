@@ -1,4 +1,4 @@
-"""What workers do with the documents of a shard, whatever is made of them."""
+"""Base of the makers of shards: workers process the documents of a shard and write it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class ShardTask(Generic[Entry]):
-    """The file name of a shard, and its documents, which may be read only when they are iterated over."""
+    """The file name of a shard, and its documents, which may be read lazily."""
 
     name: str
     entries: Iterable[Entry | Failure]
@@ -38,9 +38,9 @@ class ShardMaker(ABC, Generic[Entry, Made]):
     """Writes shards; each worker has its own copy, with its own models.
 
     Attributes:
-        folder: Folder of the shards, absolute: a worker may be elsewhere.
-        digest: Digest of all that the content depends on.
-        made_by: Identities of program and models where the run began.
+        folder: Folder of the shards; an absolute path, because workers may have other working directories.
+        digest: Digest of everything that the content depends on.
+        made_by: Identities of program and models in the process that began the run.
         device: Device of the models.
     """
 
@@ -53,7 +53,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         """Write a shard; `step` takes the number of documents done since its last call.
 
         Raises:
-            InputError: This worker has no such device, or another version of program or models than the run.
+            InputError: This worker lacks the device, or has another version of program or models than the run.
         """
         if self.misfit:
             raise InputError(self.misfit)
@@ -82,7 +82,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
 
     @cached_property
     def misfit(self) -> str:
-        """How this worker differs from where the run began, found once; empty if it does not."""
+        """How this worker's program and models differ from those of the run, found once; empty if they do not."""
         check_device(self.device)
         here = self.makers()
         there = {name: self.made_by.get(name) for name in here}
@@ -97,22 +97,22 @@ class ShardMaker(ABC, Generic[Entry, Made]):
 
     @abstractmethod
     def makers(self) -> dict[str, str]:
-        """Return the identities of program and models in this process, as far as they are known without loading."""
+        """Return the identities of program and models here, as far as known without loading the models."""
 
     def load(self) -> None:
-        """Load what every document needs: its error is the run's, and not a document's."""
+        """Load what every document needs. An error here ends the run; it does not count against a document."""
 
     @abstractmethod
     def name_of(self, entry: Entry) -> str:
-        """Return what a failure names a document by."""
+        """Return the name of a document in failures."""
 
     def unusable(self, entry: Entry) -> Failure | None:
-        """Return a failure for a document that nothing can be made of."""
+        """Return a failure for a document that cannot be processed; otherwise None."""
         return None
 
     @abstractmethod
     def make(self, entries: Sequence[Entry]) -> Sequence[Made]:
-        """Return what is made of each document, in order.
+        """Return the result of each document, in order.
 
         Raises:
             DiscsumError: One of them fails.

@@ -1,7 +1,7 @@
-"""The run that fills a folder with shards: all of them, or a part beside other runs, or the manifest at the end.
+"""Runs that fill a folder with shards: make all shards, make a part in parallel with other runs, or write the manifest.
 
 The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-interrupted: one worker writes each shard as a whole, and then its record; the manifest is written from the records.
+interrupted. One worker writes a whole shard and then its record; the manifest is written from the records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from discsum.persistence import CONFIG
 
 # One worker in this process.
 DEFAULTS = RunOptions()
-# Shards that an error names.
+# Maximum number of shards that an error names.
 SHOWN = 5
 
 Entry = TypeVar("Entry")
@@ -35,17 +35,16 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class ShardJob(Generic[Entry]):
-    """A folder of shards: which documents, what is made of them, and where.
+    """A folder of shards: its documents, how they are processed, and its path.
 
     Attributes:
-        shards: Returns the documents of each shard, in order, which may be read only when they are iterated over; a
-            `Failure` is listed as failed.
+        shards: Returns the documents of each shard, in order; they may be read lazily. A `Failure` is listed as failed.
         folder: Folder of the shards.
-        recipe: All that the content depends on, as the manifest has it: options, identity of the documents, and
+        recipe: Everything that the content depends on, as in the manifest: options, identity of the documents, and
             `made_by`, the identities of program and models.
-        file: File name of a shard, to be formatted with its number.
-        maker: Returns what workers do, given the absolute folder, the recipe's digest and the device.
-        check: Checks what the shards of a finished folder hold against its manifest; their checksums are intact.
+        file: Format string for the file name of a shard, given its number.
+        maker: Returns the maker that workers run, given the absolute folder, the recipe's digest and the device.
+        check: Checks the content of a finished folder's shards against its manifest, after their checksums.
     """
 
     shards: Callable[[], Iterable[Iterable[Entry | Failure]]]
@@ -56,10 +55,10 @@ class ShardJob(Generic[Entry]):
     check: Callable[[Manifest, Location], None] = lambda manifest, folder: None
 
     def __post_init__(self) -> None:
-        """Escape what UTF-8 cannot hold in the recipe, such as names of files.
+        """Escape text in the recipe that UTF-8 cannot encode, for example in file names.
 
         Raises:
-            InputError: The folder is a URL that stores would take for a pattern.
+            InputError: The folder is a URL that stores would read as a pattern.
         """
         object.__setattr__(self, "recipe", _escaped(self.recipe))
         if isinstance(self.folder, RemotePath) and is_pattern(self.folder):
@@ -74,7 +73,7 @@ def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
     """Fill a folder, or complete one that was interrupted, and return its manifest.
 
     The same documents and recipe give the same bytes, whatever the number of workers and however often the run was
-    interrupted. With `options.verify` damaged shards are made anew, of a finished folder too.
+    interrupted. With `options.verify`, damaged shards are remade, also in a finished folder.
 
     Raises:
         InputError: The folder has another recipe, or is damaged; another run has locked it; or there is no such device.
@@ -85,15 +84,15 @@ def make_all(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
         manifest = _verified(job, options)
         if manifest is not None:
             return manifest
-        # What is left was compared just now.
+        # The remaining shards have just been verified.
         options = replace(options, verify=False)
     return _complete(job, options, _Run.make)
 
 
 def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) -> int:
-    """Write the shards of one part into a folder, beside runs that write others; return their number.
+    """Write the shards of one part into a folder, in parallel with runs of other parts; return their number.
 
-    `finish` writes the manifest when the shards of all parts are there. Errors as of `make_all`.
+    `finish` writes the manifest once the shards of all parts exist. Raises the errors of `make_all`.
     """
     _check_reached(job.folder, options)
     run = _Run(job, part, options)
@@ -108,18 +107,18 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
 
 
 def finish(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
-    """Write the manifest of a folder whose shards were made in parts, and return it; nothing is made.
+    """Write the manifest of a folder whose shards were made in parts, and return it; no shard is made.
 
-    The documents are read to know how many shards there are.
+    The documents are read to count the shards.
 
     Raises:
-        InputError: Shards that are missing or damaged; the message names them. Others as of `make_all`.
+        InputError: Shards that are missing or damaged; the message names them. Also the errors of `make_all`.
     """
     return _complete(job, options, _Run.check_all_there)
 
 
 def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], None]) -> Manifest:
-    """Return the manifest of a folder; of an unfinished one it is written when `fill` has done its work, alone."""
+    """Return the manifest of a folder; lock an unfinished folder, complete it with `fill`, and write its manifest."""
     if (job.folder / MANIFEST).is_file():
         return _finished(job, options.verify)
     with alone(job.folder, wait=options.wait):
@@ -133,7 +132,7 @@ def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], No
 def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
     """Return the manifest of an intact finished folder; otherwise reopen it, so that damaged shards are pending.
 
-    Returns None for a folder that is unfinished, reopened or not. Errors as of `make_all`.
+    Returns None if the folder is unfinished, whether or not it was reopened. Raises the errors of `make_all`.
     """
     with alone(job.folder, wait=options.wait):
         if begin(job.folder, job.recipe):
@@ -153,10 +152,10 @@ class _Run:
     """The shards of a folder that a run finds or makes.
 
     Attributes:
-        count: Shards of the folder, as far as its documents were read.
-        own: Those of them that are in the part.
-        found: Records of those that were there, by their numbers.
-        faults: What is wrong with those that are there and damaged.
+        count: Number of shards of the folder, as far as its documents were read.
+        own: Number of shards of the part.
+        found: Records of intact shards that already existed, by shard number.
+        faults: Messages about damaged shards.
     """
 
     def __init__(self, job: ShardJob[Any], part: Part, options: RunOptions) -> None:
@@ -168,14 +167,14 @@ class _Run:
         self._done = self._skipped = 0
 
     def make(self) -> None:
-        """Make the shards that are not there."""
-        # Workers may be in another folder, or on another machine that sees the same disk.
+        """Make the shards that are missing or damaged."""
+        # Workers may have other working directories, or run on other machines that see the same disk.
         maker = self._job.maker(self._job.folder.absolute(), self._digest, self._options.device)
         for _ in self._options.chosen_engine().results_of(maker, self._told(), self._step):
             pass
 
     def check_all_there(self) -> None:
-        """Raise `InputError`, which names them, if shards are missing or damaged."""
+        """Raise `InputError` if shards are missing or damaged; the message names them."""
         missing = [str(task) for task in self.pending()]
         if not missing:
             return
@@ -188,7 +187,7 @@ class _Run:
         raise InputError("; ".join(problems))
 
     def pending(self) -> Iterator[ShardTask[Any]]:
-        """Yield the shards of the part that are not there or damaged."""
+        """Yield the shards of the part that are missing or damaged."""
         listing = Listing.of(self._job.folder, self._part)
         for number, entries in enumerate(self._job.shards()):
             self.count = number + 1
@@ -211,7 +210,7 @@ class _Run:
             yield ShardTask(name, entries)
 
     def _told(self) -> Iterator[ShardTask[Any]]:
-        """Yield the pending shards; say which of them are damaged."""
+        """Yield the pending shards, and warn about those that are damaged."""
         for task in self.pending():
             while self.faults:
                 self._options.warn(f"{self.faults.pop()}; made anew")
@@ -223,7 +222,7 @@ class _Run:
 
 
 def _check_reached(folder: Location, options: RunOptions) -> None:
-    """Raise `InputError` if the folder is in the memory of this process and workers are in others."""
+    """Raise `InputError` if the folder is in the memory of this process, but workers are other processes."""
     if isinstance(folder, Path) or folder.scheme != "memory":
         return
     engine = options.chosen_engine()
@@ -237,7 +236,7 @@ def _check_reached(folder: Location, options: RunOptions) -> None:
 def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
     begin(job.folder, job.recipe)
     manifest = Manifest.read(job.folder, None)
-    # What is in a store is not read again unasked.
+    # Shards in a store are read again only on request.
     if verify or isinstance(job.folder, Path):
         check_sums(manifest, job.folder)
         job.check(manifest, job.folder)
@@ -245,8 +244,8 @@ def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
 
 
 def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
-    """Write the manifest of the shards of a run, which are all there, from their records."""
-    # Not listed again if nothing was made.
+    """Write the manifest from the records of a run's shards, all of which exist."""
+    # The folder is not listed again if no shard was made.
     listing = Listing.of(job.folder) if len(run.found) < run.count else Listing(job.folder, {})
     digest = digest_of(job.recipe)
     shards, lines, width = [], [], 0
@@ -255,7 +254,7 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
         record = run.found.get(number) or _made(listing, name, digest)
         lines.append(record.failures)
         width = max(width, record.width)
-        # The checksum from the time of writing, so that later damage is found.
+        # The checksum is that of the record, so that damage after writing is found.
         shards.append(Shard(name, record.documents, record.failed, record.sha256))
     write_bytes(job.folder / FAILURES, "".join(lines).encode())
     manifest = Manifest(job.recipe, shards, width)
@@ -264,7 +263,7 @@ def _finish(job: ShardJob[Any], run: _Run) -> Manifest:
 
 
 def _escaped(value: Any) -> Any:
-    """Return a value of JSON with halves of characters, as bytes of a name that is not UTF-8, as escapes."""
+    """Return a JSON value with lone surrogates escaped, such as those of file names that are not UTF-8."""
     if isinstance(value, dict):
         return {name: _escaped(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -273,7 +272,7 @@ def _escaped(value: Any) -> Any:
 
 
 def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
-    """Return the record of a shard that this run or its other parts made."""
+    """Return the record of a shard that this run or a run of a part made."""
     try:
         if name not in listing:
             raise InputError(f"{listing.folder / name}: expected a shard, found none")
@@ -283,7 +282,10 @@ def _made(listing: Listing, name: str, digest: str) -> ShardRecord:
 
 
 def absolute(name_or_path: str, names: Container[str] = ()) -> str:
-    """Return the absolute path of a model's folder, for workers elsewhere; a name stays, as all of `names` do."""
+    """Return the absolute path of a model's folder, for workers in other folders; return other names unchanged.
+
+    `names` are names even if there is a folder of that name.
+    """
     path = Path(name_or_path)
     is_folder = name_or_path not in names and (path / CONFIG).is_file()
     return str(path.absolute()) if is_folder else name_or_path

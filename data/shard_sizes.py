@@ -6,16 +6,16 @@ import re
 
 from discsum.errors import InputError
 
-# What a shard is a number of.
+# Units of shard sizes.
 DOCUMENTS, BYTES = SIZE_UNITS = ("documents", "bytes")
 _SHIFTS = {"B": 0, "KiB": 10, "MiB": 20, "GiB": 30}
 
 
 def shard_size(text: str) -> tuple[int, str]:
-    """Return the size of shards that the command line names, as `256` or `8MiB`, and what it counts.
+    """Return the number and the unit of a shard size on the command line, such as `256` or `8MiB`.
 
     Raises:
-        InputError: Neither.
+        InputError: Neither a number of documents nor of bytes.
     """
     match = re.fullmatch(rf"(\d{{1,12}})({'|'.join(_SHIFTS)})?", text, re.ASCII)
     if match is None or int(match[1]) == 0:

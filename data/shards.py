@@ -1,4 +1,4 @@
-"""The shards of a dataset folder: Parquet files of parsed, labelled and maybe encoded documents."""
+"""The shards of a dataset folder: Parquet files of parsed, labelled and optionally encoded documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Record:
     """One document of a dataset.
 
     Attributes:
-        references: The reference summaries, one sentence a line.
+        references: The reference summaries, one sentence per line.
         labels: By kind of unit, `(units,)`: 1 for units that the oracle chose; empty without an oracle.
         vectors: By kind of unit, `(units, width)` float16; empty if units were not encoded.
     """
@@ -52,7 +52,7 @@ class Contents:
 
 
 def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Schema:
-    """Return the columns of a shard: the document's JSON fields, references, and maybe labels and vectors by unit."""
+    """Return the columns of a shard: the document's JSON fields, references, and optional unit labels and vectors."""
     columns: list[tuple[str, pa.DataType]] = [
         ("id", pa.string()),
         ("text", pa.string()),
@@ -65,7 +65,7 @@ def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Sch
     if labelled:
         columns += [(f"{unit}_labels", pa.list_(pa.int8())) for unit in units]
     if encoded:
-        # Rows of float16 one after another; the width is in the manifest.
+        # Row-major float16; the width is in the manifest.
         columns += [(f"{unit}_vectors", pa.binary()) for unit in units]
     return pa.schema(columns)
 
@@ -109,17 +109,17 @@ def read_contents(path: Location) -> Contents:
             metadata = pq.read_metadata(file)
         own = metadata.metadata
         failures = [Failure(**item) for item in json.loads(own[b"failures"])]
-        # Shards of earlier versions carry none.
+        # Shards of earlier versions have no recipe.
         return Contents(metadata.num_rows, failures, int(own[b"width"]), own.get(b"recipe", b"").decode())
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: expected a shard, got {error}; delete the file and start again") from error
 
 
 def check_shards(manifest: Manifest, folder: Location) -> None:
-    """Check what every shard of a finished folder holds, and the recipe it is of, against the manifest.
+    """Check the content and the recipe of every shard of a finished folder against the manifest.
 
     Raises:
-        InputError: No shard, or a manifest that says something else than its shards.
+        InputError: A file that is not a shard, or a shard that differs from the manifest.
     """
     digest, width = digest_of(manifest.recipe), 0
     for shard in manifest.shards:

@@ -1,4 +1,4 @@
-"""Ranges of the rows of a table, which are read where they are needed."""
+"""Ranges of the rows of a table, which workers read."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Row:
 
     Attributes:
         source: File and line, or file and byte, for errors.
-        label: Its number in the file, from 1, or `at-BYTE`, for the id of a document without one.
-        content: The row, or why it is none.
+        label: Its number in the file, from 1, or `at-BYTE`; part of the id of a document that has none of its own.
+        content: The row, or a `Failure`.
     """
 
     source: str
@@ -38,8 +38,8 @@ class LineSlice:
     """The lines of a file of JSON lines that begin in a range of bytes.
 
     Attributes:
-        line: Number of the first line, from 1, which begins at `begin`; 0 if it is not known.
-        row: Number of its row, from 1: blank lines are none.
+        line: Number, from 1, of the first line, which begins at `begin`; 0 if unknown.
+        row: Number of its row, from 1; blank lines do not count as rows.
     """
 
     file: Stored
@@ -54,16 +54,16 @@ class LineSlice:
         """Yield the rows.
 
         Args:
-            path: Where the file is found here.
-            largest: Bytes of a line; a longer one is a `Failure`.
-            remedy: What failures to decode a line tell the user to do.
-            columns: Returns the columns that are needed, which alone are read of Parquet.
+            path: Path of the file on this machine.
+            largest: Maximum bytes of a line; a longer line is a `Failure`.
+            remedy: Advice to the user if a line cannot be decoded.
+            columns: Returns the needed columns; only these are read from Parquet files.
         """
         name, number = str(self.file.path), self.row
         with path.open("rb") as file:
             file.seek(self.begin)
             if self.begin and not self.line:
-                # Past the end of a line that begins before, which may be in another slice, or behind many.
+                # Skips the rest of a line that begins before this slice, and that may end many slices later.
                 file.seek(self.begin - 1)
                 while (left := self.end - file.tell()) > 0:
                     rest = file.readline(left)
@@ -93,10 +93,10 @@ class RowSlice:
     def rows(
         self, path: Location, largest: int, remedy: str = CONVERT, columns: Columns | None = None
     ) -> Iterator[Row]:
-        """Yield the rows; arguments as of `LineSlice.rows`.
+        """Yield the rows. Takes the arguments of `LineSlice.rows`.
 
         Raises:
-            InputError: Rows that are damaged; those before them were yielded.
+            InputError: Rows that are damaged; the rows before them have been yielded.
         """
         name, number = str(self.file.path), self.first
         try:
@@ -119,7 +119,7 @@ class Unread:
     def rows(
         self, path: Location, largest: int, remedy: str = CONVERT, columns: Columns | None = None
     ) -> Iterator[Row]:
-        """Yield one failure; arguments as of `LineSlice.rows`."""
+        """Yield one failure. Takes the arguments of `LineSlice.rows`."""
         name = str(self.file.path)
         yield Row(name, "1", Failure(name, self.reason))
 
@@ -128,7 +128,7 @@ Slice = LineSlice | RowSlice | Unread
 
 
 def joined(slices: Iterable[Slice]) -> tuple[Slice, ...]:
-    """Return slices of rows in order with those that follow each other in a file as one."""
+    """Return slices in order, with slices that directly follow each other in a file merged into one."""
     runs: list[tuple[Slice, Slice]] = []
     for part in slices:
         if runs and _follows(part, runs[-1][1]):
@@ -139,7 +139,10 @@ def joined(slices: Iterable[Slice]) -> tuple[Slice, ...]:
 
 
 def _follows(part: Slice, last: Slice) -> bool:
-    """Return whether a slice follows another one in its file, which may be read more than once."""
+    """Return whether a slice comes after another one in the same file.
+
+    A file may be listed more than once: its first slice does not follow its last.
+    """
     if part.file is not last.file and part.file != last.file:
         return False
     if isinstance(part, RowSlice) and isinstance(last, RowSlice):
@@ -148,7 +151,7 @@ def _follows(part: Slice, last: Slice) -> bool:
 
 
 def _whole(first: Slice, last: Slice) -> Slice:
-    """Return the slice from the first to the last of those that follow each other."""
+    """Return one slice from the first to the last of slices that follow each other."""
     if isinstance(first, LineSlice) and isinstance(last, LineSlice):
         return replace(first, end=last.end)
     if isinstance(first, RowSlice) and isinstance(last, RowSlice):

@@ -20,11 +20,11 @@ from discsum.data.remote import RemotePath, info_of, reached
 from discsum.errors import InputError
 from discsum.files import replacing
 
-# Two letters at least: `C:` is a disk.
+# At least two letters, because `C:` is a disk.
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
-# What stores call the version of a file's content, the surest first.
+# Fields in which stores report the version of a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "last_modified", "updated", "mtime", "created")
-# Files of a store that are read at the same time.
+# Number of files of a store read in parallel.
 TOGETHER = 32
 
 Location = Path | RemotePath
@@ -36,7 +36,8 @@ class Stored:
 
     Attributes:
         size: Bytes.
-        version: What the store says of the content, as an ETag; on disks when it was changed, in nanoseconds.
+        version: The store's version of the content, such as an ETag; on disks the time of the last change, in
+            nanoseconds.
     """
 
     path: Location
@@ -45,15 +46,15 @@ class Stored:
 
 
 def is_url(name: str) -> bool:
-    """Return whether a name is a URL, not a path of this machine."""
+    """Return whether a name is a URL, not a path on this machine."""
     return _URL.match(name) is not None
 
 
 def location(name: str | Path | RemotePath) -> Location:
-    """Return the path that a user named: a path of this machine, or a URL that fsspec knows.
+    """Return the path that a user named: a path on this machine, or a URL for fsspec.
 
     Raises:
-        InputError: Two URLs in one, as fsspec chains them.
+        InputError: A chain of URLs (`::`), as fsspec allows.
     """
     if not isinstance(name, str):
         return name
@@ -70,7 +71,7 @@ def read_bytes(path: Location) -> bytes:
     """Return the content of a file.
 
     Raises:
-        OSError: There is none.
+        OSError: There is no such file.
         InputError: The store does not answer.
     """
     if isinstance(path, Path):
@@ -81,13 +82,13 @@ def read_bytes(path: Location) -> bytes:
 
 
 def read_each(paths: Sequence[Location]) -> list[bytes | None]:
-    """Return the contents of files, which are not empty, or none where there is none; of a store, many at a time."""
+    """Return the contents of files that are not empty, None for missing files; read files of a store in parallel."""
     remote = [path for path in paths if isinstance(path, RemotePath)]
     if not remote:
         return [path.read_bytes() if path.is_file() else None for path in paths if isinstance(path, Path)]
     with reached(remote[0]) as (fs, _):
-        # From a first byte on: for whole files s3fs asks for their sizes first. File systems that are not asynchronous
-        # may not be able to seek, and their connections may not be shared by threads.
+        # With `start`, s3fs does not ask for the size of each file first. File systems that are not asynchronous may be
+        # unable to seek, and threads may be unable to share their connections.
         options = {"start": 0} if fs.async_impl else {}
 
         def read(path: RemotePath) -> bytes | None:
@@ -97,7 +98,7 @@ def read_each(paths: Sequence[Location]) -> list[bytes | None]:
                 return None
             return content
 
-        # Not `cat`, which takes names for patterns.
+        # Not `cat`, which reads names as patterns.
         if not fs.async_impl:
             return [read(path) for path in remote]
         with ThreadPoolExecutor(min(TOGETHER, len(remote))) as pool:
@@ -105,7 +106,7 @@ def read_each(paths: Sequence[Location]) -> list[bytes | None]:
 
 
 def write_bytes(path: Location, content: bytes) -> None:
-    """Write a file as a whole: on a disk beside its place and renamed into it, in a store with one put.
+    """Write a file atomically: on a disk by renaming a temporary file, in a store with one put.
 
     Raises:
         OSError: It cannot be written.
@@ -120,12 +121,12 @@ def write_bytes(path: Location, content: bytes) -> None:
 
 
 def sha256(path: Location) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits; one of a store is read into memory."""
+    """Return the SHA-256 of a file, in hexadecimal digits; a file of a store is read into memory."""
     return files.sha256(path) if isinstance(path, Path) else hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def create_bytes(path: RemotePath, content: bytes) -> bool:
-    """Write a file where there is none; return whether this call did it."""
+    """Create a file unless it exists; return whether this call created it."""
     with reached(path) as (fs, name):
         try:
             fs.pipe_file(name, content, mode="create")
@@ -135,24 +136,24 @@ def create_bytes(path: RemotePath, content: bytes) -> bool:
 
 
 def make_folder(folder: Location) -> None:
-    """Make a folder and those that it is in; stores need none."""
+    """Make a folder and its parents; stores need none."""
     if isinstance(folder, Path):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def clear_unfinished(folder: Location) -> None:
-    """Remove what runs that were killed left half-written in a folder; in a store nothing is."""
+    """Remove half-written files of killed runs from a folder; stores have none."""
     if isinstance(folder, Path):
         files.clear_unfinished(folder)
 
 
 def sizes_in(folder: Location) -> dict[str, int]:
-    """Return the sizes of the files of a folder by their names, without those of folders in it; listed once."""
+    """Return the sizes of the files in a folder by name, without subfolders; lists the folder once."""
     if isinstance(folder, Path):
         sizes = {}
         with os.scandir(folder) as entries:
             for entry in entries:
-                # Other runs rename and remove files meanwhile.
+                # Other runs may rename and remove files meanwhile.
                 with suppress(FileNotFoundError):
                     if entry.is_file():
                         sizes[entry.name] = entry.stat().st_size
@@ -166,7 +167,7 @@ def sizes_in(folder: Location) -> dict[str, int]:
 
 
 def remove(paths: Iterable[Location]) -> None:
-    """Remove files; those that are not there are left out."""
+    """Remove files; ignore files that do not exist."""
     remote = []
     for path in paths:
         if isinstance(path, RemotePath):
@@ -178,12 +179,12 @@ def remove(paths: Iterable[Location]) -> None:
 
 
 def _remove_together(paths: Sequence[RemotePath]) -> None:
-    """Remove files of a store, with few requests where it takes a list and all that is listed is there."""
+    """Remove files of a store, with few requests if it accepts a list and all files in it exist."""
     if not paths:
         return
     with reached(paths[0]) as (fs, _):
         names = [fs._strip_protocol(path.url) for path in paths]
-        # Names in a list are taken for patterns.
+        # `rm` reads names in a list as patterns.
         if fs.async_impl and len(names) > 1 and not any(map(is_pattern, paths)):
             with suppress(FileNotFoundError):
                 fs.rm(names)
@@ -197,7 +198,7 @@ def stored(path: Location) -> Stored:
     """Return size and version of a file.
 
     Raises:
-        OSError: There is none.
+        OSError: There is no such file.
         InputError: The store does not answer.
     """
     if isinstance(path, Path):
@@ -210,7 +211,7 @@ def stored(path: Location) -> Stored:
 
 
 def matching(pattern: Location) -> list[Stored]:
-    """Return the files in a folder, at any depth, or those of a pattern such as `train/*.parquet`, by name."""
+    """Return the files in a folder, at any depth, or the matches of a pattern such as `train/*.parquet`, by name."""
     if isinstance(pattern, Path):
         if pattern.is_dir():
             paths = pattern.rglob("*")
@@ -225,7 +226,7 @@ def matching(pattern: Location) -> list[Stored]:
 
 
 def _url_of(path: str, url: str, name: str) -> str:
-    """Return the URL of what a file system found at `path`, given the URL that was asked for and its name there.
+    """Return the URL of a file at `path` in a file system, given the requested URL and its name in the file system.
 
     Names have no scheme, and often no host; a URL may also have a user, a port, or an account after its container.
     """
@@ -236,7 +237,7 @@ def _url_of(path: str, url: str, name: str) -> str:
 
 
 def is_pattern(path: Location) -> bool:
-    """Return whether a path has a part with `*`, `?` or `[`; a `?` begins what is asked of a web server."""
+    """Return whether a path has a part with `*`, `?` or `[`; in a web URL, `?` begins the query and does not count."""
     if isinstance(path, Path):
         return any(re.search(r"[*?[]", part) for part in path.parts)
     if path.scheme in ("http", "https"):
@@ -245,12 +246,12 @@ def is_pattern(path: Location) -> bool:
 
 
 def is_several(path: Location) -> bool:
-    """Return whether a path is a folder, or a pattern that no file is named like."""
+    """Return whether a path is a folder, or a pattern that is not itself the name of a file."""
     return path.is_dir() or (is_pattern(path) and not path.exists())
 
 
 def visible(pattern: Location) -> list[Stored]:
-    """Return the files that `matching` does, without hidden ones and those of hidden folders below the named one."""
+    """Return the files of `matching`, without hidden files and files in hidden folders below the named folder."""
     if isinstance(pattern, Path) and pattern.is_dir():
         named = len(pattern.parts)
     else:
@@ -259,7 +260,7 @@ def visible(pattern: Location) -> list[Stored]:
 
 
 def parts_of(path: Location) -> tuple[str, ...]:
-    """Return the names of the folders that a file is in, from the outermost, and its own."""
+    """Return the parts of a path: the names of the folders that contain a file, outermost first, and its own name."""
     return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
 
 
@@ -274,6 +275,6 @@ def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
     if info["size"] is None:
         raise InputError(f"{path}: expected a file whose size its server tells, got none; download it first")
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")
-    # Times are numbers in some answers of a store and dates in others.
+    # A store may report times as numbers in some answers and as dates in others.
     seconds = version.timestamp() if isinstance(version, datetime) else version
     return Stored(path, int(info["size"]), str(seconds).strip('"'))

@@ -1,4 +1,4 @@
-"""The files of an input of tables: one file, a folder of them, or those that a pattern names."""
+"""The files of an input of tables: one file, the files of a folder, or the matches of a pattern."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import sha256
 
-# Blocks, of so many bytes, by which a local file is told from others where nobody reads all of it.
+# Number of blocks, and bytes of a block, that identify a local file if not all of it is read.
 BLOCKS, BLOCK = 64, 1 << 16
 
 
 def table_files(name: str) -> list[Stored]:
-    """Return the tables that a user named, by name: a file, those in a folder, or those of `folder/*.parquet`.
+    """Return the tables that a user named, by name: a file, those in a folder, or those that match a pattern.
 
     Raises:
         InputError: There are none.
@@ -37,10 +37,11 @@ def table_files(name: str) -> list[Stored]:
 
 
 def identity_of(name: str, files: Sequence[Stored], *, whole: bool = False) -> dict[str, Any]:
-    """Return what tells tables from others: their bytes and versions.
+    """Return what identifies tables: their bytes and versions.
 
-    The version of a file is what its store says, as an ETag; of a local one, the SHA-256 of blocks of it, or with
-    `whole` of all of it. Of several files it has their number and one digest.
+    The version of a remote file is the one that its store reports, such as an ETag. The version of a local file is the
+    SHA-256 of sampled blocks, or with `whole` of the whole file. Several files have their number, their total bytes and
+    one digest.
     """
     versions = versions_of(files, whole=whole)
     path = location(name)
@@ -57,7 +58,7 @@ def identity_of(name: str, files: Sequence[Stored], *, whole: bool = False) -> d
 
 
 def versions_of(files: Sequence[Stored], *, whole: bool) -> list[str]:
-    """Return a version of each file: what its store says; of a local one the SHA-256 of blocks, or of all of it."""
+    """Return a version of each file: that of its store, or the SHA-256 of a local file, whole or in sampled blocks."""
     blocks = max(2, BLOCKS // max(1, len(files)))
     return [
         file.version if not isinstance(file.path, Path) else sha256(file.path) if whole else _sampled(file, blocks)
@@ -66,7 +67,7 @@ def versions_of(files: Sequence[Stored], *, whole: bool) -> list[str]:
 
 
 def _sampled(file: Stored, blocks: int) -> str:
-    """Return the SHA-256 of so many blocks of a file, evenly from the first to the last; of a small one, of all."""
+    """Return the SHA-256 of `blocks` blocks, evenly spaced from the first to the last, or of all of a small file."""
     digest = hashlib.sha256()
     with file.path.open("rb") as content:
         last = max(0, file.size - BLOCK)
@@ -74,7 +75,7 @@ def _sampled(file: Stored, blocks: int) -> str:
         for begin in begins:
             content.seek(begin)
             digest.update(content.read(BLOCK))
-        # The last one, where the steps do not end there.
+        # The steps may miss the last block.
         content.seek(last)
         digest.update(content.read(BLOCK))
     return digest.hexdigest()

@@ -24,7 +24,7 @@ from discsum.extras import needs
 from discsum.json_objects import json_type
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
-# Tables of records whose fields are separated by a character; fields are quoted as in CSV.
+# Tables with a separator between fields; fields are quoted as in CSV.
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 # Tables whose rows all have the same columns.
 SAME_COLUMNS = (*SEPARATED, ".parquet")
@@ -34,7 +34,7 @@ def find_column(row: Mapping[str, Any], choices: Sequence[str], remedy: str) -> 
     """Return the first of the columns that a row has.
 
     Raises:
-        InputError: It has none of them; the message lists those it has and ends with `remedy`.
+        InputError: It has none of them; the message lists the columns that it has, and ends with `remedy`.
     """
     for name in choices:
         if name in row:
@@ -57,12 +57,12 @@ def read_rows(
     Args:
         path: The table.
         encoding: Name of the encoding.
-        remedy: What errors about the encoding tell the user to do.
-        largest: Bytes of a line of JSON, or of a field of a record; a longer line becomes a `Failure`.
-        columns: Returns the columns that are needed, which alone are read of Parquet.
+        remedy: Advice to the user in errors about the encoding.
+        largest: Maximum bytes of a line of JSON, or of a field of a record; a longer line becomes a `Failure`.
+        columns: Returns the needed columns; only these are read from Parquet files.
 
     Raises:
-        InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, is not of the
+        InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, has another
             encoding.
     """
     check_encoding(encoding)
@@ -87,7 +87,7 @@ def read_rows(
 
 
 def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
-    """Return the needed columns, or all if the table lacks them: reading its first row raises the error then."""
+    """Return the needed columns, or all if the table lacks them: its first row raises the error then."""
     try:
         return names if columns is None else columns(names)
     except InputError:
@@ -95,18 +95,18 @@ def _chosen(columns: Columns | None, names: Sequence[str]) -> Sequence[str]:
 
 
 def kind_of(path: Location) -> str:
-    """Return the ending of a file that says what table it is, as in `TABLES`."""
+    """Return the ending that tells the kind of a table, as in `TABLES`."""
     return "".join(path.suffixes[-2:]).lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
 def count_rows(path: Location) -> int | None:
-    """Return the number of rows of a table, or none where counting would mean reading all of it."""
+    """Return the number of rows of a Parquet table or of local JSON lines; None for others, or if there is an error."""
     kind = kind_of(path)
     try:
         if kind == ".parquet":
             with needs("pyarrow"), parquet_file(path) as table:
                 return int(table.metadata.num_rows)
-        # What is not on this machine is not read twice.
+        # Remote files are not read a second time only to be counted.
         if kind in (".jsonl", ".jsonl.gz") and isinstance(path, Path):
             with _opened(path) as file:
                 return sum(not line.isspace() for _, line in bounded(file, MAX_DOCUMENT_BYTES))
@@ -121,7 +121,7 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator
     with _opened(path) as file:
         try:
             if "\n".encode(encoding) != b"\n":
-                # Multi-byte line ends, as in UTF-16: decode first, split then.
+                # Line ends have several bytes, as in UTF-16: decode before splitting.
                 content = file.read(largest + 1)
                 if len(content) > largest:
                     raise InputError(
@@ -140,15 +140,15 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator
 def decoded(
     file: IO[bytes], name: str, encoding: str, largest: int, offset: int = 0, remedy: str = CONVERT
 ) -> Iterator[tuple[int, str | Failure]]:
-    """Yield the lines of a file from where it stands, each with its offset and without its end.
+    """Yield the decoded lines of a file from its current position, each with its offset and without its line end.
 
     Args:
         file: The file.
         name: Its name for errors.
-        encoding: Name of an encoding that ends lines with the byte of ASCII.
-        largest: Bytes of a line; a longer one becomes a `Failure`, as one that cannot be decoded does.
-        offset: Where the file stands.
-        remedy: What errors about the encoding tell the user to do.
+        encoding: Name of an encoding whose line ends are the ASCII newline byte.
+        largest: Maximum bytes of a line. A longer line becomes a `Failure`, and so does one that cannot be decoded.
+        offset: Current position of the file.
+        remedy: Advice to the user in errors about the encoding.
     """
     for begin, line in bounded(file, largest, offset):
         if len(line) > largest:
@@ -161,7 +161,7 @@ def decoded(
 
 
 def bounded(file: IO[bytes], largest: int, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield each line of a file with its offset; of a longer one `largest + 1` bytes, its rest is read past."""
+    """Yield each line of a file with its offset; cut a line longer than `largest` to `largest + 1` bytes."""
     while line := file.readline(largest + 1):
         begin, offset = offset, offset + len(line)
         rest = line
@@ -172,7 +172,7 @@ def bounded(file: IO[bytes], largest: int, offset: int = 0) -> Iterator[tuple[in
 
 
 def is_blank(line: bytes, encoding: str, offset: int) -> bool:
-    """Return whether a line, given with its offset, has white space alone, which `json_row` passes over."""
+    """Return whether a line, given with its offset, is only white space, so that `json_row` skips it."""
     if line.startswith(b"{"):
         return False
     text = line.decode(encoding, "replace")
@@ -180,7 +180,7 @@ def is_blank(line: bytes, encoding: str, offset: int) -> bool:
 
 
 def json_row(line: str | Failure, source: str) -> dict[str, Any] | Failure | None:
-    """Return the row in a line of JSON, or why it is none; `None` for a blank line."""
+    """Return the row in a line of JSON, or a `Failure`; None for a blank line."""
     if isinstance(line, Failure):
         return replace(line, source=source)
     return _json_object(line, source) if line.strip() else None
@@ -212,7 +212,7 @@ def _separated_rows(
                 source, begins = f"{path}:{begins}", reader.line_num + 1
                 yield source, _failure_of(row, source) or row
         except UnicodeError as error:
-            # That error counts from the last chunk; decode the file to report the offset in it.
+            # The error's offset is relative to the last chunk. Decode the file again to report the offset in the file.
             _decode_whole(path, encoding, remedy)
             raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
         except csv.Error as error:
@@ -222,7 +222,7 @@ def _separated_rows(
 
 
 def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
-    """Return a failure for a record with more fields than the first line has names."""
+    """Return a failure for a record with more fields than the header."""
     if None not in row:
         return None
     names = len(row) - 1
@@ -233,7 +233,7 @@ def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
 
 
 def _decode_whole(path: Location, encoding: str, remedy: str) -> None:
-    """Raise `InputError` with the offset of the first byte of a file that its encoding does not allow."""
+    """Raise `InputError` with the offset in a file of the first byte that the encoding does not allow."""
     decoder, offset = codecs.getincrementaldecoder(encoding)(), 0
     with path.open("rb") as file:
         while chunk := file.read(PAGES):

@@ -1,4 +1,4 @@
-"""The documents of each shard, in order: what one task is made of."""
+"""Divide documents into shards: each shard is the input of one task."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ def shards_of(
 ) -> Iterator[Iterable[Entry | Failure]]:
     """Yield the documents of each shard.
 
-    With `tables` a shard is a slice of one, read by the worker that iterates over it.
+    With `tables`, a shard has slices of tables, and the worker that iterates over it reads them.
 
     Args:
-        documents: The documents, of which only the first is read if there are tables.
+        documents: The documents; only the first is read if there are tables.
         size: Number of documents of a shard, or bytes of the tables.
         unit: `documents` or `bytes`.
-        tables: The same documents in tables that can be divided.
+        tables: The same documents, in tables that can be divided.
 
     Raises:
-        InputError: Documents that cannot be divided by bytes, or some rows of tables; or as of iterating over them.
+        InputError: `unit` is `bytes`, but there are no `tables`, or only some of their rows are wanted. Also the errors
+            of iterating over `documents`.
     """
     if tables is not None:
-        # A table without the columns fails before anything is written. Tables without rows are warned of below.
+        # A table without the columns fails before anything is written. `_each` warns about tables without rows.
         with catch_warnings():
             simplefilter("ignore", InputWarning)
             next(iter(documents), None)
@@ -53,7 +54,7 @@ def shards_of(
 
 
 def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tuple[Slice, ...]]:
-    """Yield where the rows of each shard are."""
+    """Yield the slices of each shard."""
     if unit == BYTES:
         if (tables.first, tables.last) != (0, None):
             raise InputError(
@@ -67,7 +68,7 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
 
 
 def _each(tables: DividedTables[Entry], size: int | None = None) -> Iterator[Slice]:
-    """Yield the slices of all tables, of so many bytes or else of a row; warn of a table without any."""
+    """Yield the slices of all tables, of `size` bytes or, without it, of one row; warn about tables without rows."""
     for file in tables.files:
         slices = tables.row_slices(file) if size is None else tables.byte_slices(file, size)
         first = next(slices, None)

@@ -1,4 +1,4 @@
-"""Engines: where work is done, by name in `ENGINES`. One file each."""
+"""Engines, which run tasks in workers, by name in `ENGINES`. One file each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discsum.registry import Registry
 if TYPE_CHECKING:
     from discsum.data.engines.base import Engine
 
-# Made with the number of workers and, if there is a class of options, an instance of it.
+# Called with the number of workers and, if the engine has a class of options, an instance of it.
 ENGINES: Registry[Callable[..., Engine]] = Registry("engine", "discsum.data.engines", "discsum.engines")
 register = ENGINES.register
 
@@ -22,19 +22,19 @@ def engine_of(name: str, workers: int = 1, *, device: str = "cpu", **options: An
     """Return an engine with a number of workers.
 
     Args:
-        name: Its name in `ENGINES`, or `NAME:ADDRESS` for one with the option `address`.
+        name: Its name in `ENGINES`, or `NAME:ADDRESS` for an engine with the option `address`.
         workers: Number of workers.
         device: Device of the work, for engines that give each worker its GPUs.
-        options: Other options of the engine; those that are `None` have its defaults.
+        options: Other options of the engine; None means the engine's default.
 
     Raises:
-        InputError: No such engine, or an option that it does not have or cannot have.
+        InputError: No such engine, an option that it does not have, or a value that it does not allow.
     """
     name, _, address = name.partition(":")
     entry = ENGINES.entry(name)
     given = {key: value for key, value in options.items() if value is not None}
     if entry.options is not None:
-        # Late: it is not needed without options.
+        # Imported here, because an engine without options does not need it.
         from discsum.recipes.described import init_fields
         from discsum.recipes.fields import convert
 

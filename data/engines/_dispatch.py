@@ -1,4 +1,4 @@
-"""Gives tasks to workers, and those of a worker that dies to others."""
+"""Give tasks to workers, and give the tasks of a worker that dies to others."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, S
 from discsum.data.engines.base import Step
 from discsum.errors import DiscsumError, InputWarning
 
-# Tasks that a worker has, at most: the one it does, and one that it finds when it is done.
+# Maximum number of tasks of a worker: its current task, and the next one, so that it need not wait for it.
 AHEAD = 2
-# Workers that may die over one task, or in a row before they can do any.
+# Number of workers that die over the same task, or in a row before they are ready, until the run fails.
 TRIES = 3
 # Characters of a task that an error shows.
 SHOWN = 80
@@ -24,7 +24,7 @@ Worker = TypeVar("Worker", bound=Hashable)
 
 
 class InWorker(Exception):  # noqa: N818 (no error of its own)
-    """The cause of an error in a worker: its traceback there."""
+    """The cause of an error in a worker, with the worker's traceback."""
 
     def __str__(self) -> str:
         """Return the traceback, under a line of its own."""
@@ -32,24 +32,24 @@ class InWorker(Exception):  # noqa: N818 (no error of its own)
 
 
 class Crew(Protocol[Worker]):
-    """The workers of an engine; each does the tasks that it is given in their order."""
+    """The workers of an engine; each does its tasks in the order in which it gets them."""
 
     def hire(self) -> Worker:
-        """Start a worker; it says `Ready` before it is given a task."""
+        """Start a worker; it sends `Ready` before it gets a task."""
 
     def give(self, worker: Worker, task: Any) -> None:
-        """Give a task to a worker; one that has died meanwhile is `Lost` later."""
+        """Send a task to a worker; if the worker has died, `messages` reports it as `Lost` later."""
 
     def messages(self) -> Sequence[tuple[Worker, Message]]:
-        """Wait for messages of workers and return them, each worker's in order; after a while, none."""
+        """Wait for messages of workers and return them, in order for each worker; none after a timeout."""
 
     def dismiss(self) -> None:
-        """End all workers and wait for their end."""
+        """End all workers, and wait until they have ended."""
 
 
 @dataclass
 class _Job:
-    """A task, the number of workers that died over it, and its steps that were reported."""
+    """A task, the number of workers that died over it, and the number of its steps reported so far."""
 
     task: Any
     deaths: int = 0
@@ -57,14 +57,14 @@ class _Job:
 
 
 class Dispatcher(Generic[Worker]):
-    """Tasks on their way through the workers of a crew."""
+    """Distributes tasks to the workers of a crew."""
 
     def __init__(self, crew: Crew[Worker], workers: int, tasks: Iterable[Any], step: Step) -> None:
-        """Take at most as many workers as there are tasks; nothing starts yet."""
+        """Set crew, number of workers and tasks; `results` starts the workers, but not more than there are tasks."""
         self._crew, self._workers, self._tasks, self._step = crew, workers, iter(tasks), step
-        # Tasks that nobody has: those of lost workers, then what was drawn for workers that are not ready.
+        # Tasks that no worker has: first those of lost workers, then those drawn for workers that are not ready.
         self._waiting: deque[_Job] = deque()
-        # The jobs of each worker that is ready, and the failed starts of each that is not.
+        # The jobs of each ready worker, and for each starting worker the number of failed starts before it.
         self._held: dict[Worker, deque[_Job]] = {}
         self._starting: dict[Worker, int] = {}
 
@@ -96,7 +96,7 @@ class Dispatcher(Generic[Worker]):
             self._crew.dismiss()
 
     def _hire(self) -> None:
-        """Hire a worker for each of the first tasks; workers start while the tasks of the next ones are drawn."""
+        """Start a worker for each of the first tasks; workers start up while tasks for the next ones are drawn."""
         for hired in range(self._workers):
             self._draw(hired + 1)
             if len(self._waiting) == hired:
@@ -104,16 +104,16 @@ class Dispatcher(Generic[Worker]):
             self._starting[self._crew.hire()] = 0
 
     def _draw(self, count: int) -> None:
-        """Draw tasks until as many wait, or there are no more."""
+        """Draw tasks until `count` are waiting, or there are no more."""
         self._waiting.extend(_Job(task) for task in islice(self._tasks, max(0, count - len(self._waiting))))
 
     def _fill(self, *workers: Worker) -> None:
-        """Give the workers tasks: first one to each that has none, then a second."""
+        """Give tasks to the workers: first one to each worker that has none, then a second one."""
         for size in range(AHEAD):
             for worker in workers:
                 if len(self._held[worker]) != size:
                     continue
-                # Before anybody has two, there is one left for each that has none.
+                # A worker gets a second task only if one is left for each worker that has none.
                 left = len(self._starting) + sum(not jobs for jobs in self._held.values()) if size else 0
                 self._draw(left + 1)
                 if len(self._waiting) > left:
@@ -122,16 +122,16 @@ class Dispatcher(Generic[Worker]):
                     self._crew.give(worker, job.task)
 
     def _report(self, job: _Job, count: int) -> None:
-        """Report the steps of a task that an earlier worker has not done already."""
+        """Report the steps of a task, except those already reported by a worker that died."""
         if count > job.reported:
             self._step(count - job.reported)
             job.reported = count
 
     def _replace(self, worker: Worker, reason: str) -> None:
-        """Take back the tasks of a lost worker and start another.
+        """Take back the tasks of a lost worker and start another worker.
 
         Raises:
-            DiscsumError: It is not the first to die in this way.
+            DiscsumError: `TRIES` workers have died over the same task, or in a row before they were ready.
         """
         failed_starts = 0
         if worker in self._starting:
@@ -142,7 +142,7 @@ class Dispatcher(Generic[Worker]):
                 )
         jobs = self._held.pop(worker, deque())
         if jobs:
-            # Whether the others are to blame is not known: it had not begun them.
+            # Only the first task counts as the cause: the worker had not begun the others.
             jobs[0].deaths += 1
             if jobs[0].deaths == TRIES:
                 raise DiscsumError(
@@ -159,6 +159,6 @@ class Dispatcher(Generic[Worker]):
 
 
 def _shown(task: Any) -> str:
-    """Return a task in a few words."""
+    """Return a task as text of at most `SHOWN` characters, on one line."""
     text = " ".join(str(task).split())
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

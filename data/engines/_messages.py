@@ -1,4 +1,4 @@
-"""What a worker tells the process that gives it tasks."""
+"""Messages of a worker to the process that gives it tasks."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker can do tasks."""
+    """The worker is ready for tasks."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """So many steps of its present task are done, since the task began."""
+    """Number of steps of the current task done since the task began."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class Done:
-    """Its present task is done: the result, all steps of the task, and what was warned of texts and files."""
+    """The current task is done: its result, its number of steps, and its warnings about texts and files."""
 
     result: Any
     count: int
@@ -29,7 +29,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """Its present task raised an error, with this traceback."""
+    """The current task, or the start of the worker, raised an error, with this traceback."""
 
     error: Exception
     traceback: str
@@ -37,7 +37,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Lost:
-    """The worker has died; told by the engine in its place."""
+    """The worker has died; the engine sends this in its place."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""What Ray the engine `ray` uses: one that it starts on this machine, or a cluster that it joins."""
+"""Connect the engine `ray` to Ray: start Ray on this machine, or join a cluster."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from typing import Annotated, Any
 from discsum.errors import DiscsumError
 from discsum.recipes.fields import Checked, Count, NotNegative, about
 
-# Address of the cluster of `RAY_ADDRESS` or of this machine.
+# Address that stands for the cluster of `RAY_ADDRESS`, or of this machine.
 AUTO = "auto"
-# Seconds in which the address of a cluster has to answer.
+# Seconds within which the address of a cluster has to answer.
 CONNECT = 15.0
-# Bytes of shared memory for tasks, where this program starts Ray; what does not fit lies on the disk.
+# Bytes of shared memory for tasks if this program starts Ray; what does not fit is written to disk.
 STORE = 200 << 20
 
 
 @dataclass(frozen=True)
 class RayOptions(Checked):
-    """What Ray the engine uses, and what each worker takes of it."""
+    """The address of Ray, and the resources of each worker."""
 
-    address: Annotated[str, about("`HOST:PORT` of a cluster, or `auto`; by default one is started here.")] = ""
-    cpus_per_worker: Annotated[Count, about("CPUs, and threads of torch, of each worker.")] = 1
+    address: Annotated[str, about("`HOST:PORT` of a cluster, or `auto`; by default Ray is started here.")] = ""
+    cpus_per_worker: Annotated[Count, about("CPUs of each worker, and its number of torch threads.")] = 1
     gpus_per_worker: Annotated[
-        NotNegative | None, about("GPUs of each worker: a whole number, or less than one; by default 1 on `cuda`.")
+        NotNegative | None, about("GPUs of each worker: a whole number, or less than 1; by default 1 on `cuda`.")
     ] = None
     device: Annotated[str, about("Device of the work.")] = "cpu"
 
     @property
     def gpus(self) -> float:
-        """GPUs of each worker, which sees these and no others."""
+        """GPUs of each worker; it sees no others."""
         if self.gpus_per_worker is None:
             return 1.0 if self.device.startswith("cuda") else 0.0
         return self.gpus_per_worker
 
     def problems(self) -> list[str]:
-        """Return whether Ray can share out so many GPUs."""
+        """Return a problem if Ray cannot give each worker this number of GPUs."""
         gpus = self.gpus
         if gpus < 1 or gpus == int(gpus):
             return []
@@ -53,13 +53,13 @@ class RayOptions(Checked):
 
 @contextmanager
 def connected(workers: int, options: RayOptions) -> Iterator[None]:
-    """Connect to Ray for the time of a block; a program that is connected already stays so."""
+    """Connect to Ray while the block runs; a connection that exists already is used, and stays open."""
     import ray
 
     if ray.is_initialized():
         joined = ray.get_runtime_context().gcs_address
         wanted = options.address
-        # Of a client's address (ray://...) nobody knows which cluster it is.
+        # The address of a Ray client (ray://...) does not tell which cluster it is.
         if wanted not in ("", AUTO) and "//" not in wanted and _resolved(wanted) != _resolved(joined):
             raise DiscsumError(
                 f"engine ray: expected Ray at {wanted}, this program has joined the one at {joined}; "
@@ -72,7 +72,7 @@ def connected(workers: int, options: RayOptions) -> Iterator[None]:
             with _own_sigterm():
                 _start(workers, options)
         except Exception as error:
-            # Of any kind: ConnectionError, RuntimeError, ValueError, AuthenticationError.
+            # Ray raises many types: ConnectionError, RuntimeError, ValueError, AuthenticationError.
             said = str(error).strip().partition("\n")[0] or type(error).__name__
             place = f"at {options.address}" if options.address else "to start here"
             raise DiscsumError(f"engine ray: expected Ray {place}, got {type(error).__name__}: {said}") from error
@@ -85,7 +85,7 @@ def connected(workers: int, options: RayOptions) -> Iterator[None]:
 
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
-    """Keep this program's handler of SIGTERM, in whose place Ray puts one that exits with 15."""
+    """Restore this program's SIGTERM handler after the block, because Ray replaces it with one that exits with 15."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -97,7 +97,7 @@ def _own_sigterm() -> Iterator[None]:
 
 
 def _resolved(address: str) -> str:
-    """Return HOST:PORT with the number of the host, which is the same for all names of this machine."""
+    """Return HOST:PORT with the IP address of the host, which is the same for all names of this machine."""
     import ray
 
     host, _, port = address.rpartition(":")
@@ -116,7 +116,7 @@ def _start(workers: int, options: RayOptions) -> None:
     if options.address:
         host, colon, port = options.address.rpartition(":")
         if colon and port.isdigit() and "/" not in host:
-            # Ray tries for minutes, and does not say why.
+            # Ray itself would retry for minutes and not report the reason.
             socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
         ray.init(options.address, **quiet)
         return
@@ -131,13 +131,13 @@ def _start(workers: int, options: RayOptions) -> None:
 
 @cache
 def _token() -> str:
-    """Return the token of the Ray that this program starts; otherwise Ray writes one into the home folder."""
+    """Return a token for the Ray that this program starts; without one, Ray writes its own to the home folder."""
     return token_hex(32)
 
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of Ray that are not set; at the end of a block, remove them and those that Ray has set."""
+    """Set those variables that are unset; after the block, remove all new `RAY_` variables, also those that Ray set."""
     before = dict(os.environ)
     os.environ.update({name: value for name, value in variables.items() if name not in before})
     try:

@@ -1,4 +1,4 @@
-"""What is done in workers, whatever the engine."""
+"""Code that workers of every engine run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.errors import DiscsumError, InputWarning
 
 
 def attempt(work: Callable[[Task, Step], Result], task: Task, tell: Callable[[Steps], None]) -> Done | Failed:
-    """Do a task, telling its steps, and return what became of it, warnings about texts and files included."""
+    """Do a task, reporting its steps with `tell`; return its result and warnings about inputs, or its error."""
     count = 0
 
     def step(steps: int) -> None:
@@ -29,7 +29,7 @@ def attempt(work: Callable[[Task, Step], Result], task: Task, tell: Callable[[St
             result = work(task, step)
         except Exception as error:
             return failed(error)
-    # Those of texts and files are for the user, who does not see what a worker prints.
+    # The driver shows warnings about texts and files, because users do not see what a worker prints. Others stay here.
     for one in caught:
         if not issubclass(one.category, InputWarning):
             warnings.showwarning(one.message, one.category, one.filename, one.lineno)
@@ -42,14 +42,14 @@ def failed(error: Exception) -> Failed:
     try:
         pickle.loads(pickle.dumps(error))  # nosec B301 # its own error
     except Exception:
-        # Errors with arguments of their own often cannot be pickled.
+        # Errors whose constructors have their own arguments often cannot be pickled.
         return Failed(DiscsumError(f"{type(error).__name__}: {error}"), trace)
     return Failed(error, trace)
 
 
 def limit_threads(count: int) -> None:
-    """Let torch use so many threads, whether or not it is imported already."""
-    # Read when torch is imported, which work that needs none is spared.
+    """Let torch use `count` threads, whether or not it is already imported."""
+    # Torch reads this variable when it is imported. Work that does not need torch need not import it.
     os.environ["OMP_NUM_THREADS"] = str(count)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(count)

@@ -16,22 +16,22 @@ def no_step(steps: int) -> None:
 
 
 class Engine(Protocol):
-    """Runs tasks in a number of workers: `ENGINES[name](workers)`, with options as keywords where it has some."""
+    """Runs tasks in a number of workers; `engine_of` makes one."""
 
     def results_of(
         self, work: Callable[[Task, Step], Result], tasks: Iterable[Task], step: Step = no_step
     ) -> Iterator[Result]:
-        """Yield the result of each task as it is done, in any order; closing the iterator ends the workers.
+        """Yield the result of each task when it is done, in any order; closing the iterator ends the workers.
 
-        A task whose worker dies is done again by another worker. Errors of `work` are raised as they are.
+        If a worker dies, another worker repeats its task. Errors of `work` are raised as they are.
 
         Args:
-            work: Does one task and reports its steps. Each worker has a copy of its own, which keeps what it loads;
-                where workers are processes it is pickled. It may do a task twice.
-            tasks: Drawn as they are needed, at most two ahead of each worker; there may be any number.
-            step: Called in this process with the number of steps done; steps of a task that is done again count once.
+            work: Does one task and reports its steps. Each worker has its own copy, which keeps what it loads; the
+                copies are pickled if workers are processes. A task may be done twice.
+            tasks: Drawn when needed, at most two ahead for each worker; there may be any number.
+            step: Called in this process with the number of steps done; the steps of a repeated task count once.
 
         Raises:
-            DiscsumError: Workers die while they do the same task, or before they can do any.
+            DiscsumError: Several workers die while they do the same task, or before they can do any.
         """
         ...

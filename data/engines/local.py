@@ -1,4 +1,4 @@
-"""local: in this process, or in several parallel processes of this machine."""
+"""Engine `local`: run tasks in this process, or in several parallel processes on this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discsum.data.engines._messages import Lost, Message, Ready
 from discsum.data.engines._worker import attempt, failed, limit_threads
 from discsum.data.engines.base import Result, Step, Task, no_step
 
-# Seconds that workers have to end before they are killed.
+# Seconds that workers may take to end before they are killed.
 PATIENCE = 5.0
 
 
@@ -67,7 +67,7 @@ class _Processes:
         here, there = context.Pipe()
         process = context.Process(target=_serve, args=(there, self.work), daemon=True)
         process.start()
-        # Only the worker has its end, so that its death closes the connection.
+        # Only the worker keeps its end open, so that its death closes the connection.
         there.close()
         worker = _Worker(process, here)
         self.workers.append(worker)
@@ -78,7 +78,7 @@ class _Processes:
         try:
             worker.connection.send(task)
         except (BrokenPipeError, ConnectionResetError):
-            # The next message says why.
+            # The next message of this worker is `Lost`, with the reason.
             return
 
     def messages(self) -> Sequence[tuple[_Worker, Message]]:
@@ -87,7 +87,7 @@ class _Processes:
         return [(worker, self._message(worker)) for worker in [*self.workers] if worker.connection in ready]
 
     def dismiss(self) -> None:
-        """End all processes, by force where they do not end by themselves."""
+        """Terminate all processes; kill those that do not end within `PATIENCE` seconds."""
         for worker in self.workers:
             worker.process.terminate()
         deadline = time.monotonic() + PATIENCE
@@ -115,15 +115,15 @@ class _Processes:
 
 
 def _serve(connection: Connection[Any, Any], content: bytes) -> None:
-    """Do the tasks of a connection with the pickled work, until the process is ended."""
-    # Control-C reaches all processes of a terminal; the one that started this one ends it.
+    """Do the tasks of a connection with the pickled work, until the process ends."""
+    # Control-C reaches all processes of a terminal; the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Ended by an exception, so that no half-written file stays.
+    # Ends through an exception, so that no half-written file stays.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     limit_threads(1)
     tasks: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
-    # The parent has ended; `_receive` sees that too, at about the same time.
+    # Raised if the parent has ended; `_receive` finds that out too, at about the same time.
     with suppress(ConnectionError):
         _answer(connection, content, tasks)
 
@@ -150,7 +150,7 @@ def _answer(connection: Connection[Any, Any], content: bytes, tasks: SimpleQueue
 
 
 def _receive(connection: Connection[Any, Any], tasks: SimpleQueue[bytes]) -> None:
-    """Read tasks at once, so that who sends them never waits; end the process when its parent has ended."""
+    """Read tasks as soon as they arrive, so that the sender never waits; end this process if its parent has ended."""
     try:
         while True:
             tasks.put(connection.recv_bytes())

@@ -1,4 +1,4 @@
-"""ray: in actors of Ray, on this machine or on the nodes of a cluster."""
+"""Engine `ray`: run tasks in Ray actors, on this machine or on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from discsum.data.engines.base import Result, Step, Task, no_step
 from discsum.errors import DiscsumError, InputWarning
 from discsum.extras import needs
 
-# Seconds between looks at the workers' progress.
+# Seconds between checks of the workers' progress.
 LOOK = 0.5
-# Seconds after which workers that nobody has a place for are told of.
+# Seconds after which a warning reports workers that no node has room for.
 PATIENCE = 30.0
-# Characters of the reason for which Ray lost an actor.
+# Maximum characters of the reason for which Ray lost an actor.
 REASON = 200
 
 
@@ -44,7 +44,7 @@ class RayEngine:
 
         Raises:
             MissingExtraError: The extra `ray` is not installed.
-            DiscsumError: Ray does not start, or there is none at the address; and as of `Engine.results_of`.
+            DiscsumError: Ray does not start or does not run at the address; also the errors of `Engine.results_of`.
         """
         with needs("ray"):
             import ray  # noqa: F401
@@ -53,13 +53,13 @@ class RayEngine:
 
 
 class _Actor:
-    """The work in a process of Ray, one task at a time; another thread says how far it is."""
+    """Does the work in a Ray process, one task at a time; another thread reports its progress."""
 
     def __init__(self, work: bytes, threads: int) -> None:
         limit_threads(threads)
         threading.Thread(target=_end_with_node, args=(os.getppid(),), daemon=True).start()
         self._content = work
-        # Number of the task, from 1, and its steps that are done.
+        # Number of the current task, from 1, and the number of its steps done.
         self._steps = (0, 0)
 
     def start(self) -> Ready | Failed:
@@ -81,12 +81,12 @@ class _Actor:
         return attempt(self._work, task, tell)
 
     def steps(self) -> tuple[int, int]:
-        """Return the number of the last task that was begun, from 1, and the steps of it that are done."""
+        """Return the number, from 1, of the last task that was begun, and the number of its steps done."""
         return self._steps
 
 
 def _end_with_node(raylet: int) -> None:
-    """End this process within a second when its node has died: a successor makes the same files."""
+    """End this process within a second after its node has died, because a replacement writes the same files."""
     while os.getppid() == raylet:
         time.sleep(1)
     os._exit(1)
@@ -98,11 +98,11 @@ class _Worker:
 
     Attributes:
         handle: The actor.
-        answers: What becomes its answers, in order: to its start, then to each task.
-        hired: When it was asked for, in seconds.
+        answers: Object references of its answers, in order: to its start, then to each task.
+        hired: Time at which it was requested, in seconds.
         ready: Whether it has started.
         done: Number of tasks that it has done.
-        steps: What becomes its progress; none if nobody asked.
+        steps: Object reference of its progress; None if it was not requested.
     """
 
     handle: Any
@@ -114,7 +114,7 @@ class _Worker:
 
 
 class _Actors:
-    """A crew of actors. Ray starts none anew by itself: who gives the tasks knows which to do again."""
+    """A crew of actors. Ray does not restart them: the dispatcher knows which tasks to repeat."""
 
     def __init__(self, work: Callable[[Any, Step], Any], count: int, options: RayOptions) -> None:
         """Describe the actors; none starts yet."""
@@ -134,7 +134,7 @@ class _Actors:
         self._told = False
 
     def hire(self) -> _Worker:
-        """Ask for an actor, which Ray starts as soon as a node has room."""
+        """Request an actor, which Ray starts as soon as a node has room."""
         handle = self._kind.remote(self._work, self._options.cpus_per_worker)
         worker = _Worker(handle, deque([handle.start.options(concurrency_group="work").remote()]))
         self._workers.append(worker)
@@ -145,7 +145,7 @@ class _Actors:
         worker.answers.append(worker.handle.do.options(concurrency_group="work").remote(task))
 
     def messages(self) -> Sequence[tuple[_Worker, Message]]:
-        """Wait for answers, at most `LOOK` seconds, and return those that are there, then progress."""
+        """Wait at most `LOOK` seconds for answers, and return those that have arrived, and then progress."""
         import ray
 
         first = {worker.answers[0]: worker for worker in self._workers if worker.answers}
@@ -166,7 +166,7 @@ class _Actors:
         self._workers.clear()
 
     def _message(self, worker: _Worker) -> Message:
-        """Return a worker's next answer, which is there."""
+        """Return a worker's next answer, which has arrived."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
@@ -179,7 +179,7 @@ class _Actors:
             if getattr(error, "actor_init_failed", False):
                 return Failed(DiscsumError(f"engine ray: expected discsum on every node, got {_last_line(error)}"), "")
             self._workers.remove(worker)
-            # It may only be out of reach; what it still writes, its successor writes as well.
+            # The actor may only be unreachable. What it still writes does no harm: its replacement writes the same.
             self._kill(worker)
             return Lost(_reason(error))
         if worker.ready:
@@ -193,7 +193,7 @@ class _Actors:
         ray.kill(worker.handle)
 
     def _progress(self) -> list[tuple[_Worker, Message]]:
-        """Return the steps of the tasks that are being done, as far as they are known, and ask for the next."""
+        """Return the known steps of the current tasks, and request the next ones."""
         import ray
         from ray.exceptions import RayError
 
@@ -206,7 +206,7 @@ class _Actors:
             try:
                 number, count = ray.get(answer)
             except RayError:
-                # Its task says so as well.
+                # The answer to its task reports the same error.
                 continue
             if number == worker.done + 1:
                 found.append((worker, Steps(count)))
@@ -216,7 +216,7 @@ class _Actors:
         return found
 
     def _warn_of_waiting(self) -> None:
-        """Warn once if workers are not there after a while: Ray waits for room in silence."""
+        """Warn once if workers have not started after `PATIENCE` seconds: Ray waits for room silently."""
         before = time.monotonic() - PATIENCE
         waiting = sum(not worker.ready and worker.hired < before for worker in self._workers)
         if not waiting or self._told:
@@ -236,7 +236,7 @@ def _last_line(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return why Ray lost an actor, in one line: what follows the actor's names, without Ray's advice."""
+    """Return on one line why Ray lost an actor: the text after the actor's names, without Ray's advice."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("\t")]
     text = lines[1] if len(lines) > 1 else lines[0] if lines else type(error).__name__
     return text.partition(" Some common causes include")[0][:REASON]
