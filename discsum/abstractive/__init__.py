@@ -1,1 +1,1 @@
-"""Abstractive summarizers: what every family shares, and a package for each family."""
+"""Abstractive summarizers: the code that all model families share, and one package per family."""

@@ -1,4 +1,4 @@
-"""Converted models in folders of transformers: sparse, with a compressed encoder, or both."""
+"""Loading of converted models: sparse ones, ones with a compressed encoder, or both."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from discsum.errors import WeightsError
 
 
 def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
-    """Return the model that its `save_pretrained` wrote to a folder, or `hf:NAME` of the hub, converted as it was.
+    """Load a converted model from a folder that its `save_pretrained` wrote, or `hf:NAME` from the hub.
 
     Raises:
         WeightsError: No such model, one that was not converted, or damaged files.
-        InputError: A device that is not here.
+        InputError: An unavailable device.
     """
     name = str(name_or_path)
     config = sparse.read_config(name)

@@ -1,7 +1,7 @@
-"""`forward`, `generate` and `save_pretrained` of a converted model: its own, with what each conversion adds.
+"""Replacements for `forward`, `generate` and `save_pretrained` of a model that was converted.
 
-A conversion, as `sparsify` and `compress` make one in place, leaves its settings on the model. What belongs to one call
-lives in a `ContextVar`, so that threads and nested calls on one model never see each other's documents.
+A conversion, such as `sparsify` or `compress`, changes a model in place and stores its settings on it. The data of one
+call lives in a `ContextVar`, so that threads and nested calls on one model never see each other's documents.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _CALLS: ContextVar[Mapping[Conversion, Any]] = ContextVar("calls of converted mo
 
 
 class Conversion(ABC):
-    """The settings of a conversion, an attribute of the model, and its part in every call.
+    """The settings of a conversion, kept as an attribute of the model, and its part in every call.
 
     Attributes:
-        name: The model's attribute.
-        argument: What it adds to `forward` and `generate`.
+        name: Name of the model's attribute.
+        argument: Name of the argument that it adds to `forward` and `generate`.
         key: Field of `config.json` with the settings.
     """
 
@@ -38,32 +38,32 @@ class Conversion(ABC):
 
     @abstractmethod
     def layers(self, model: Any) -> list[Any]:
-        """Return the layers that it changed, which gradient checkpointing may repeat after the call."""
+        """Return the layers that it changed, which gradient checkpointing may run again after the call."""
 
     @abstractmethod
     def forwarding(
         self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of a forward pass, with the argument that was `given` and the others."""
+        """Return the context of a forward pass; `given` is the value of the conversion's own argument."""
 
     @abstractmethod
     def generating(
         self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of `generate`, with the argument that was `given` and the others."""
+        """Return the context of `generate`; `given` is the value of the conversion's own argument."""
 
     @abstractmethod
     def repeating(self) -> Callable[[], AbstractContextManager[None]]:
-        """Return what makes the context of each run of a layer with gradient checkpointing, within this call."""
+        """Return a function that makes the context for each run of a checkpointed layer of this call."""
 
     @property
     def running(self) -> Any:
-        """The call that this thread or task is in; none outside of one."""
+        """The current call of this thread or task; None outside of calls."""
         return _CALLS.get().get(self)
 
     @contextmanager
     def within(self, call: Any) -> Iterator[None]:
-        """Run a block within a call."""
+        """Make `call` the current call within a block."""
         token = _CALLS.set({**_CALLS.get(), self: call})
         try:
             yield
@@ -77,19 +77,19 @@ def conversions(model: Any) -> list[Conversion]:
 
 
 def attach(model: Any, conversion: Conversion) -> None:
-    """Give a model a conversion, and methods that know it."""
+    """Add a conversion to a model, and replace the model's methods."""
     setattr(model, conversion.name, conversion)
     model.forward, model.generate, model.save_pretrained = Forward(model), Generate(model), SavePretrained(model)
 
 
 def detach(model: Any, conversion: Conversion) -> None:
-    """Take a conversion from a model, and with the last one the methods."""
+    """Remove a conversion from a model; with the last one, restore the model's own methods."""
     for layer in conversion.layers(model):
         function = getattr(layer, "_gradient_checkpointing_func", None)
         if isinstance(function, KeepingCall):
             layer._gradient_checkpointing_func = function.checkpoint
     delattr(model, conversion.name)
-    # A model that was loaded has the settings in its configuration, as they were saved.
+    # The configuration of a loaded model still has the saved settings.
     vars(model.config).pop(conversion.key, None)
     if not conversions(model):
         del model.forward, model.generate, model.save_pretrained
@@ -97,7 +97,7 @@ def detach(model: Any, conversion: Conversion) -> None:
 
 @dataclass(eq=False)
 class Forward:
-    """The forward pass of a converted model: its own, with the arguments of its conversions."""
+    """The forward pass of a converted model, which also takes the arguments of its conversions."""
 
     model: Any
 
@@ -112,7 +112,7 @@ class Forward:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """The model's own with the arguments: `Trainer` keeps the columns that it names."""
+        """The model's own signature plus the conversions' arguments; `Trainer` keeps only the columns that it names."""
         own = inspect.signature(partial(type(self.model).forward, self.model))
         kind = inspect.Parameter.KEYWORD_ONLY
         added = [inspect.Parameter(one.argument, kind, default=None) for one in conversions(self.model)]
@@ -123,7 +123,7 @@ class Forward:
 
 @dataclass(eq=False)
 class Generate:
-    """`generate` of a converted model: its own, with the arguments of its conversions."""
+    """`generate` of a converted model, which also takes the arguments of its conversions."""
 
     model: Any
 
@@ -138,12 +138,12 @@ class Generate:
 
 @dataclass(eq=False)
 class SavePretrained:
-    """`save_pretrained` of a converted model: its own, with the settings in `config.json`."""
+    """`save_pretrained` of a converted model, which also writes the settings to `config.json`."""
 
     model: Any
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Save the model with what conversions added and their settings, which `from_pretrained` of theirs reads."""
+        """Save the model with the weights and settings of its conversions, for their `from_pretrained`."""
         config, found = self.model.config, conversions(self.model)
         for one in found:
             setattr(config, one.key, one.to_dict())
@@ -156,7 +156,7 @@ class SavePretrained:
 
 @dataclass(eq=False)
 class KeepingCall:
-    """A checkpointing function that repeats a forward pass within the call of its first run."""
+    """A checkpointing function that recomputes a forward pass within the call of its first run."""
 
     checkpoint: Callable[..., Any]
     conversion: Conversion
@@ -177,7 +177,7 @@ class KeepingCall:
 
 
 def _keep_calls(conversion: Conversion, model: Any) -> None:
-    """Make layers with gradient checkpointing keep their calls; they are given the function when it is turned on."""
+    """Wrap the checkpointing function of each layer in `KeepingCall`; layers have one while checkpointing is on."""
     for layer in conversion.layers(model):
         function = getattr(layer, "_gradient_checkpointing_func", None)
         if function is not None and not isinstance(function, KeepingCall):

@@ -16,7 +16,7 @@ from discsum.registry import suggestion
 if TYPE_CHECKING:
     from discsum.abstractive.family import Family
 
-# Any sequence-to-sequence model of transformers is of this family, unless its configuration says another.
+# Family of any sequence-to-sequence model of transformers whose configuration names no other family.
 DEFAULT = "sparse"
 # Class of each family, in the module `family` of its folder.
 FAMILIES = {DEFAULT: "SparseFamily", "coarse_to_fine": "CoarseToFineFamily", "compressed": "CompressedFamily"}
@@ -39,10 +39,10 @@ def family_class(name: object) -> type[Family[Any]]:
 def family_of(name_or_path: str) -> str:
     """Return the name of the family of a model in a folder, or of `hf:NAME` on the hub, by its `config.json`.
 
-    A folder without one, which loading will refuse, is of the default family.
+    A folder without `config.json` gets the default family; loading it fails later.
 
     Raises:
-        WeightsError: A configuration that is no JSON, or names a family that is none.
+        WeightsError: A configuration that is not JSON, or that names an unknown family.
     """
     path: Path | None = Path(name_or_path) / CONFIG
     if name_or_path.startswith(HUB):

@@ -1,4 +1,4 @@
-"""Interface of a family of abstractive models: a folder beside this file implements it."""
+"""Interface of a family of abstractive models; each family implements it in a subpackage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from discsum.training.task import Step
 
-# Label of `transformers` where nothing is predicted.
+# Label that the losses of transformers ignore.
 IGNORED = -100
 
 Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
@@ -33,10 +33,10 @@ class FamilyCard:
     """A family's part of a model card.
 
     Attributes:
-        tag: Tag of the card, as `sparse-attention`.
-        model: What the model is and how to use it, in sentences.
-        initial: What a new model's weights and tokenizer come from.
-        objective: What was minimised, in one sentence without its end.
+        tag: Tag of the card, for example `sparse-attention`.
+        model: Full sentences that describe the model and its use.
+        initial: Source of a new model's initial weights and tokenizer.
+        objective: The training objective, one sentence without the final period.
     """
 
     tag: str
@@ -46,11 +46,11 @@ class FamilyCard:
 
 
 class Family(ABC, Generic[Recipe]):
-    """A sequence-to-sequence model with its tokenizer, and what its family changes in running and training it.
+    """A sequence-to-sequence model with its tokenizer, and how its family runs and trains it.
 
     Attributes:
-        recipe_type: Class of its recipes.
-        unused_parameters: Whether some parameters have no gradient in some steps.
+        recipe_type: Class of the family's recipes.
+        unused_parameters: Whether some parameters get no gradient in some steps.
     """
 
     recipe_type: ClassVar[type[AbstractiveRecipe]]
@@ -63,7 +63,7 @@ class Family(ABC, Generic[Recipe]):
     @classmethod
     @abstractmethod
     def load(cls, name_or_path: str, *, device: str = "cpu", **options: Any) -> Self:
-        """Return the model of a folder, or `hf:NAME` of the hub, with options of the family.
+        """Load the model of a folder, or `hf:NAME` from the hub, with the family's own options.
 
         Raises:
             WeightsError: No such model.
@@ -71,19 +71,19 @@ class Family(ABC, Generic[Recipe]):
         """
 
     def save(self, folder: Path) -> None:
-        """Write the model with what its family adds, and its tokenizer, to a folder, all of it or nothing."""
+        """Write the model, everything that its family adds, and its tokenizer to a folder, atomically."""
         with replacing_folder(folder) as new:
             self.model.save_pretrained(new)
             plain_tokenizer(self.tokenizer).save_pretrained(new)
 
     @property
     def positions(self) -> int | None:
-        """Maximum number of input tokens; none where the model's configuration sets no limit."""
+        """Maximum number of input tokens; None where the model's configuration sets no limit."""
         return self._positions("encoder")
 
     @property
     def target_positions(self) -> int | None:
-        """Maximum number of output tokens; none where the model's configuration sets no limit."""
+        """Maximum number of output tokens; None where the model's configuration sets no limit."""
         return self._positions("decoder")
 
     def _positions(self, side: str) -> int | None:
@@ -98,25 +98,25 @@ class Family(ABC, Generic[Recipe]):
         return hashlib.sha256(json.dumps(sorted(self.tokenizer.get_vocab().items())).encode()).hexdigest()
 
     def texts(self, documents: Sequence[Document]) -> list[str]:
-        """Return what the tokenizer gets of each document."""
+        """Return the text of each document that the tokenizer encodes."""
         return [document.text for document in documents]
 
     @abstractmethod
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return additional arguments of `generate` and of `loss` for documents whose `texts` are encoded.
+        """Return extra arguments of `generate` and `loss`; `encoding` encodes the documents' `texts`.
 
         Raises:
             InputError: A document without the sentences or the tree that the model needs.
         """
 
     def target(self, reference: str) -> str:
-        """Return what is learned of a reference, which has one sentence a line."""
+        """Return the training target of a reference, which has one sentence per line."""
         return " ".join(reference.split())
 
     def target_ids(
         self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
     ) -> Tensor:
-        """Return the ids `(documents, steps)` by which `targets` are learned; they are encoded as `written`."""
+        """Return the label ids `(documents, steps)` of `targets`, whose encoding is `written`."""
         ids: Tensor = written["input_ids"]
         return ids
 
@@ -129,11 +129,11 @@ class Family(ABC, Generic[Recipe]):
 
     @abstractmethod
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return for each document of `inputs`, after `generate`, what the family says of its summary."""
+        """Return the family's details about each summary, given the `inputs` that `generate` has run with."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Return the settings of the family that scores depend on, by name."""
+        """Return the family's settings that affect scores, by name."""
 
     @classmethod
     @abstractmethod
@@ -144,8 +144,8 @@ class Family(ABC, Generic[Recipe]):
 
         Args:
             recipe: Settings of the run.
-            device: Where it runs.
-            texts: Returns the texts of the training documents, from which a new model's tokenizer is made.
+            device: Device of the model.
+            texts: Returns the texts of the training documents, from which a new model's tokenizer is built.
             report: Receives lines of progress.
         """
 
@@ -156,7 +156,7 @@ class Family(ABC, Generic[Recipe]):
 
     @abstractmethod
     def parameter_groups(self, recipe: Recipe) -> list[dict[str, Any]]:
-        """Return the groups of parameters that a run trains, after freezing the others; see `TrainingTask`."""
+        """Freeze the parameters that a run does not train; return groups of the others (see `TrainingTask`)."""
 
     def begin_step(self, recipe: Recipe, step: Step) -> None:
         """Prepare for the loss of a training step, which may be computed in several parts."""
@@ -169,14 +169,14 @@ class Family(ABC, Generic[Recipe]):
 
         Args:
             recipe: Settings of the run.
-            batch: Arguments of the model's forward pass; `labels` are `IGNORED` where nothing is learned.
+            batch: Arguments of the model's forward pass; `labels` are `IGNORED` where they do not count.
             inputs: Result of `inputs` for the documents.
-            done: Share of the first epoch that is done, from 0 to 1; 1 in validation.
+            done: Completed share of the first epoch, from 0 to 1; 1 in validation.
             chances: `(documents,)` uniform random numbers.
         """
 
     def state(self) -> dict[str, Any]:
-        """Return what a resumed run needs beside the model; see `TrainingTask.state`."""
+        """Return the state, besides the model, that a resumed run needs; see `TrainingTask.state`."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -184,4 +184,4 @@ class Family(ABC, Generic[Recipe]):
 
     @abstractmethod
     def card(self, recipe: Recipe) -> FamilyCard:
-        """Return the family's part of the model card of a run, by what the model is."""
+        """Return the family's part of the model card of a run."""

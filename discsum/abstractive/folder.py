@@ -28,7 +28,7 @@ EXPECTED = (
     "the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the hub, as "
     + ", ".join(HUB + known for known in KNOWN)
 )
-# Settings that loading and calls leave in a tokenizer.
+# Settings that loading or calling a tokenizer leaves in its `init_kwargs`.
 CALL_SETTINGS = (
     "local_files_only",
     "is_local",
@@ -54,11 +54,11 @@ def load_tokenizer(name_or_path: str) -> Any:
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:
-    """Return a sequence-to-sequence model of a folder, or `hf:NAME` of the hub, on a device.
+    """Load a sequence-to-sequence model from a folder, or `hf:NAME` from the hub, onto a device.
 
     Raises:
-        WeightsError: No such model, a model without safetensors weights, or one whose settings of generation are none.
-        InputError: A device that is not here.
+        WeightsError: No such model, a model without safetensors weights, or one with invalid generation settings.
+        InputError: An unavailable device.
     """
     check_device(device)
     check_place(name_or_path)
@@ -68,7 +68,7 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
 
 
 def check_model(name_or_path: str) -> None:
-    """Check that there is a folder with a configuration, or that the hub has `hf:NAME`; nothing is loaded.
+    """Check that a folder has a configuration, or that the hub has `hf:NAME`, without loading anything.
 
     Raises:
         WeightsError: There is none.
@@ -79,9 +79,9 @@ def check_model(name_or_path: str) -> None:
 
 
 def check_place(name_or_path: str) -> None:
-    """Check as `check_model` does, without asking for a configuration, which a tokenizer alone does not have."""
+    """Check like `check_model`, but do not require a configuration, because a tokenizer alone has none."""
     if name_or_path.startswith(HUB):
-        # Raises if it is no name of the hub.
+        # Raises if the hub has no such model.
         local_only(name_or_path)
         return
     replaced(Path(name_or_path))
@@ -101,7 +101,7 @@ def is_sequence_to_sequence(name_or_path: str) -> bool:
 
 
 def folder_of(name_or_path: str) -> Path | None:
-    """Return the folder of a model's files, in the hub's cache for `hf:NAME`; none if the hub has no configuration."""
+    """Return the folder of a model's files, in the hub's cache for `hf:NAME`; None if the hub has no configuration."""
     if not name_or_path.startswith(HUB):
         return Path(name_or_path)
     path = hub_files(name_or_path, CONFIG)[0]
@@ -114,11 +114,11 @@ def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what
     Args:
         model: The converted model.
         name_or_path: Where it was saved.
-        added: Whether a weight is one of the conversion's, by its name.
-        what: What they belong to, for errors.
+        added: Returns whether a weight of this name belongs to the conversion.
+        what: Owner of the weights, for error messages.
 
     Raises:
-        WeightsError: Other weights, or damaged files.
+        WeightsError: Weights of other names or sizes, or damaged files.
     """
     wanted = {name: value.shape for name, value in model.state_dict().items() if added(name)}
     found = dict(_weights(name_or_path, added)) if wanted else {}
@@ -134,13 +134,13 @@ def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what
 
 @contextmanager
 def without_report() -> Iterator[None]:
-    """Keep transformers from reporting the weights that a conversion added as unexpected ones."""
+    """Keep transformers from reporting a conversion's weights as unexpected."""
 
     def is_no_report(record: logging.LogRecord) -> bool:
         return record.funcName != "log_state_dict_report"
 
     logger = logging.getLogger("transformers.modeling_utils")
-    # With a level of the logger's own, as ERROR, transformers would report plans of tensor parallelism.
+    # Not a level: if the logger had its own, such as ERROR, transformers would report plans of tensor parallelism.
     logger.addFilter(is_no_report)
     try:
         yield
@@ -149,7 +149,7 @@ def without_report() -> Iterator[None]:
 
 
 def plain_tokenizer(tokenizer: Any) -> Any:
-    """Return a copy of a tokenizer without the settings of its last call and of its loading."""
+    """Return a copy of a tokenizer without the settings left from its loading and its last call."""
     plain = copy.deepcopy(tokenizer)
     if getattr(plain, "backend_tokenizer", None) is not None:
         plain.backend_tokenizer.no_truncation()
@@ -164,7 +164,7 @@ def _not_found(name_or_path: str, found: str) -> WeightsError:
 
 
 def _weights(name_or_path: str, chosen: Callable[[str], bool]) -> Iterator[tuple[str, Tensor]]:
-    """Yield weights from the safetensors files of a model, of which there are several for large ones."""
+    """Yield the chosen weights from a model's safetensors files; large models have several."""
     from safetensors import SafetensorError, safe_open
 
     folder = folder_of(name_or_path)

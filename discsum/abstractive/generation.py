@@ -12,9 +12,9 @@ from discsum.signature import Signature
 
 @dataclass(frozen=True)
 class Generation:
-    """Beams, limits of a summary's tokens (by default the model's), and whether long documents are truncated.
+    """Number of beams, token limits of a summary (by default the model's), truncation of documents, and penalties.
 
-    The last three are those of `discsum.abstractive.penalties.Penalties`.
+    The last three fields are the arguments of `discsum.abstractive.penalties.Penalties`.
 
     Raises:
         InputError: Penalties out of range.
@@ -36,7 +36,7 @@ class Generation:
     def options(self) -> dict[str, Any]:
         """Arguments of `AbstractiveSummarizer.summarize`."""
         named: dict[str, Any] = {"min_new_tokens": self.min_tokens, "max_new_tokens": self.max_tokens}
-        # A penalty of 0 is not the model's own: it divides by no length.
+        # 0 differs from None: it turns off the model's own length penalty.
         if self.block_trigrams or (self.length_penalty, self.coverage_penalty) != (None, None):
             from discsum.abstractive.penalties import Penalties
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SentenceLayout:
-    """The sentences of a batch of token sequences; each is a run of tokens, and every token but padding is in one.
+    """The sentences of a batch of token sequences: runs of tokens that cover all tokens except padding.
 
     Attributes:
         owner: `(documents, tokens)` the sentence of each token, counted from 0 in its document; -1 for padding.
-        sentences: For each document the indices of these sentences, those with a token, in its `Document`.
+        sentences: For each document, the indices in its `Document` of these sentences, which are those with a token.
         prior: `(documents, sentences)` centrality of each sentence in its document's discourse tree, rows sum to 1;
             see `with_prior`.
     """
@@ -72,7 +72,7 @@ class SentenceLayout:
 
     @classmethod
     def from_owner(cls, owner: Tensor, sentences: Sequence[Sequence[int]] | None = None) -> SentenceLayout:
-        """Return the layout of tokens with known sentences, from the attributes; by default `sentences` are 0, 1, ...
+        """Return the layout with these attributes; by default `sentences` are 0, 1, ...
 
         Raises:
             InputError: Sentences that are not consecutive runs of tokens.
@@ -96,12 +96,12 @@ class SentenceLayout:
         """Return the layout of encoded documents.
 
         A token belongs to the sentence of its first character; a special token before the text to the first sentence,
-        any other special token to the sentence before it. Truncated text is in no sentence.
+        any other special token to the sentence before it. Truncated text belongs to no sentence.
 
         Args:
             documents: What was encoded.
             encoding: Its tokens.
-            unit: `sentences`, or `edus`, which then take the place of sentences.
+            unit: `sentences`, or `edus` to use EDUs in place of sentences.
 
         Raises:
             InputError: An encoding by a slow tokenizer, of other texts, or a document without sentences.
@@ -125,11 +125,11 @@ class SentenceLayout:
     def with_prior(self, documents: Sequence[Document]) -> SentenceLayout:
         """Return the layout with a prior from the documents' trees.
 
-        It is the column sum of the C-Tree w/Nuc, projected to sentences: the attention that a sentence gets from all.
+        The prior is the attention that a sentence receives: the column sum of the C-Tree w/Nuc, projected to sentences.
         Sentences without a token are left out and the rest is renormalised.
 
         Raises:
-            InputError: Another number of documents, or one without a tree.
+            InputError: A wrong number of documents, or a document without a tree.
         """
         if len(documents) != self.documents:
             raise InputError(f"expected {self.documents} documents, got {len(documents)}")
@@ -142,7 +142,7 @@ class SentenceLayout:
         return replace(self, prior=prior.to(self.owner.device))
 
     def to(self, device: torch.device | str) -> SentenceLayout:
-        """Return the layout on a device; itself if it is there."""
+        """Return the layout on a device; the layout itself if it is already there."""
         if self.owner.device == torch.device(device):
             return self
         prior = None if self.prior is None else self.prior.to(device)
@@ -166,7 +166,7 @@ class SentenceLayout:
         return torch.nn.functional.pad(values, (0, 1)).gather(-1, self.columns(values))
 
     def columns(self, values: Tensor) -> Tensor:
-        """Return the sentence of each token, after the last one for padding, in the dimensions of the values."""
+        """Return the sentence of each token, in the shape of the values; padding gets the index after the last one."""
         owner = self.owner % (self.mask.shape[1] + 1)
         return owner.view(self.documents, *[1] * (values.dim() - 2), -1).expand(*values.shape[:-1], -1)
 
@@ -198,10 +198,10 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
 
 
 def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-    """Check that a layout fits the inputs of `forward` or `generate`, of which the first is the tokens.
+    """Check that a layout fits the arguments of `forward` or `generate`, the first of which is the token ids.
 
     Raises:
-        InputError: Another kind of object, another number of tokens, or tokens that the mask leaves out.
+        InputError: An object that is not a layout, a wrong number of tokens, or padding that differs from the mask's.
     """
     if not isinstance(layout, SentenceLayout):
         raise InputError(

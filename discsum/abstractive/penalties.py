@@ -1,7 +1,7 @@
-"""What a beam search adds to probabilities: penalties of length and coverage, and no trigram twice.
+"""Penalties of beam search: a length penalty, a coverage penalty, and blocking of repeated trigrams.
 
-All are `LogitsProcessor`s of the one beam search of transformers. It adds up what they return, so a score that is no
-sum over tokens is given as its change at each step.
+All are `LogitsProcessor`s of the beam search of transformers, which sums up what they return. A score that is not a sum
+over tokens is therefore returned as its change at each step.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Penalties:
     """Settings of the search; see `HypothesisScore` and `TrigramBlocker`.
 
     Attributes:
-        length: Exponent of the length penalty; none for the model's own, or beside `coverage` for none at all.
-        coverage: Weight of the coverage penalty; none without it.
-        block_trigrams: Whether no trigram is written twice.
+        length: Exponent of the length penalty. With None the model's own applies, or none if `coverage` is given.
+        coverage: Weight of the coverage penalty; None turns it off.
+        block_trigrams: Whether to forbid repeated trigrams.
 
     Raises:
         InputError: Penalties out of range.
@@ -42,10 +42,10 @@ class Penalties:
         check_penalties(self.length, self.coverage)
 
     def check(self, model: Any, generation: dict[str, Any]) -> None:
-        """Check that a model can search with these penalties, and with options of `generate`.
+        """Check that a model can search with these penalties and these options of `generate`.
 
         Raises:
-            InputError: A penalty of hypotheses without several beams, or of coverage without copy attention.
+            InputError: A length or coverage penalty with a single beam, or a coverage penalty without copy attention.
         """
         if self.length is None and self.coverage is None:
             return
@@ -55,7 +55,7 @@ class Penalties:
                 f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search of at "
                 f"least 2 beams, whose hypotheses they rank, got {beams}"
             )
-        # A weight of 0 reads no attention.
+        # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(
                 "coverage penalty (--coverage-penalty): expected a model with copy attention, as faster-encoders/... "
@@ -64,10 +64,10 @@ class Penalties:
 
     @contextmanager
     def applied(self, model: Any, tokenizer: Any, generation: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the options of `generate` for one search with these penalties beside those of `generation`.
+        """Yield the options of `generate` for one search: those of `generation`, and these penalties.
 
         Raises:
-            InputError: As of `check`.
+            InputError: As in `check`.
         """
         self.check(model, generation)
         options, processors = dict(generation), list(generation.get("logits_processor") or [])
@@ -92,14 +92,14 @@ def _beams(model: Any, generation: dict[str, Any]) -> int:
 
 
 def length_penalty(tokens: int, exponent: float) -> float:
-    """Return `lp(Y) = ((5 + |Y|) / 6)^exponent` of a summary of so many tokens (Wu et al. 2016, Eq 14)."""
+    """Return `lp(Y) = ((5 + |Y|) / 6)^exponent` of a summary with so many tokens (Wu et al. 2016, Eq 14)."""
     return float(((5 + tokens) / 6) ** exponent)
 
 
 def coverage_penalty(attention: Tensor) -> Tensor:
-    """Return `sum_j max(a_j - 1, 0)` `(rows,)` of the attention `(rows, tokens)` that tokens got over all steps.
+    """Return `sum_j max(a_j - 1, 0)` `(rows,)` of the attention `(rows, tokens)` summed over all steps.
 
-    Attention to the same words again is what it counts; it is the summary coverage penalty of OpenNMT.
+    It counts repeated attention to the same words. This is OpenNMT's summary coverage penalty.
     """
     return (attention - 1).clamp_min(0).sum(dim=-1)
 
@@ -107,20 +107,20 @@ def coverage_penalty(attention: Tensor) -> Tensor:
 class HypothesisScore(LogitsProcessor):
     """Makes beams rank hypotheses by `s(Y) = log P(Y) / lp(Y) - coverage cp(Y)` (Wu et al. 2016, Eq 14).
 
-    `generate` must divide by no length of its own (`length_penalty=0`). One is for one call of `generate`.
+    Pass `length_penalty=0` to `generate`, so that it does not divide by a length as well. Make a new one for each call.
     """
 
     def __init__(self, length: float, coverage: float, beams: int) -> None:
-        """Make one.
+        """Start without hypotheses.
 
         Args:
             length: Exponent of the length penalty.
             coverage: Weight of the coverage penalty.
-            beams: Rows of each document.
+            beams: Number of beams, the rows of each document.
         """
         self.length, self.coverage, self.beams = length, coverage, beams
         self._attention: Tensor | None = None
-        # Of the step before: the row of each prefix, and what its continuations add.
+        # From the previous step: the row of each prefix, and the log probabilities of its continuations.
         self._rows: dict[tuple[int, ...], int] = {}
         self._changes: Tensor | None = None
         self._sums: Tensor | None = None
@@ -128,7 +128,7 @@ class HypothesisScore(LogitsProcessor):
         self._prompt = 0
 
     def observe(self, attention: Tensor) -> None:
-        """Receive the attention `(rows, tokens)` of a step's rows to their texts."""
+        """Receive the copy attention `(rows, tokens)` of a step."""
         self._attention = attention
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -145,11 +145,11 @@ class HypothesisScore(LogitsProcessor):
         return after - before[:, None]
 
     def _continued(self, input_ids: Tensor, scores: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
-        """Return of each row its sum of log probabilities, its attention, and the score of its prefix `(rows,)`."""
+        """Return for each row the sum of its log probabilities, its summed attention, and the score of its prefix."""
         if self._sums is None or self._changes is None:
             self._prompt = input_ids.shape[1]
             return scores.new_zeros(len(scores)), None, scores.new_zeros(len(scores))
-        # Beams were reordered: each row continues the row whose prefix it has. Rows of one prefix are the same.
+        # Beams were reordered, so find the parent of each row by its prefix. Rows with the same prefix are identical.
         parents = [self._rows[self._name(row, ids[:-1])] for row, ids in enumerate(input_ids.tolist())]
         rows = torch.tensor(parents, device=scores.device)
         sums = self._sums[rows] + self._changes[rows, input_ids[:, -1]]
@@ -160,15 +160,15 @@ class HypothesisScore(LogitsProcessor):
         return sums, covered, before
 
     def _name(self, row: int, ids: list[int]) -> tuple[int, ...]:
-        """Return the name of a row's prefix among all documents."""
+        """Return a key for the prefix of a row, unique across documents."""
         return row // self.beams, *ids
 
 
 class TrigramBlocker(LogitsProcessor):
-    """Forbids the last token of a trigram that was written before, unless one of its tokens is `ignored`."""
+    """Forbids tokens that would repeat a trigram, unless one of the trigram's tokens is `ignored`."""
 
     def __init__(self, ignored: frozenset[int] = frozenset()) -> None:
-        """Make one that lets trigrams with `ignored` tokens pass, as full stops."""
+        """Allow repeated trigrams with `ignored` tokens, such as full stops."""
         self.ignored = ignored
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -183,7 +183,7 @@ class TrigramBlocker(LogitsProcessor):
 
 
 def sentence_ends(tokenizer: Any) -> frozenset[int]:
-    """Return the tokens that are a full stop, whatever stands before them, and tags of sentences."""
+    """Return the tokens of sentence tags and of a full stop, at the start of a text or after a word or space."""
     ids = {token for text in (".", "a.", "a .") for token in tokenizer(text, add_special_tokens=False)["input_ids"]}
     words = tokenizer.get_vocab()
     tags = {words[tag] for tag in TAGS if tag in words}

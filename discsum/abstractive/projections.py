@@ -1,4 +1,4 @@
-"""Where the attention of each family of transformers is, what its parts are called, and what it returns."""
+"""Attention modules of the model families of transformers: where they are, the names of their parts, their outputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Outputs = Callable[[Tensor, Tensor | None, Mapping[str, Any]], tuple[Any, ...]]
 
 
 def decoder_cache(given: Mapping[str, Any]) -> Any:
-    """Return the decoder's cache of the arguments of a forward pass; transformers 5.24 renamed it."""
+    """Return the decoder's cache from the arguments of a forward pass; transformers 5.24 renamed the argument."""
     return given.get("cache", given.get("past_key_values"))
 
 
@@ -36,7 +36,7 @@ class Names:
     """Names in a family's cross-attention: its parts and the arguments of its forward pass.
 
     Attributes:
-        outputs: Builds what the forward pass returns.
+        outputs: Builds the return value of the forward pass.
     """
 
     query: str = "q_proj"
@@ -87,29 +87,29 @@ EXPECTED_ENCODER = (
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """The parts of an attention module, by the same names for every family."""
+    """Access to the parts of an attention module by the same names for every family."""
 
     module: Any
     names: Names
 
     @property
     def query(self) -> Any:
-        """From states to queries: the decoder's in cross-attention."""
+        """Projection from states to queries; in cross-attention, from the decoder's states."""
         return getattr(self.module, self.names.query)
 
     @property
     def key(self) -> Any:
-        """From the encoder's states to keys."""
+        """Projection from the encoder's states to keys."""
         return getattr(self.module, self.names.key)
 
     @property
     def value(self) -> Any:
-        """From the encoder's states to values."""
+        """Projection from the encoder's states to values."""
         return getattr(self.module, self.names.value)
 
     @property
     def output(self) -> Any:
-        """From the heads' results to states."""
+        """Projection from the heads' outputs to states."""
         return getattr(self.module, self.names.output)
 
     @property
@@ -124,7 +124,7 @@ class Projections:
 
     @property
     def scaling(self) -> float:
-        """Factor of the products of queries and keys; T5 has it in its weights."""
+        """Factor of the query-key products; 1 for T5, whose weights include it."""
         return float(getattr(self.module, "scaling", 1.0))
 
 
@@ -155,8 +155,8 @@ def encoder_attentions(model: Any) -> list[Projections]:
     """Return the self-attention of each encoder layer of a model.
 
     Raises:
-        InputError: A model of another family, or one whose encoder has another attention than that of all tokens to
-            all, without a bias of their positions.
+        InputError: A model of another family, or one whose encoder attention is not full attention without position
+            bias.
     """
     try:
         found = [layer.self_attn for layer in encoder_layers(model)]

@@ -16,11 +16,11 @@ from discsum.training.recipe import RunRecipe
 # The target: summaries, or the original of a masked (infill) or masked and shuffled (denoise) text.
 TASKS = ("summarize", "infill", "denoise")
 OPTIMIZERS = ("adamw", "sgd")
-# Tokens of the shortest target: start and end, and some words; words of the smallest vocabulary: six special ones and
-# two others.
+# SHORTEST: tokens of the shortest target, which are start, end and a few words.
+# FEWEST: words of the smallest vocabulary, six special ones and two others.
 SHORTEST = FEWEST = 8
 Vocabulary = Annotated[int, Meta(ge=FEWEST)]
-# Defaults of the families with tokenizers of words.
+# Defaults of the families with word tokenizers.
 WORDS, LOWERCASE = 50_000, True
 
 
@@ -35,8 +35,8 @@ class AbstractiveRecipe(RunRecipe):
     schedule: str = "noam"
     weight_decay: float = 0.0
     average: float = 0.0
-    optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` is without momentum.")] = "adamw"
-    betas: Annotated[tuple[Share, Share], about("Decay of AdamW's means of gradients and of their squares.")] = (
+    optimizer: Annotated[str, one_of(OPTIMIZERS, "Optimiser; `sgd` has no momentum.")] = "adamw"
+    betas: Annotated[tuple[Share, Share], about("Decay rates of AdamW's first and second moments.")] = (
         0.9,
         0.999,
     )
@@ -48,26 +48,26 @@ class AbstractiveRecipe(RunRecipe):
         str,
         one_of(
             TASKS,
-            "`summarize`; or `infill` or `denoise`, the pretraining of BART (Lewis et al. 2020): restoring a text from "
-            "one with masked spans, or with masked spans and shuffled sentences.",
+            "`summarize`, or a pretraining task of BART (Lewis et al. 2020) that restores a text: `infill` from masked "
+            "spans, `denoise` from masked spans and shuffled sentences.",
         ),
     ] = "summarize"
-    source_tokens: Annotated[Count, about("Tokens of a document that are read, at most.")] = 1024
+    source_tokens: Annotated[Count, about("Maximum number of tokens read from a document.")] = 1024
     target_tokens: Annotated[
         Annotated[int, Meta(ge=SHORTEST)],
-        about("Tokens of a summary that are learned, at most, or of a text that is restored: its beginning."),
+        about("Maximum number of target tokens; a longer summary, or text to restore, is truncated."),
     ] = 200
     target_lines: Annotated[
         Count | None,
-        about("Lines of the first reference that are learned, as highlights; by default all of a random reference."),
+        about("Number of lines of the first reference to learn (say, highlights); by default all of a random one."),
     ] = None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the recipe of the family that `family` names, with the content of a YAML or JSON file.
+        """Return the recipe of the family that the field `family` names, from the content of a YAML or JSON file.
 
         Raises:
-            InputError: An unknown family, or fields as in `discsum.recipes.fields.convert`.
+            InputError: An unknown family, or invalid fields as in `discsum.recipes.fields.convert`.
         """
         if cls is not AbstractiveRecipe:
             return super().from_dict(data)
@@ -75,7 +75,7 @@ class AbstractiveRecipe(RunRecipe):
         return made  # type: ignore[no-any-return]
 
     def beyond(self, positions: int, name: str) -> list[str]:
-        """Return what is wrong with limits that a new model of `positions` tokens, the field `name`, cannot read."""
+        """Return a problem for each token limit above the `positions` of a new model, which the field `name` sets."""
         limits = {"source_tokens": self.source_tokens, "target_tokens": self.target_tokens}
         return [
             f"{limit}: expected at most {name} {positions}, got {tokens}"
@@ -85,16 +85,16 @@ class AbstractiveRecipe(RunRecipe):
 
 
 def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any], kept: Mapping[str, Any]) -> None:
-    """Check fields that describe a new model, in a recipe that starts from `model`.
+    """Check that a recipe that starts from `model` does not change fields that only a new model can choose.
 
     Args:
-        model: Its name, for the message.
+        model: Name of the model, for the message.
         given: The recipe's values by field.
-        default: Their defaults, which a recipe may have whatever the model is.
-        kept: The model's own values.
+        default: Default values by field, which are always accepted.
+        kept: The model's own values by field.
 
     Raises:
-        InputError: Values that are neither; all of them at once.
+        InputError: Values that are neither the default nor the model's own; the message lists all of them.
     """
     wrong = [
         f"{name}: expected {kept[name]}, as {model} was trained, got {value}"

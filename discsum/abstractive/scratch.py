@@ -21,16 +21,16 @@ BEGIN, PAD, END = 0, 1, 2
 class Scratch(Checked):
     """Sizes of a model with random weights."""
 
-    vocabulary: Annotated[Count, about("Tokens, learned from the training texts (byte-level BPE).")] = 8000
-    width: Annotated[Count, about("Size of a state.")] = 256
-    layers: Annotated[Count, about("Layers of the encoder, and of the decoder.")] = 3
-    heads: Annotated[Count, about("Heads of each attention.")] = 4
-    inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 1024
+    vocabulary: Annotated[Count, about("Size of the byte-level BPE learned from the training texts.")] = 8000
+    width: Annotated[Count, about("Size of a hidden state.")] = 256
+    layers: Annotated[Count, about("Number of layers in the encoder, and in the decoder.")] = 3
+    heads: Annotated[Count, about("Number of attention heads.")] = 4
+    inner: Annotated[Count, about("Size of the feed-forward layers.")] = 1024
     positions: Annotated[Count, about("Maximum number of input tokens, and of output tokens.")] = 1024
     dropout: Annotated[Dropout, about("Dropout of the network.")] = 0.1
 
     def problems(self) -> list[str]:
-        """Return what is wrong with sizes that do not fit together."""
+        """Return a problem for a width that is not a multiple of the number of heads."""
         if self.heads < 1 or self.width % self.heads == 0:
             return []
         return [f"width: expected a multiple of {self.heads} heads, got {self.width}"]
@@ -60,11 +60,11 @@ def make_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
 
 
 def make_model(sizes: Scratch, tokenizer: Any) -> Any:
-    """Return a BART of those sizes with random weights."""
+    """Return a BART of these sizes with random weights."""
     from transformers import BartConfig, BartForConditionalGeneration
 
     each: dict[str, Any] = {"layers": sizes.layers, "attention_heads": sizes.heads, "ffn_dim": sizes.inner}
-    # BART's .02 is for a width of 1,024; for smaller widths initial attention would be too flat to learn from.
+    # BART's 0.02 suits a width of 1,024. At smaller widths it would make initial attention too flat to learn from.
     std = sizes.width**-0.5
     sides: dict[str, Any] = {f"{side}_{name}": each[name] for side in ("encoder", "decoder") for name in each}
     config = BartConfig(
@@ -90,7 +90,7 @@ def make_model(sizes: Scratch, tokenizer: Any) -> Any:
 
 
 def _initialise_positions(weight: Tensor, scale: float) -> None:
-    """Initialise learned position embeddings as sinusoids of that standard deviation.
+    """Initialise learned position embeddings with sinusoids of standard deviation `scale`.
 
     The offset to a neighbour is then the same linear map everywhere, so attention to neighbours, which copying needs,
     is learned for all positions together (Vaswani et al. 2017, section 3.5).

@@ -1,4 +1,4 @@
-"""Settings of the search: penalties, and what `generation_config.json` has, which transformers obeys unchecked."""
+"""Checks of search settings: penalties, and `generation_config.json`, which transformers applies unchecked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENS = (
 )
 LISTS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
 KINDS: dict[str, Any] = {
-    # The start token is one.
+    # Includes the start token.
     "max_length": Annotated[int, Meta(ge=2)],
     "max_new_tokens": Count,
     **dict.fromkeys(("min_length", "min_new_tokens"), Natural),
@@ -39,11 +39,11 @@ KINDS: dict[str, Any] = {
     "bad_words_ids": Annotated[list[list[int]], Meta(min_length=1)],
     "suppress_tokens": list[int],
     "begin_suppress_tokens": list[int],
-    # Where the penalty begins, and its factor.
+    # Start of the penalty, and its factor.
     "exponential_decay_length_penalty": Annotated[list[float], Meta(min_length=2, max_length=2)],
     **dict.fromkeys(("num_return_sequences", "num_beam_groups"), Annotated[int, Meta(ge=1, le=1)]),
 }
-# Without effect on what is written here: of outputs that nobody asks for, of assistants, and of caches.
+# Settings that do not affect summaries: extra outputs, assisted decoding, and caches.
 IGNORED = (
     *("output_attentions", "output_hidden_states", "output_scores", "output_logits", "transformers_version"),
     *("is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
@@ -53,10 +53,10 @@ IGNORED = (
 
 
 def check_penalties(length: float | None, coverage: float | None) -> None:
-    """Check the exponent of a length penalty and the weight of a coverage penalty; none is without one.
+    """Check the exponent of a length penalty and the weight of a coverage penalty, unless they are None.
 
     Raises:
-        InputError: One that is out of range, infinite or no number.
+        InputError: A value that is out of range, infinite or not a number.
     """
     for kind, value, name in (
         (LENGTH_PENALTY, length, "length penalty (--length-penalty)"),
@@ -67,11 +67,11 @@ def check_penalties(length: float | None, coverage: float | None) -> None:
 
 
 def check_search(model: Any, name: str) -> None:
-    """Check the settings that a model's files give `generate`.
+    """Check the generation settings that were loaded with a model.
 
     Raises:
-        WeightsError: Settings of another type or out of range, tokens that the model does not have, or settings of a
-            search that is not run here, as that of transformers for several groups of beams.
+        WeightsError: Settings of a wrong type or out of range, tokens that the model does not have, or settings of an
+            unsupported search, such as group beam search.
     """
     from transformers import GenerationConfig
 
@@ -103,7 +103,7 @@ def _check_token(key: str, value: Any, tokens: int) -> None:
 
 
 def _flat(value: Any) -> list[Any]:
-    """Return a token, or those of lists of any depth."""
+    """Return the tokens of a token or of nested lists as a flat list; None gives an empty one."""
     if isinstance(value, list | tuple):
         return [token for one in value for token in _flat(one)]
     return [] if value is None else [value]

@@ -1,4 +1,4 @@
-"""The abstractive summarizer: documents to generated summaries, by a model of any family."""
+"""The abstractive summarizer, which generates summaries with a model of any family."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class AbstractiveSummary:
     """A generated summary.
 
     Attributes:
-        tokens: Tokens of the document within the model's positions.
+        tokens: Number of the document's tokens that the model read.
         truncated: Whether the document has more tokens.
-        ids: Tokens of the summary, with its start and end tokens.
-        details: What the family says of it. Sparse models: `selector`; `r`, the sentences that it selects at each step,
-            none for all; the document's `sentences` within the model's positions; and `read`, the sentences that each
-            step read, all of them where that is faster than selecting. Coarse-to-fine models: `variant`; the
-            document's `chunks` with words; and how many of them were `encoded`. Compressed ones: `encoder`, its
-            variant. Nothing of a document without text.
+        ids: Token ids of the summary, with its start and end tokens.
+        details: The family's details; empty for a document without text. Sparse models: `selector`; `r`, the number of
+            sentences that it selects at each step, None for all; `sentences`, the number of the document's sentences
+            within the model's positions; and `read`, how many of them each step read, which is all where that is faster
+            than selecting. Coarse-to-fine models: `variant`; `chunks`, the number of chunks with words; and `encoded`,
+            how many of them were encoded. Compressed models: `encoder`, its variant.
     """
 
     document: Document
@@ -60,14 +60,14 @@ class AbstractiveSummarizer:
     def from_pretrained(
         cls, name_or_path: str, *, family: str | None = None, device: str = "cpu", **options: Any
     ) -> AbstractiveSummarizer:
-        """Return the summarizer of a sequence-to-sequence model with its tokenizer: a folder, or `hf:NAME` of the hub.
+        """Load a sequence-to-sequence model with its tokenizer from a folder, or `hf:NAME` from the hub.
 
-        The family is what its `config.json` says. Options are those of `load` of the family: `selector`, `r`, `beta`,
-        ... of `SparseFamily`, which takes any model of transformers.
+        By default `config.json` says which family the model belongs to. Options are those of the family's `load`:
+        `selector`, `r`, `beta`, ... for `SparseFamily`, which is the family of plain models of transformers.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
-            InputError: Another family, or a model or options that the family cannot use.
+            InputError: An unknown family, or a model or options that the family cannot use.
         """
         from discsum.abstractive.sparse.folder import read_config
 
@@ -91,12 +91,12 @@ class AbstractiveSummarizer:
 
     @property
     def positions(self) -> int | None:
-        """Maximum number of input tokens; none where the model's configuration sets no limit."""
+        """Maximum number of input tokens; None where the model's configuration sets no limit."""
         return self.family.positions
 
     @property
     def target_positions(self) -> int | None:
-        """Maximum number of output tokens; none where the model's configuration sets no limit."""
+        """Maximum number of output tokens; None where the model's configuration sets no limit."""
         return self.family.target_positions
 
     def summarize(
@@ -107,13 +107,13 @@ class AbstractiveSummarizer:
         penalties: Penalties | None = None,
         **generation: Any,
     ) -> list[AbstractiveSummary]:
-        """Return the summaries of documents, generated together with options of `generate`, as `num_beams`.
+        """Generate the summaries of documents as one batch, with options of `generate` such as `num_beams`.
 
-        With `truncate` a document is cut where the model's positions end. With a `beta` documents have trees.
-        `penalties` rank the hypotheses of a search. The summary of a document without text is empty.
+        With `truncate`, documents are truncated to the model's positions. A model with a `beta` needs documents with
+        trees. `penalties` change the scores of the search. The summary of a document without text is empty.
 
         Raises:
-            InputError: A document without sentences or without the tree that is needed, or one that is too long.
+            InputError: A document without sentences or without the tree that the model needs, or one that is too long.
         """
         told = [document for document in documents if document.text.strip()]
         lengths = self.lengths(told, truncate=truncate, penalties=penalties, **generation)
@@ -132,10 +132,10 @@ class AbstractiveSummarizer:
         penalties: Penalties | None = None,
         **generation: Any,
     ) -> list[int]:
-        """Return the tokens of documents, after checks of what `summarize` needs of these and its options.
+        """Return the number of tokens of each document, after checking documents and options for `summarize`.
 
         Raises:
-            InputError: As of `summarize`, but for trees.
+            InputError: As in `summarize`, except for missing trees.
         """
         self._check_lengths(generation)
         (penalties or Penalties()).check(self.model, generation)
@@ -158,7 +158,7 @@ class AbstractiveSummarizer:
         penalties: Penalties,
         generation: dict[str, Any],
     ) -> list[AbstractiveSummary]:
-        """Return the summaries of documents with text, whose tokens are `lengths`."""
+        """Return the summaries of documents with text, whose token counts are `lengths`."""
         limit = self.positions
         encoding: BatchEncoding = self.tokenizer(
             self.family.texts(documents),
@@ -188,7 +188,10 @@ class AbstractiveSummarizer:
         ]
 
     def _without_padding(self, row: list[int]) -> tuple[int, ...]:
-        """Return generated tokens up to the first end, or without padding; the start may be either."""
+        """Return a row up to its first end token, without trailing padding.
+
+        The start token is always kept, because it may be an end or a padding token.
+        """
         ends = self.model.generation_config.eos_token_id
         ends, pad = ends if isinstance(ends, list) else [ends], self.model.config.pad_token_id
         end = next((place for place, token in enumerate(row) if place and token in ends), len(row) - 1)

@@ -1,4 +1,4 @@
-"""A tokenizer of whole words, and vectors for them."""
+"""Word tokenizers and word vectors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from discsum.abstractive.recipe import LOWERCASE, WORDS, check_kept
 from discsum.errors import InputError
 
 PAD, BEGIN, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
-# Around each sentence of a summary, where it has tags (OpenNMT's data of CNN/DailyMail).
+# Tags around each sentence of a summary, as in OpenNMT's CNN/DailyMail data.
 OPEN, CLOSE = TAGS = "<t>", "</t>"
-# Numbers become this word.
+# Word that replaces every number.
 NUMBER = "#"
 
 
@@ -25,14 +25,14 @@ def make_word_tokenizer(
 ) -> Any:
     """Return a fast tokenizer of the most frequent words of texts; punctuation marks are words.
 
-    The unknown word is no special token, so that it is seen in summaries.
+    The unknown token is not a special token, so that it shows in decoded summaries.
 
     Args:
         texts: The texts.
-        vocabulary: Number of words, with the special ones.
+        vocabulary: Maximum number of words, including special tokens.
         lowercase: Whether words are lowercased.
-        merge_numbers: Whether all numbers are one word.
-        tags: Whether there are `TAGS`, which are special tokens.
+        merge_numbers: Whether `NUMBER` replaces all numbers.
+        tags: Whether to add `TAGS` as special tokens.
     """
     from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
     from tokenizers.models import WordLevel
@@ -46,7 +46,7 @@ def make_word_tokenizer(
     for text in texts:
         counts.update(word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(text)))
     special = [PAD, BEGIN, END, UNKNOWN, *(TAGS if tags else ())]
-    # Of equally frequent words the first by alphabet.
+    # Ties are broken alphabetically.
     frequent = sorted(counts, key=lambda word: (-counts[word], word))
     words = [*special, *(word for word in frequent if word not in special)][:vocabulary]
     plain = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, unk_token=UNKNOWN))
@@ -58,10 +58,12 @@ def make_word_tokenizer(
 
 
 def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool) -> None:
-    """Check the words of a recipe, of which its default may stand, against the tokenizer of the model it starts from.
+    """Check a recipe's vocabulary and lowercasing against the tokenizer of the model it starts from.
+
+    Default values are always accepted.
 
     Raises:
-        InputError: Fewer words than the model has, or lowercasing that it does not do or does.
+        InputError: Fewer words than the model has, or lowercasing that differs from the model's.
     """
     normalizer = tokenizer.backend_tokenizer.normalizer
     lowercased = normalizer is not None and normalizer.normalize_str("A") == "a"
@@ -71,12 +73,12 @@ def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool)
 
 
 def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, Tensor]:
-    """Return the indices `(found,)` of words in a file of word vectors, and their vectors `(found, size)`.
+    """Return the indices `(found,)` of the words that a file of word vectors has, and their vectors `(found, size)`.
 
-    The file has the text format of word2vec: a word and its numbers in each line, perhaps after a line with both sizes.
+    The file has word2vec's text format: a word and its numbers on each line, optionally after a line with both sizes.
 
     Raises:
-        InputError: No such file, vectors of another size, or none of the words.
+        InputError: No such file, vectors of another size, or a file without any of the words.
     """
     indices, vectors = [], []
     try:

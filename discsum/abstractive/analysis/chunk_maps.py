@@ -22,11 +22,11 @@ class ChunkMaps:
         written: Tokens of the summary.
         chunks: Words of each chunk; empty for padding.
         read: Tokens of the document.
-        coarse: `(written, chunks)` attention to chunks before any choice; of `standard` the sums over their words.
+        coarse: `(written, chunks)` attention to chunks before any choice; for `standard`, summed over their words.
         words: `(written, read)` attention to the document's tokens.
         padding: `(written,)` attention to padding.
-        filled: Chunks with words.
-        encoded: Chunks that were encoded for the summary.
+        filled: Number of chunks with words.
+        encoded: Number of chunks that were encoded for the summary.
     """
 
     summary: str
@@ -54,7 +54,7 @@ class ChunkMaps:
 
 @torch.inference_mode()
 def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generation: Any) -> ChunkMaps:
-    """Return the maps of a document's summary, from a second pass over what was written.
+    """Return the maps of a document's summary, from a second, teacher-forced pass.
 
     Options are those of `AbstractiveSummarizer.summarize`.
 
@@ -86,7 +86,7 @@ def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generati
         read.tolist(),
         coarse,
         output.word_attentions[0].float().cpu().numpy(),
-        # What is left of 1 may be a rounding error below 0.
+        # 1 minus the attention to words may be a rounding error below 0.
         output.padding_attentions[0].float().clamp(min=0).cpu().numpy(),
         found.details["chunks"],
         found.details["encoded"],

@@ -19,7 +19,7 @@ from discsum.errors import InputError
 
 # Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
 MODES = ("forward", "backward", "generate")
-# Tokens of a sentence.
+# Tokens per sentence.
 SENTENCE = 25
 
 
@@ -66,18 +66,18 @@ class TimeModel:
 
 
 def fit_time(outputs: ArrayLike, inputs: ArrayLike, seconds: ArrayLike) -> TimeModel:
-    """Return `time = c1 + c2 M + c3 N + c4 MN + c5 M^2 + c6 N^2` for samples `(samples,)` of M and N (appendix B).
+    """Fit `time = c1 + c2 M + c3 N + c4 MN + c5 M^2 + c6 N^2` to samples `(samples,)` of M and N (appendix B).
 
-    With a single input length N it is `time = c1 + c2 M + c3 M^2` (Eq 1).
+    With a single input length N, the model is `time = c1 + c2 M + c3 M^2` (Eq 1).
 
     Raises:
-        InputError: Too few different lengths, or another number of times.
+        InputError: Too few different lengths, or not one time for each sample.
     """
     m, n = np.broadcast_arrays(np.asarray(outputs, dtype=np.float64), np.asarray(inputs, dtype=np.float64))
     columns = {"1": np.ones_like(m), "M": m, "N": n, "MN": m * n, "M^2": m**2, "N^2": n**2}
     terms = tuple(columns) if len(np.unique(n)) > 1 else ("1", "M", "M^2")
     values = np.stack([columns[term] for term in terms], axis=1)
-    # Columns differ by many orders of magnitude: scaled, the least squares keep their digits.
+    # Columns differ by many orders of magnitude; scaling them keeps the least-squares fit accurate.
     scale = np.abs(values).max(axis=0)
     scaled, times = values / scale, np.asarray(seconds, dtype=np.float64)
     freedom, rank = len(m) - len(terms), np.linalg.matrix_rank(scaled)
@@ -98,13 +98,13 @@ def fit_time(outputs: ArrayLike, inputs: ArrayLike, seconds: ArrayLike) -> TimeM
 def decoder_times(
     model: Any, outputs: Sequence[int], inputs: Sequence[int], repeats: int, mode: str = "forward"
 ) -> Iterator[TimeSample]:
-    """Yield times of passes of a sparse model's decoder over one document, for every length N with every length M.
+    """Yield decoding times of a sparse model on one document, for every pair of an input and an output length.
 
-    Random states stand for the encoder's. Each sample is the mean of `repeats` passes, after one to warm up.
+    Encoder states are random. Each sample is the mean of `repeats` passes after a warm-up pass.
 
     Raises:
-        InputError: Another mode; or a model that selects sentences with another mode than `generate`, the only one in
-            which selection saves time.
+        InputError: An unknown mode, or any mode but `generate` for a model that selects sentences, because selection
+            saves time in that mode only.
     """
     if mode not in MODES:
         raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")

@@ -1,4 +1,4 @@
-"""Time and memory of a compressed encoder by the length of the text, beside its own (Yap et al., figure 5)."""
+"""Time and memory of an encoder with and without compression, by text length (Yap et al., figure 5)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from discsum.abstractive.compressed.conversion import decompress
 from discsum.abstractive.layout import SentenceLayout
 from discsum.errors import InputError
 
-# Tokens of a sentence, or of a discourse unit.
+# Tokens per sentence or discourse unit.
 UNIT = 25
 
 
 @dataclass(frozen=True)
 class EncoderSample:
-    """The fastest pass of both encoders over one text.
+    """Time of the fastest pass, and peak memory, of both encoders on one text.
 
     Attributes:
         tokens: Length of the text.
         seconds: Time of the compressed encoder.
-        stock_seconds: Time with attention of all tokens to all.
-        mebibytes: Memory that the compressed encoder took beyond its weights; none where that is not known.
-        stock_mebibytes: The same of attention of all tokens to all.
+        stock_seconds: Time with full attention.
+        mebibytes: Peak memory of the compressed encoder beyond its weights, in MiB; None where it is unknown.
+        stock_mebibytes: The same with full attention.
     """
 
     tokens: int
@@ -45,9 +45,9 @@ class EncoderSample:
 
 
 def encoder_times(model: Any, lengths: Sequence[int], repeats: int) -> Iterator[EncoderSample]:
-    """Yield the times of a compressed model's encoder, and then of the same with its own attention, for each length.
+    """Yield time and memory of a model's encoder for each length, compressed and with full attention.
 
-    Texts are random tokens. Afterwards the model is decompressed.
+    Texts are random tokens. The model is decompressed afterwards.
 
     Raises:
         InputError: A model whose encoder is not compressed.
@@ -62,7 +62,7 @@ def encoder_times(model: Any, lengths: Sequence[int], repeats: int) -> Iterator[
 
 
 def _measured(model: Any, tokens: int, repeats: int) -> tuple[float, float | None]:
-    """Return the seconds of the fastest of some passes over a text, after one to warm up, and its memory in MiB."""
+    """Return the seconds of the fastest of `repeats` passes after a warm-up pass, and peak memory in MiB."""
     generator = torch.Generator().manual_seed(tokens)
     ids = torch.randint(4, model.config.vocab_size, (1, tokens), generator=generator).to(model.device)
     layout = SentenceLayout.from_owner((torch.arange(tokens, device=model.device) // UNIT)[None])

@@ -1,4 +1,4 @@
-"""Memory of a computation."""
+"""Peak memory of a computation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MEBIBYTE = 2**20
 
 
 def peak_memory(run: Callable[[], Any], device: torch.device) -> float | None:
-    """Return how many MiB a computation took at its most, above what was there; none where that is not known.
+    """Return the peak memory of a computation in MiB, beyond what was in use before; None where it is unknown.
 
-    On a GPU it is what tensors took. On a CPU it is what this process took, which Linux alone tells; memory below some
-    MiB is then within the error.
+    On a GPU it is the memory of tensors. On a CPU it is the memory of this process, which is known on Linux only, with
+    an error of some MiB.
     """
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -29,7 +29,7 @@ def peak_memory(run: Callable[[], Any], device: torch.device) -> float | None:
     if device.type != "cpu" or not sys.platform.startswith("linux"):
         return None
     gc.collect()
-    # Memory that was freed, and kept for later, would not be counted.
+    # Give freed memory back to the system; if the computation reused it, it would not be counted.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -40,6 +40,6 @@ def peak_memory(run: Callable[[], Any], device: torch.device) -> float | None:
 
 
 def _status(field: str) -> int:
-    """Return bytes of this process."""
+    """Return a memory figure of this process in bytes."""
     line = next(line for line in STATUS.read_text().splitlines() if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024

@@ -47,7 +47,7 @@ def heatmap(
 ) -> list[Path]:
     """Draw `(rows, columns)` values, dark for large, with labelled rows and columns; return the files.
 
-    Of more than `MOST_ROWS` rows only those with the largest sums are drawn, in order; the title says so.
+    Of more than `MOST_ROWS` rows, only those with the largest sums are drawn, in order, and the title says so.
     """
     kept = np.arange(len(rows))
     if len(rows) > MOST_ROWS:
@@ -73,7 +73,7 @@ def curves(
     """Draw lines by name over shared horizontal values, with a legend; return the files.
 
     Lines differ in colour and marker, or in shade if there are many. The vertical axis starts at `bottom`, or fits the
-    lines. The chart gets the name of `path`, the JSON file of the numbers.
+    lines. The files are named after `path`, the JSON file of the numbers.
     """
     figure, axes = _figure(6.4, 4.2)
     few = len(lines) <= len(MARKS)

@@ -27,9 +27,9 @@ def retained_mass(
     most: int,
     report: Callable[[int], None] = lambda done: None,
 ) -> NDArray[np.float64]:
-    """Return `(layers, r)`: the mean share of attention, forced to the references, on the top 1, 2, ... sentences.
+    """Return `(layers, r)`: the mean share of attention on the top 1, 2, ... sentences, when forced to the references.
 
-    Documents have sentences, and are cut at the model's positions; `report` receives the number of documents done.
+    Documents need sentences and are truncated to the model's positions; `report` receives the number of documents done.
     """
     sums, steps = np.zeros((len(summarizer.model.get_decoder().layers), most)), 0
     for done, (document, reference) in enumerate(documents, start=1):
@@ -50,7 +50,7 @@ def retained(observations: Sequence[Observation], most: int) -> NDArray[np.float
         # (documents, heads, queries, sentences) -> (documents * queries, sentences)
         heads = one.attention.detach().float().mean(dim=1).flatten(0, 1)
         best = torch.sort(heads, dim=-1, descending=True).values[:, :most].cumsum(dim=-1)
-        # A document of fewer than `most` sentences retains everything from there on.
+        # A document with fewer than `most` sentences retains everything beyond its last one.
         reached = torch.nn.functional.pad(best, (0, most - best.shape[1]), mode="replicate")
         sums[one.layer] = reached.sum(dim=0).cpu().numpy()
     return sums
@@ -60,7 +60,7 @@ def retained(observations: Sequence[Observation], most: int) -> NDArray[np.float
 def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
     """Return each layer's cross-attention of a sparse model under teacher forcing with a reference.
 
-    The document has sentences, and a tree where the selector needs one; it is cut at the model's positions.
+    The document needs sentences, and a tree if the selector uses one. It is truncated to the model's positions.
     """
     model: Any = summarizer.model
     source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
@@ -76,7 +76,7 @@ class RougeAtR:
     """Figures of a system that reads `r` sentences at each step.
 
     Attributes:
-        r: Sentences read at each step; none for all.
+        r: Number of sentences read at each step; None for all.
         rouge: ROUGE of its summaries.
         mass: Share of attention on the selected sentences under teacher forcing: mean over heads, steps and layers,
             each document with the same weight.
@@ -107,7 +107,7 @@ def rouge_at_r(
 ) -> RougeAtR:
     """Return the figures of a system when it reads `r` sentences at each step.
 
-    Documents have sentences, and trees where the selector needs them; they are cut at the model's positions. `split`
+    Documents need sentences, and trees if the selector uses them. They are truncated to the model's positions. `split`
     splits summaries into one sentence per line, for ROUGE-Lsum; `report` receives the number of documents done.
     """
     written: list[str] = []

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
     from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 
-# Imported on first use: names of the family must not need torch.
+# Imported on first use, so that importing this package does not import torch.
 _HOMES = {"CoarseToFineConfig": "config", "CoarseToFineForConditionalGeneration": "model"}
 
 __all__ = ["CoarseToFineConfig", "CoarseToFineForConditionalGeneration"]

@@ -19,8 +19,8 @@ class Reading:
     Attributes:
         context: `(rows, hidden)` weighted mean of the words' states (Eq 3).
         coarse: `(rows, chunks)` attention to chunks, before any choice.
-        log_choice: `(rows,)` logarithm of the probability of the chunks that were read, up to the number of their
-            orders: the sum of `mu_i log alpha_i`; 0 where nothing was chosen.
+        log_choice: `(rows,)` log probability of the chosen chunks without the multinomial coefficient, the sum of
+            `mu_i log alpha_i`; 0 where nothing was chosen.
         chunks: `(rows, k)` the chunks that were read.
         words: `(rows, k, length)` attention to their words, rows sum to 1.
     """
@@ -36,7 +36,7 @@ class ChunkAttention(nn.Module):
     """Attention `alpha_ij = alpha^s_i * alpha^w_ij` to word j of chunk i, where `alpha^s` may be a choice of chunks."""
 
     def __init__(self, config: CoarseToFineConfig) -> None:
-        """Make the bilinear forms of both levels (Eq 1)."""
+        """Build the bilinear forms of both levels (Eq 1)."""
         super().__init__()
         self.config = config
         self.fine = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
@@ -49,11 +49,11 @@ class ChunkAttention(nn.Module):
         """Return what a step reads.
 
         Args:
-            query: `(rows, hidden)` states of the decoder; rows of a document stand together.
+            query: `(rows, hidden)` states of the decoder; rows of a document are adjacent.
             vectors: `(rows, chunks, coarse_size)` coarse vectors.
             memory: States of the words of the documents.
-            soft: Whether all chunks are read, by their attention; otherwise chosen ones are, and no gradient of a
-                choice reaches the decoder.
+            soft: Whether all chunks are read, weighted by attention. Otherwise only chosen chunks are read, and the
+                choice passes no gradient to the decoder.
             choices: `(rows, k)` chunks to read, with equal weights, instead of sampled ones (in training) or the best.
         """
         rows, documents = len(query), len(memory.grid.words)
@@ -95,10 +95,10 @@ class ChunkAttention(nn.Module):
         return chunks, attention.new_full(chunks.shape, 1.0 / chunks.shape[1])
 
     def _fine_attention(self, query: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        """Return `(rows, k, length)`: attention to words of each of `k` chunks, which sums to 1 in each (Eq 1, 2).
+        """Return `(rows, k, length)`: attention to the words of `k` chunks, which sums to 1 for each (Eq 1, 2).
 
-        `states` are `(groups, k, length, hidden)` and `mask` the same without `hidden`; the rows of a group, which read
-        the same states, stand together. Padding is attended to, or gets nothing; a chunk without words then sums to 0.
+        `states` are `(groups, k, length, hidden)` and `mask` the same without `hidden`. The rows of a group are
+        adjacent and read the same states. If padding is not attended to, a chunk without words sums to 0.
         """
         groups, k, length, hidden = states.shape
         projected = self.fine(query).view(groups, -1, hidden)

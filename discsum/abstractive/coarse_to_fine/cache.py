@@ -9,20 +9,20 @@ from torch import Tensor
 
 @dataclass
 class RecurrentCache:
-    """State of the decoder behind the tokens that it has written, which beams reorder; of no tokens at first.
+    """State of the decoder after the tokens that it has read, reordered by beam search; it starts empty.
 
     Attributes:
         hidden: `(layers, rows, hidden)` states of the LSTM.
         cell: `(layers, rows, hidden)` its cells.
         feed: `(rows, hidden)` the last context vector, input of the next step.
-        length: Tokens behind it.
+        length: Number of tokens read.
     """
 
     hidden: Tensor | None = None
     cell: Tensor | None = None
     feed: Tensor | None = None
     length: int = 0
-    # As `generate` of transformers asks caches.
+    # Attributes that `generate` of transformers reads from caches.
     is_compileable = False
     is_linear = (False,)
 

@@ -1,4 +1,4 @@
-"""What the card of a coarse-to-fine model says of it."""
+"""Description of a coarse-to-fine model for its card."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from discsum.abstractive.coarse_to_fine.choices import C2F, CONV, HIER, STANDARD
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.family import FamilyCard
 
-# Characters of a line.
+# Characters per line.
 WIDTH = 110
 
 
 def card_of(config: CoarseToFineConfig, *, frozen: bool) -> FamilyCard:
-    """Return a model's kind of attention, and what was decided for it where Ling and Rush 2017 leave things open.
+    """Return the card: the model's kind of attention, and the choices that Ling and Rush 2017 leave open.
 
-    `frozen` is whether the encoder's embeddings stayed as they began.
+    `frozen` says whether the encoder's embeddings kept their initial values.
     """
     chooses = config.variant == C2F
     kinds = {

@@ -10,12 +10,12 @@ from discsum.errors import InputError
 STANDARD, HIER, C2F = VARIANTS = ("standard", "hier", "c2f")
 # Encoders of a chunk's coarse vector: a convolution over its words, or the sum of their embeddings.
 CONV, BOW = COARSE = ("conv", "bow")
-# Chunks that follow the text's own structure, beside shapes as `10x40`.
+# Chunks that follow the text's own structure, as an alternative to shapes such as `10x40`.
 SENTENCES, SUBTREES = STRUCTURES = ("sentences", "subtrees")
 
 
 def shape_of(chunks: str) -> tuple[int, int] | None:
-    """Return rows and words of a row of a shape as `10x40`; none for `sentences` and `subtrees`.
+    """Return the rows, and the words per row, of a shape such as `10x40`; None for `sentences` and `subtrees`.
 
     Raises:
         InputError: Another name, or a shape without rows or words.

@@ -1,4 +1,4 @@
-"""Texts as the tokenizer gets them, and the chunk of each of their tokens."""
+"""Texts for the tokenizer, and the chunk of each of their tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def text_of(document: Document, end: str) -> str:
-    """Return the sentences of a document, joined by the token `end`; by a space if it is empty.
+    """Return the sentences of a document, joined by the token `end`, or by a space if `end` is empty.
 
     Raises:
         InputError: A document without sentences.
@@ -40,7 +40,7 @@ def chunk_ids(
     Args:
         documents: The documents.
         encoding: The encoding of their `text_of`.
-        config: Says what chunks are.
+        config: Defines the chunks.
         end: The token between sentences.
 
     Raises:
@@ -64,9 +64,9 @@ def chunk_ids(
 
 
 def subtrees(document: Document, sizes: NDArray[np.int64], words: int) -> NDArray[np.int64]:
-    """Return `(edus,)` the chunk of each EDU: the largest subtrees of at most so many words, or single EDUs.
+    """Return `(edus,)` the chunk of each EDU: the largest subtrees of at most `words` words, or single EDUs.
 
-    `sizes` are the words of each EDU `(edus,)`, counted as those of rows are: with punctuation marks and end tokens.
+    `sizes` `(edus,)` are the numbers of words, counted as in rows: including punctuation marks and end tokens.
 
     Raises:
         InputError: A document without a tree.
@@ -83,7 +83,7 @@ def subtrees(document: Document, sizes: NDArray[np.int64], words: int) -> NDArra
             chunk += 1
         else:
             split = splits[first, last]
-            # The left one is next.
+            # The left one is popped first.
             stack += [(split + 1, last), (first, split)]
     return owners
 
@@ -95,7 +95,7 @@ def _separator(end: str) -> str:
 def _places(document: Document, encoded: Any, end: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return `(tokens,)` the sentence of each token, and the character of the document where it begins.
 
-    Tokens between sentences and behind the text are of the sentence before them, at its last character.
+    Tokens between sentences and after the text belong to the sentence before them, at its last character.
     """
     starts = np.array([span.start for span in document.sentences])
     ends = np.array([span.end for span in document.sentences])
@@ -103,7 +103,7 @@ def _places(document: Document, encoded: Any, end: str) -> tuple[NDArray[np.int6
     begins = np.cumsum([0, *(lengths[:-1] + len(_separator(end)))])
     offsets = np.array([offset[0] for offset in encoded.offsets])
     special = np.array(encoded.special_tokens_mask, dtype=bool) & (np.array(encoded.offsets)[:, 1] == 0)
-    # What the tokenizer adds has no place in the text.
+    # Tokens that the tokenizer adds have no offset in the text.
     offsets = np.maximum.accumulate(np.where(special, 0, offsets))
     sentences = np.searchsorted(begins, offsets, side="right") - 1
     inside = np.minimum(offsets - begins[sentences], lengths[sentences] - 1)

@@ -16,25 +16,25 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
     Attributes:
         vocab_size: Words of the vocabulary.
         variant: `standard` attention over all words as one sequence (section 4.1), hierarchical attention `hier` over
-            chunks and then words (4.2), or `c2f`, which reads chosen chunks alone (4.3).
-        chunks: Rows and words of a row, as `10x40`; or `sentences`, or `subtrees` of the discourse tree.
-        coarse: Encoder of a chunk's coarse vector: `conv`, or `bow`, the sum of embeddings of its own.
-        positions: Whether an embedding of the chunk's place is added to it (+POS).
-        samples: Chunks that `c2f` samples at each step, with replacement (+MULTI); without training those of the
-            highest attention, weighted by it.
-        attend_padding: Whether attention falls on padding, whose states are 0, too; by default in shapes alone, as in
-            the paper.
+            chunks and then words (4.2), or `c2f`, which reads only chosen chunks (4.3).
+        chunks: Rows, and words per row, such as `10x40`; or `sentences`; or `subtrees` of the discourse tree.
+        coarse: Encoder of a chunk's coarse vector: `conv`, or `bow`, the sum of separate word embeddings.
+        positions: Whether an embedding of the chunk's position is appended to its vector (+POS).
+        samples: Number of chunks that `c2f` reads at each step (+MULTI). In training they are sampled with replacement;
+            otherwise they are those with the highest attention, weighted by it.
+        attend_padding: Whether attention also falls on padding, whose states are 0; by default only if chunks have a
+            shape, as in the paper.
         sentence_ends: Whether an end token follows each sentence of the text.
-        subtree_words: Words of the largest subtree that is a chunk, with punctuation marks and end tokens.
-        max_chunks: Places with an embedding of their own where `chunks` is no shape; later chunks share the last.
+        subtree_words: Maximum number of words of a subtree chunk, including punctuation marks and end tokens.
+        max_chunks: Number of position embeddings where `chunks` is not a shape; later chunks share the last one.
         embedding_size: Size of a word's embedding.
         hidden_size: Size of the states of the LSTMs, and of contexts.
         layers: Layers of the encoder's LSTM, and of the decoder's.
         filters: Filters of the convolution.
-        filter_width: Words that a filter reads.
-        position_size: Size of the embedding of a place.
-        dropout: Dropout between layers and before words are generated.
-        init_range: Initial weights are uniform from minus to plus this.
+        filter_width: Width of a filter in words.
+        position_size: Size of a position embedding.
+        dropout: Dropout between layers and before the output layer.
+        init_range: Initial weights are uniform between `-init_range` and `init_range`.
     """
 
     model_type = "coarse_to_fine"
@@ -64,7 +64,7 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
     is_encoder_decoder: bool = True
     use_cache: bool = True
     tie_word_embeddings: bool = False
-    # As `discsum.abstractive.families.FIELD`.
+    # Name of the field: `discsum.abstractive.families.FIELD`.
     discsum_family: str = "coarse_to_fine"
 
     def __post_init__(self, **kwargs: Any) -> None:
@@ -83,12 +83,12 @@ class CoarseToFineConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
 
     @property
     def shape(self) -> tuple[int, int] | None:
-        """Rows and words of a row; none where chunks are sentences or subtrees."""
+        """Rows, and words per row; None where chunks are sentences or subtrees."""
         return shape_of(self.chunks)
 
     @property
     def max_words(self) -> int | None:
-        """Words of a text that are read, at most; none without a shape."""
+        """Maximum number of words read from a text; None without a shape."""
         return None if self.shape is None else self.shape[0] * self.shape[1]
 
     @property

@@ -1,4 +1,4 @@
-"""The decoder: an LSTM with input feeding over what attention reads (Ling and Rush 2017, section 3)."""
+"""The decoder: an LSTM with attention and input feeding (Ling and Rush 2017, section 3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class AttentiveDecoder(nn.Module):
     """Reads the tokens written so far, one after another."""
 
     def __init__(self, config: CoarseToFineConfig) -> None:
-        """Make embeddings, the LSTM, attention and the map to contexts."""
+        """Build embeddings, the LSTM, attention and the map to contexts."""
         super().__init__()
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size)
         dropout = config.dropout if config.layers > 1 else 0.0
@@ -39,10 +39,10 @@ class AttentiveDecoder(nn.Module):
         """Return the contexts `(rows, steps, hidden)` `c_t = tanh(W2 [c~_t, h_t])`, and what each step read.
 
         Args:
-            tokens: `(rows, steps)` tokens behind those of the cache.
+            tokens: `(rows, steps)` tokens that follow those of the cache.
             vectors: `(rows, chunks, coarse_size)` coarse vectors.
-            memory: Words of the documents, each of which has as many rows.
-            cache: State behind the tokens before, which this call moves on; an empty one starts with the state behind
+            memory: States of the documents' words; every document has the same number of rows.
+            cache: State after the previous tokens, which this call updates. An empty one starts from the state after
                 the last word of the document.
             soft: Whether all chunks are read.
             choices: `(rows, steps, k)` chunks to read; see `ChunkAttention`.

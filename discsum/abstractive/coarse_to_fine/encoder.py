@@ -22,7 +22,7 @@ class EncodedChunks(ModelOutput):
     """Result of the encoder.
 
     Attributes:
-        last_hidden_state: `(documents, chunks, coarse_size)` coarse vectors, without size for `standard`; `generate`
+        last_hidden_state: `(documents, chunks, coarse_size)` coarse vectors, of size 0 for `standard`; `generate`
             repeats them for the beams of a document.
         memory: The words' states, once for all beams of a document.
         chunk_ids: `(documents, tokens)` chunk of each token, -1 for padding.
@@ -34,10 +34,10 @@ class EncodedChunks(ModelOutput):
 
 
 class CoarseEncoder(nn.Module):
-    """Makes a chunk's vector: a convolution with maxima over time (Kim 2014), or a sum of embeddings."""
+    """Computes a chunk's vector: a convolution with max-over-time pooling (Kim 2014), or a sum of embeddings."""
 
     def __init__(self, config: CoarseToFineConfig) -> None:
-        """Make the filters, or embeddings, and places."""
+        """Build the filters or word embeddings, and position embeddings."""
         super().__init__()
         self.config = config
         if config.coarse == CONV:
@@ -54,7 +54,7 @@ class CoarseEncoder(nn.Module):
         Args:
             grid: The chunks.
             embeddings: The words' embeddings, which the convolution reads.
-            detached: Whether no gradient reaches those.
+            detached: Whether to pass no gradient to these embeddings.
         """
         # (documents * chunks, length)
         words, mask = grid.words.flatten(0, 1), grid.mask.flatten(0, 1)
@@ -73,14 +73,14 @@ class CoarseEncoder(nn.Module):
         """Return `(rows, filters)`: the maximum of each filter over the windows of `(rows, length)` words."""
         embedded = nn.functional.embedding(words, weight) * mask[..., None]
         width = self.config.filter_width
-        # A chunk that is shorter than a window has one, filled with zeros.
+        # A chunk shorter than a window has one window, padded with zeros.
         embedded = nn.functional.pad(embedded, (0, 0, 0, max(0, width - words.shape[1])))
         # (rows, filters, windows)
         found: Tensor = self.filters(embedded.transpose(1, 2)).relu()
         if not self.config.reads_padding:
             starts = torch.arange(found.shape[2], device=found.device)
             inside = starts <= (mask.sum(1, keepdim=True) - width).clamp(min=0)
-            # No rectified value is below 0.
+            # Masked windows never win the maximum, because no value is below 0 after the ReLU.
             found = found * inside[:, None]
         return found.amax(dim=2)
 
@@ -91,7 +91,7 @@ class ChunkEncoder(nn.Module):
     main_input_name = "input_ids"
 
     def __init__(self, config: CoarseToFineConfig) -> None:
-        """Make embeddings, the LSTM and the coarse encoder."""
+        """Build embeddings, the LSTM and the coarse encoder."""
         super().__init__()
         self.config = config
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size)
@@ -117,15 +117,14 @@ class ChunkEncoder(nn.Module):
             attention_mask: `(documents, tokens)` 0 for padding; by default no padding.
             chunk_ids: `(documents, tokens)` chunk of each token, -1 for padding; by default rows of the shape.
             record: Receives the memory.
-            whole: Whether all chunks are read, so that all are encoded now, and the coarse encoder learns from words;
-                otherwise gradients of coarse vectors do not reach the words' embeddings. By default for every variant
-                but `c2f`.
-            output_attentions: Without effect, as the rest; `generate` of transformers gives them.
-            output_hidden_states: Without effect.
-            return_dict: Without effect.
+            whole: Whether all chunks are read. If so, all are encoded now, and gradients of coarse vectors reach the
+                word embeddings; otherwise they do not. By default true for every variant but `c2f`.
+            output_attentions: Ignored, like the rest; `generate` of transformers passes them.
+            output_hidden_states: Ignored.
+            return_dict: Ignored.
 
         Raises:
-            InputError: A document without words, or with more than the shape has; no chunks where they are no shape.
+            InputError: A document without words or with more than the shape holds, or no `chunk_ids` without a shape.
         """
         whole = self.config.variant != C2F if whole is None else whole
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask

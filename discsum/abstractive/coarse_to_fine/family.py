@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CoarseToFineFamily(Family[CoarseToFineRecipe]):
-    """A `CoarseToFineForConditionalGeneration` with its tokenizer of words."""
+    """A `CoarseToFineForConditionalGeneration` with its word tokenizer."""
 
     recipe_type = CoarseToFineRecipe
 
@@ -55,14 +55,14 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         samples: int | None = None,
         **options: Any,
     ) -> CoarseToFineFamily:
-        """Return a model, perhaps with another choice of chunks than in training.
+        """Load a model, optionally with another variant or number of samples than in training.
 
         Args:
             name_or_path: Folder of a model with its tokenizer, or `hf:NAME` from the hub.
-            device: Where it runs.
+            device: Device of the model.
             variant: `hier` or `c2f`, which have the same parameters; by default as in training.
-            samples: Chunks that `c2f` reads at each step; by default as in training.
-            options: None.
+            samples: Number of chunks that `c2f` reads at each step; by default as in training.
+            options: Not supported.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
@@ -98,7 +98,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
 
     @property
     def target_positions(self) -> int | None:
-        """None: an LSTM writes any number of tokens."""
+        """None, because an LSTM can write any number of tokens."""
         return None
 
     @property
@@ -106,24 +106,24 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         return self.tokenizer.eos_token if self.config.sentence_ends else ""
 
     def texts(self, documents: Sequence[Document]) -> list[str]:
-        """Return the sentences of each document, with an end token behind each if the model has them."""
+        """Return the sentences of each document, with an end token after each if the model uses them."""
         return [text_of(document, self._end) for document in documents]
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return the chunk of each token, and a record of what is encoded."""
+        """Return the chunk of each token, and a `Record` of what will be encoded."""
         found = chunk_ids(documents, encoding, self.config, self._end)
         return {"chunk_ids": found.to(self.model.device), "record": Record()}
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the variant, how many chunks with words a document has, and how many of them were encoded."""
         chunks = [len(set(row) - {-1}) for row in inputs["chunk_ids"].tolist()]
-        # Standard attention reads all of them as one.
+        # Standard attention encodes all chunks as one.
         encoded = chunks if self.config.variant == STANDARD else inputs["record"].memory.encoded.tolist()
         counts = zip(chunks, encoded, strict=True)
         return [{"variant": self.config.variant, "chunks": here, "encoded": read} for here, read in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return variant, chunks, and samples if there are several."""
+        """Return the variant, the chunks, and the number of samples if it is above 1."""
         found: dict[str, Any] = {"variant": self.config.variant, "chunks": self.config.chunks}
         return found | ({"samples": self.config.samples} if self.config.samples > 1 else {})
 
@@ -131,10 +131,10 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     def for_training(
         cls, recipe: CoarseToFineRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> CoarseToFineFamily:
-        """Return the recipe's model, with the recipe's choice of chunks, or a new one and a tokenizer of its words.
+        """Return the recipe's model, with the recipe's variant and samples, or a new one with a new word tokenizer.
 
         Raises:
-            InputError: A recipe of another network or other words than the model's.
+            InputError: A recipe whose network or words differ from the model's.
         """
         if recipe.model is not None:
             network = recipe.network
@@ -177,7 +177,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         return bool(chunks == SUBTREES)
 
     def parameter_groups(self, recipe: CoarseToFineRecipe) -> list[dict[str, Any]]:
-        """Return the coarse encoder's parameters and the rest, after freezing embeddings where the recipe says so."""
+        """Freeze embeddings if the recipe says so; return the coarse encoder's parameters and the rest as groups."""
         frozen = self._frozen(recipe)
         for embeddings in _word_embeddings(self.model):
             embeddings.weight.requires_grad_(not frozen)
@@ -192,7 +192,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         )
 
     def begin_step(self, recipe: CoarseToFineRecipe, step: Step) -> None:
-        """Decide whether all chunks are read in a step, and move the baseline by the rewards of the one before."""
+        """Decide whether the step reads all chunks, and update the baseline with the rewards of the previous step."""
         # Seeded by the step: the same in all processes and in a resumed run.
         chance = np.random.default_rng([recipe.seed, step.number]).random()
         self._soft = step.passes < recipe.pretrain or chance < recipe.alternate
@@ -202,10 +202,10 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     def loss(
         self, recipe: CoarseToFineRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
     ) -> dict[str, Tensor]:
-        """Return the cross-entropy; where chunks are sampled, its gradient has REINFORCE's added."""
+        """Return the cross-entropy; where chunks are sampled, the gradient of REINFORCE is added to its own."""
         learning = self.model.training
         soft = self.config.variant != C2F or (learning and self._soft)
-        # A record would keep the states of the words, with all that their gradients need.
+        # A record would keep the words' states and their graph for gradients in memory.
         given = {name: value for name, value in inputs.items() if name != "record"}
         output = self.model(**batch, **given, soft=soft)
         if soft or not learning:
@@ -215,7 +215,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         returns = returns_of(rewards, baseline.values, steps, recipe.reinforce)
         policy = policy_loss(output.log_choices, returns, steps)
         baseline.record(rewards, steps)
-        # Of the policy only the gradient is of interest.
+        # Add only the gradient of the policy loss, not its value.
         return {"loss": output.loss + policy - policy.detach()}
 
     def state(self) -> dict[str, Any]:
@@ -234,12 +234,12 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         return self._baseline
 
     def _frozen(self, recipe: CoarseToFineRecipe) -> bool:
-        """Return whether the encoder's embeddings stay as they begin."""
+        """Return whether the encoder's embeddings keep their initial values."""
         bags = self.config.variant != STANDARD and self.config.coarse == BOW
         return bags if recipe.frozen_embeddings is None else recipe.frozen_embeddings
 
     def card(self, recipe: CoarseToFineRecipe) -> FamilyCard:
-        """Return the kind of attention and what the paper leaves open."""
+        """Return the card: the kind of attention, and the choices that the paper leaves open."""
         return card_of(self.config, frozen=self._frozen(recipe))
 
 

@@ -13,12 +13,12 @@ from discsum.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class ChunkGrid:
-    """The words of each chunk of each document, from the left.
+    """The words of each chunk of each document, padded on the right.
 
     Attributes:
         words: `(documents, chunks, length)` token ids; 0 where there is no word.
-        counts: `(documents, chunks)` words of each chunk.
-        places: `(documents, tokens)` place of each token in a document's flattened grid, -1 for padding.
+        counts: `(documents, chunks)` number of words of each chunk.
+        places: `(documents, tokens)` index of each token in its document's flattened grid, -1 for padding.
     """
 
     words: Tensor
@@ -43,10 +43,10 @@ class ChunkGrid:
         Args:
             input_ids: `(documents, tokens)`.
             chunk_ids: `(documents, tokens)` the chunk of each token, -1 for padding; a chunk is a run of tokens.
-            shape: Rows and words of a row of every document; by default those of the largest.
+            shape: Rows, and words per row, of every document; by default the largest of the batch.
 
         Raises:
-            InputError: A document without a word in a chunk, chunks that are no runs, or more than the shape has.
+            InputError: A document without a word in a chunk, chunks that are not runs, or more than the shape holds.
         """
         inside = chunk_ids >= 0
         _check(chunk_ids, inside)
@@ -66,7 +66,7 @@ class ChunkGrid:
         rank = inside.cumsum(1) - 1 - before.gather(1, columns)
         places = (chunk_ids * length + rank).masked_fill(~inside, -1)
         flat = input_ids.new_zeros(len(input_ids), rows * length + 1)
-        # Padding is written behind the grid.
+        # Padding is written after the grid and dropped.
         flat.scatter_(1, places % flat.shape[1], input_ids)
         return cls(flat[:, :-1].reshape(-1, rows, length), counts, places)
 
@@ -75,7 +75,7 @@ def rows_of_words(mask: Tensor, shape: tuple[int, int]) -> Tensor:
     """Return `(documents, tokens)` the chunk of each token where chunks are rows of a shape; -1 outside the mask.
 
     Raises:
-        InputError: More words than the shape has.
+        InputError: More words than the shape holds.
     """
     rows, length = shape
     inside = mask.bool()
@@ -92,7 +92,7 @@ def _check(chunk_ids: Tensor, inside: Tensor) -> None:
     empty = (~inside.any(1)).nonzero().flatten().tolist()
     if empty:
         raise InputError(f"document {empty[0]}: expected a word in a chunk, got none")
-    # The chunk before each token; padding counts as the chunk before it.
+    # Highest chunk up to each token; padding, which is -1, does not change it.
     highest = chunk_ids.cummax(1).values
     wrong = (inside & (chunk_ids < highest)).any(1).nonzero().flatten().tolist()
     if wrong:

@@ -1,4 +1,4 @@
-"""Word-level states of chunks, which are encoded when they are first read."""
+"""Word-level states of chunks, which are encoded on first use."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor
 
 from discsum.abstractive.coarse_to_fine.grid import ChunkGrid
 
-# States `(layers, chunks, hidden)` and cells of an LSTM behind the last word.
+# States and cells of an LSTM after the last word, each `(layers, chunks, hidden)`.
 Ends = tuple[Tensor, Tensor]
-# Returns the states `(chunks, length, hidden)` of chunks, 0 behind their words, from their words `(chunks, length)` and
-# numbers of words `(chunks,)`; and the ends.
+# Takes the words `(chunks, length)` of chunks and their numbers of words `(chunks,)`; returns the words' states
+# `(chunks, length, hidden)`, 0 after the last word, and the ends.
 EncodeChunks = Callable[[Tensor, Tensor], tuple[Tensor, Ends]]
 
 
@@ -22,15 +22,15 @@ class ChunkMemory:
 
     Attributes:
         grid: The chunks.
-        end: LSTM state and cell, each `(layers, documents, hidden)`, behind the last word of each document.
+        end: LSTM state and cell, each `(layers, documents, hidden)`, after the last word of each document.
     """
 
     def __init__(self, grid: ChunkGrid, encode: EncodeChunks, *, whole: bool) -> None:
-        """Encode the last chunk of each document, or with `whole` all of them at once."""
+        """Encode the last chunk of each document, or all chunks at once if `whole`."""
         self.grid, self._encode = grid, encode
-        # Place of each chunk in the bank of states: 0 for no words, -1 for not encoded yet.
+        # Row of each chunk in the bank of states: 0 for no words, -1 for not encoded yet.
         self._slots = torch.where(grid.counts > 0, -1, 0)
-        # States by place, of which the first so many are there.
+        # Bank of states; its first `_filled` rows are in use.
         self._bank: Tensor | None = None
         self._filled = 1
         self._all: Tensor | None = None
@@ -45,11 +45,11 @@ class ChunkMemory:
 
     @property
     def encoded(self) -> Tensor:
-        """`(documents,)`: chunks that were encoded."""
+        """`(documents,)`: number of chunks that were encoded."""
         return (self._slots > 0).sum(1)
 
     def read(self, documents: Tensor, chunks: Tensor) -> Tensor:
-        """Return the states `(rows, k, length, hidden)` of `k` chunks `(rows, k)` of the document of each row."""
+        """Return the states `(rows, k, length, hidden)` of chunks `(rows, k)` of the document of each row."""
         wanted = torch.zeros_like(self._slots, dtype=torch.bool)
         wanted[documents[:, None], chunks] = True
         new = (wanted & (self._slots < 0)).nonzero()
@@ -69,7 +69,7 @@ class ChunkMemory:
         return self._all
 
     def _add(self, documents: Tensor, chunks: Tensor) -> Ends:
-        """Encode chunks that are not here yet, each of `(chunks,)`; return the ends."""
+        """Encode chunks that are not in the bank yet, given as two `(chunks,)`; return their ends."""
         states, ends = self._encode(self.grid.words[documents, chunks], self.grid.counts[documents, chunks])
         if self._bank is None:
             self._bank = states.new_zeros(1, *states.shape[1:])
@@ -78,12 +78,12 @@ class ChunkMemory:
         return ends
 
     def _append(self, bank: Tensor, states: Tensor) -> None:
-        """Write states behind those of the bank."""
+        """Append states to the bank."""
         filled = self._filled + len(states)
-        # What gradients need must not change, nor tensors of inference mode outside of it.
+        # A bank that autograd may need must not change, and inference tensors cannot change outside of inference mode.
         fixed = torch.is_grad_enabled() or (bank.is_inference() and not torch.is_inference_mode_enabled())
         if fixed or filled > len(bank):
-            # Twice the space, if it can be filled: chunks that come one by one are not all copied again for each.
+            # Double the space, up to the number of chunks, so that chunks added one by one are not copied every time.
             most = filled if fixed else min(2 * filled, 1 + int((self._slots != 0).sum()))
             spare = states.new_zeros(max(0, most - filled), *states.shape[1:])
             self._bank = torch.cat([bank[: self._filled], states, spare])
@@ -94,10 +94,10 @@ class ChunkMemory:
 
 @dataclass
 class Record:
-    """Receives the memory of a call of `forward` or `generate`, for counts of what was encoded."""
+    """Receives the memory of a call of `forward` or `generate`, to count what was encoded."""
 
     memory: ChunkMemory | None = None
 
     def to(self, device: object) -> Record:
-        """Return itself: nothing of it is moved."""
+        """Return itself, because there is nothing to move."""
         return self

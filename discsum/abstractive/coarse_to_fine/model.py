@@ -22,7 +22,7 @@ from discsum.abstractive.coarse_to_fine.memory import Record
 from discsum.abstractive.family import IGNORED
 from discsum.errors import InputError
 
-# What `generate` calls the cache, by the version of transformers.
+# Name of the cache argument of `generate`, which depends on the version of transformers.
 _ARGUMENTS = inspect.signature(GenerationMixin.prepare_inputs_for_generation).parameters
 CACHE = "cache" if "cache" in _ARGUMENTS else "past_key_values"
 
@@ -32,14 +32,14 @@ class CoarseToFineOutput(ModelOutput):
     """Result of a forward pass.
 
     Attributes:
-        loss: Mean cross-entropy of a token of `labels`, in nats. Of `c2f` it has no gradient for the choice of chunks.
+        loss: Mean cross-entropy per token of `labels`, in nats. For `c2f` it has no gradient for the choice of chunks.
         logits: `(rows, steps, vocabulary)`.
         cache: State of the decoder.
-        coarse_attentions: `(rows, steps, chunks)` attention to chunks before any choice; for `standard` the attention
-            to the words of each.
-        word_attentions: `(rows, steps, tokens)` attention to the tokens of the text, rows sum to 1 or, where padding of
-            a shape is attended to, less.
-        padding_attentions: `(rows, steps)` the rest.
+        coarse_attentions: `(rows, steps, chunks)` attention to chunks before any choice; for `standard` the sum of
+            attention to the words of each.
+        word_attentions: `(rows, steps, tokens)` attention to the tokens of the text; rows sum to 1, or to less where
+            padding of a shape is attended to.
+        padding_attentions: `(rows, steps)` attention to padding, the rest.
         choices: `(rows, steps, k)` chunks that were read.
         log_choices: `(rows, steps)` logarithm of their probability; see `Reading`.
     """
@@ -67,7 +67,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
     config_class = CoarseToFineConfig
     base_model_prefix = "model"
     main_input_name = "input_ids"
-    # No earlier state can be restored from the cache, as assisted generation asks for.
+    # The cache cannot restore an earlier state, which assisted generation needs.
     _is_stateful = True
 
     def __init__(self, config: CoarseToFineConfig) -> None:
@@ -100,7 +100,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         return self.generator
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
-        """Return `(rows, steps)`: the labels behind the start token."""
+        """Return `(rows, steps)`: the labels shifted right, after the start token."""
         start = labels.new_full((len(labels), 1), self.config.decoder_start_token_id)
         tokens = torch.cat([start, labels[:, :-1]], dim=1)
         return tokens.masked_fill(tokens == IGNORED, self.config.pad_token_id)
@@ -128,19 +128,19 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
             input_ids: `(documents, tokens)` words of the texts.
             chunk_ids: `(documents, tokens)` chunk of each token, -1 for padding; by default rows of the shape.
             attention_mask: `(documents, tokens)` 0 for padding.
-            labels: `(documents, steps)` tokens to write, `IGNORED` where nothing is learned.
+            labels: `(documents, steps)` tokens to write, `IGNORED` where they do not count.
             decoder_input_ids: `(rows, steps)` tokens written so far; by default those before the labels.
             encoder_outputs: Result of the encoder, instead of `input_ids`.
-            cache: State behind the tokens before `decoder_input_ids`.
-            past_key_values: The same, by its name in some versions of transformers.
-            use_cache: Whether the state is returned.
+            cache: State after the tokens that precede `decoder_input_ids`.
+            past_key_values: The same, under its name in some versions of transformers.
+            use_cache: Whether to return the state.
             soft: Whether all chunks are read; by default for every variant but `c2f`.
-            choices: `(rows, steps, k)` chunks that `c2f` reads, instead of those that it chooses.
+            choices: `(rows, steps, k)` chunks that `c2f` reads instead of choosing them.
             record: Receives the memory of the texts' words.
-            output_attentions: Whether attentions are returned.
+            output_attentions: Whether to return attentions.
 
         Raises:
-            InputError: No text or nothing to write, or a text that `ChunkEncoder` refuses.
+            InputError: No text, neither labels nor `decoder_input_ids`, or a text that `ChunkEncoder` rejects.
         """
         soft = self.config.variant != C2F if soft is None else soft or self.config.variant != C2F
         if encoder_outputs is None:
@@ -159,7 +159,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         if labels is not None:
             loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
         cached = use_cache if use_cache is not None else self.config.use_cache
-        # All at once: in this order they are the output's parts.
+        # Passed in one call, because their order is the order of the output's parts.
         return CoarseToFineOutput(
             loss=loss,
             logits=logits,
@@ -204,7 +204,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
         return {"coarse_attentions": coarse, "word_attentions": words, "padding_attentions": 1.0 - words.sum(dim=2)}
 
     def prepare_inputs_for_generation(self, input_ids: Tensor, **kwargs: Any) -> dict[str, Any]:
-        """Return the arguments of the next step: the tokens behind the cache."""
+        """Return the arguments of the next step, with the tokens that follow those of the cache."""
         state = kwargs.get(CACHE)
         seen = 0 if state is None else state.get_seq_length()
         names = (CACHE, "encoder_outputs", "use_cache", "output_attentions", "choices")

@@ -18,7 +18,7 @@ class Reinforce(Checked):
 
     discount: Annotated[Share, about("Discount of later rewards, the paper's gamma.")] = 0.5
     scale: Annotated[NotNegative, about("Factor of all rewards, the paper's lambda.")] = 0.3
-    baseline_rate: Annotated[Share, about("Rate of the moving mean that is a step's baseline, the paper's beta.")] = 0.1
+    baseline_rate: Annotated[Share, about("Update rate of a step's baseline, a moving mean; the paper's beta.")] = 0.1
 
 
 def rewards_of(logits: Tensor, labels: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ def returns_of(rewards: Tensor, baseline: Tensor, steps: Tensor, settings: Reinf
 
     Args:
         rewards: `(rows, steps)`.
-        baseline: `(steps,)` or more.
+        baseline: `(steps,)` or longer.
         steps: `(rows, steps)` true where a step counts; others have no reward and no baseline.
         settings: Discount and scale.
     """
@@ -48,25 +48,25 @@ def returns_of(rewards: Tensor, baseline: Tensor, steps: Tensor, settings: Reinf
 
 
 def policy_loss(log_choices: Tensor, returns: Tensor, steps: Tensor) -> Tensor:
-    """Return the mean over steps of `-R_t log p(a_t)`, whose gradient is REINFORCE's; all are `(rows, steps)`."""
+    """Return the mean over steps of `-R_t log p(a_t)`, whose gradient is that of REINFORCE; all are `(rows, steps)`."""
     return -(returns.detach() * log_choices * steps).sum() / steps.sum().clamp(min=1)
 
 
 class MovingBaseline:
-    """Moving means of the rewards of each decoder step, `b_t <- b_t + beta (r_t - b_t)`, which begin at 0.
+    """Moving means of the rewards of each decoder step, `b_t <- b_t + beta (r_t - b_t)`, which start at 0.
 
     Attributes:
         values: `(steps,)`.
     """
 
     def __init__(self, steps: int, device: torch.device | str = "cpu") -> None:
-        """Make the means of so many steps."""
+        """Start the means of this many steps at 0."""
         self.values = torch.zeros(steps, device=device)
-        # Sums and numbers of the rewards of the step of training that is not over yet.
+        # Sums and counts of the rewards of the current training step.
         self._new = torch.zeros(2, steps, device=device)
 
     def record(self, rewards: Tensor, steps: Tensor) -> None:
-        """Take the rewards of a part of a step of training, both `(rows, steps)`, from all processes."""
+        """Record the rewards `(rows, steps)` of a part of a training step from all processes; `steps` masks them."""
         own = torch.zeros_like(self._new)
         own[:, : rewards.shape[1]] = torch.stack([(rewards * steps).sum(0), steps.sum(0)])
         if torch.distributed.is_available() and torch.distributed.is_initialized():
@@ -74,7 +74,7 @@ class MovingBaseline:
         self._new += own
 
     def advance(self, rate: float) -> None:
-        """Move the means by the rewards recorded since the last call; a step that none had keeps its mean."""
+        """Update the means with the rewards recorded since the last call; a step without rewards keeps its mean."""
         sums, counts = self._new
         self.values += rate * (counts > 0) * (sums / counts.clamp(min=1) - self.values)
         self._new.zero_()

@@ -17,34 +17,36 @@ from discsum.recipes.fields import Checked, Count, Dropout, Natural, Positive, S
 
 @dataclass(frozen=True)
 class Network(Checked):
-    """Kind of attention and sizes, as of `CoarseToFineConfig`.
+    """Kind of attention and sizes, as in `CoarseToFineConfig`.
 
-    What is left out is as in the model that training starts from, and in a new one as in `CoarseToFineConfig`.
+    Fields left out are taken from the model that training starts from, or for a new model from `CoarseToFineConfig`.
     """
 
     variant: Annotated[
-        str | None, one_of(VARIANTS, "Attention: to all words, to chunks and words, to chosen chunks.")
+        str | None, one_of(VARIANTS, "Attention to all words, to chunks and their words, or only to chosen chunks.")
     ] = None
-    chunks: Annotated[str | None, about("Rows of words as `10x40`, or `sentences`, or `subtrees` of the tree.")] = None
+    chunks: Annotated[str | None, about("Rows of words such as `10x40`, `sentences`, or `subtrees` of the tree.")] = (
+        None
+    )
     coarse: Annotated[str | None, one_of(COARSE, "Encoder of a chunk's vector: convolution, or sum of embeddings.")] = (
         None
     )
-    positions: Annotated[bool | None, about("Whether a chunk's place is embedded (+POS).")] = None
-    samples: Annotated[Count | None, about("Chunks that are sampled at each step (+MULTI).")] = None
+    positions: Annotated[bool | None, about("Whether chunk vectors include their position (+POS).")] = None
+    samples: Annotated[Count | None, about("Number of chunks sampled at each step (+MULTI).")] = None
     attend_padding: Annotated[
-        bool | None, about("Whether attention falls on padding; by default in rows of words alone.")
+        bool | None, about("Whether attention falls on padding; by default only with rows of words.")
     ] = None
     sentence_ends: Annotated[bool | None, about("Whether an end token follows each sentence.")] = None
-    subtree_words: Annotated[Count | None, about("Words of the largest subtree that is a chunk.")] = None
-    max_chunks: Annotated[Count | None, about("Places with an embedding of their own, without rows of words.")] = None
+    subtree_words: Annotated[Count | None, about("Maximum number of words of a subtree chunk.")] = None
+    max_chunks: Annotated[Count | None, about("Number of position embeddings, without rows of words.")] = None
     embedding_size: Annotated[Count | None, about("Size of a word's embedding.")] = None
     hidden_size: Annotated[Count | None, about("Size of the states of both LSTMs.")] = None
     layers: Annotated[Count | None, about("Layers of each LSTM.")] = None
     filters: Annotated[Count | None, about("Filters of the convolution.")] = None
-    filter_width: Annotated[Count | None, about("Words that a filter reads.")] = None
-    position_size: Annotated[Count | None, about("Size of the embedding of a place.")] = None
-    dropout: Annotated[Dropout | None, about("Dropout between layers and before words are generated.")] = None
-    init_range: Annotated[Positive | None, about("Initial weights are uniform from minus to plus this.")] = None
+    filter_width: Annotated[Count | None, about("Width of a filter in words.")] = None
+    position_size: Annotated[Count | None, about("Size of a position embedding.")] = None
+    dropout: Annotated[Dropout | None, about("Dropout between layers and before the output layer.")] = None
+    init_range: Annotated[Positive | None, about("Initial weights are uniform between minus and plus this.")] = None
 
     def problems(self) -> list[str]:
         """Return what is wrong with the chunks."""
@@ -56,7 +58,7 @@ class Network(Checked):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Those arguments of `CoarseToFineConfig` that are given."""
+        """The arguments of `CoarseToFineConfig` that are given."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -68,20 +70,20 @@ class CoarseToFineRecipe(AbstractiveRecipe):
     source_tokens: int = 400
     target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
     target_lines: int | None = 1
-    network: Annotated[Network, about("Kind and sizes of the model.")] = field(default_factory=Network)
-    vocabulary: Annotated[Vocabulary, about("Most frequent words of the training texts; the rest is unknown.")] = WORDS
+    network: Annotated[Network, about("Kind of attention and sizes of the model.")] = field(default_factory=Network)
+    vocabulary: Annotated[Vocabulary, about("Number of most frequent training words; the rest is unknown.")] = WORDS
     lowercase: Annotated[bool, about("Whether words are lowercased.")] = LOWERCASE
     vectors: Annotated[
-        str | None, about("File of word vectors (text format of word2vec) that embeddings begin with; none for random.")
+        str | None, about("File of initial word vectors in word2vec's text format; none for random ones.")
     ] = None
     frozen_embeddings: Annotated[
-        bool | None, about("Whether the encoder's embeddings stay as they begin; by default with `bow` alone.")
+        bool | None, about("Whether the encoder's embeddings stay frozen; by default only with `bow`.")
     ] = None
     coarse_learning_rate: Annotated[
-        Positive | None, about("Peak learning rate of the coarse encoder; by default that of the rest.")
+        Positive | None, about("Peak learning rate of the coarse encoder; by default as for the rest.")
     ] = None
-    reinforce: Annotated[Reinforce, about("Rewards of chosen chunks.")] = field(default_factory=Reinforce)
-    pretrain: Annotated[Natural, about("First epochs, in which c2f reads all chunks (+PRETRAIN).")] = 0
+    reinforce: Annotated[Reinforce, about("Rewards for the choice of chunks.")] = field(default_factory=Reinforce)
+    pretrain: Annotated[Natural, about("Number of initial epochs in which c2f reads all chunks (+PRETRAIN).")] = 0
     alternate: Annotated[Share, about("Share of steps in which c2f reads all chunks (+ALTERNATE).")] = 0.0
 
     def problems(self) -> list[str]:
@@ -101,7 +103,7 @@ class CoarseToFineRecipe(AbstractiveRecipe):
         return found
 
     def soft_steps_of(self, variant: str) -> list[str]:
-        """Return what is wrong with steps in which all chunks are read, of a variant that reads them always."""
+        """Return a problem if `pretrain` or `alternate` is set for a variant that always reads all chunks."""
         if variant == C2F or not (self.pretrain or self.alternate):
             return []
         return [f"pretrain, alternate: expected 0 for the variant {variant}, which reads all chunks"]

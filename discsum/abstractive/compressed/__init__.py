@@ -1,4 +1,4 @@
-"""Encoders whose self-attention reads less: convolved keys and values, or overlapping blocks (Yap et al.)."""
+"""Encoders with compressed self-attention: over convolved keys and values, or overlapping blocks (Yap et al.)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.compressed.conversion import compress, decompress
     from discsum.abstractive.converted import from_pretrained
 
-# Imported on first use: names of variants must not need torch.
+# Imported on first use, so that listing the variants does not import torch.
 _HOMES = {
     "compress": "compressed.conversion",
     "decompress": "compressed.conversion",

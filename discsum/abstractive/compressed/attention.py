@@ -19,10 +19,10 @@ from discsum.errors import InputError
 
 @dataclass(eq=False)
 class CompressedSelfAttention:
-    """The forward pass of an encoder's self-attention module of transformers; see `compress`.
+    """Replacement for the forward pass of an encoder's self-attention module; see `compress`.
 
-    It is called in place of the module's own and uses the module's projections, which keep their names. Only queries
-    that are kept are computed: all blocks of all documents in one call of attention, stacked in its batch dimension.
+    It uses the module's projections, which keep their names. Each query is computed only in the block that keeps it.
+    All blocks of all documents are stacked in the batch dimension of one attention call, or left to FlexAttention.
     """
 
     projections: Projections
@@ -59,26 +59,26 @@ class CompressedSelfAttention:
     def _read(
         self, states: Tensor, convolution: KeyValueConvolution | None, tables: BlockTables
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return keys and values `(documents * blocks, keys, width)`, and where there are some."""
+        """Return keys and values `(documents * blocks, keys, width)`, and a mask of those that exist."""
         key, value = self.projections.key, self.projections.value
         if convolution is None:
             return _stacked(key(states), tables.keys), _stacked(value(states), tables.keys), tables.inside
-        # Eq 3: convolved before the heads' projections.
+        # Eq 3: convolve before projecting to heads.
         for_keys, for_values, inside = convolution(_stacked(states, tables.keys), tables.inside)
         return key(for_keys), value(for_values), inside
 
     def _heads(self, states: Tensor) -> Tensor:
-        """Return `(rows, heads, tokens, head_size)` of `(rows, tokens, heads * head_size)`."""
+        """Reshape `(rows, tokens, heads * head_size)` to `(rows, heads, tokens, head_size)`."""
         return torch.unflatten(states, -1, (self.projections.heads, -1)).transpose(1, 2)
 
 
 def _stacked(states: Tensor, rows: Tensor) -> Tensor:
-    """Return `(documents * blocks, tokens of a block, width)` of `(documents, tokens, width)`."""
+    """Stack the blocks: return `(documents * blocks, tokens of a block, width)` from `(documents, tokens, width)`."""
     return states.flatten(0, 1).index_select(0, rows.flatten()).view(*rows.shape, -1)
 
 
 def _unstacked(mixed: Tensor, tables: BlockTables) -> Tensor:
-    """Return `(documents, tokens, width)` of `(documents * blocks, tokens of a block, width)`; 0 for padding."""
+    """Undo `_stacked` for the queries: return `(documents, tokens, width)`, 0 for padding."""
     flat = mixed.flatten(0, 1)
     if not tables.even:
         flat = flat.index_select(0, tables.places)
@@ -88,8 +88,8 @@ def _unstacked(mixed: Tensor, tables: BlockTables) -> Tensor:
 
 
 def _mask_of(inside: Tensor | None) -> Tensor | None:
-    """Return the mask `(documents * blocks, 1, 1, keys)` of keys; none if all are there."""
+    """Return the mask `(documents * blocks, 1, 1, keys)` of keys; None if all exist."""
     if inside is None:
         return None
-    # A block without a key has no query that is kept either; reading anything keeps it finite.
+    # A block without keys keeps no queries either; let it read anything, so that its softmax stays finite.
     return (inside | ~inside.any(dim=-1, keepdim=True))[:, None, None, :]

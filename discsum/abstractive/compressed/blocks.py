@@ -1,8 +1,8 @@
 """Overlapping blocks of documents (Yap et al., section 3.3.2), and the index tables that stack them.
 
-The paper's stride `n / (c + 1)` covers a text of n tokens only for c = 3 blocks. Here blocks of `n / (c - 1)` tokens
-begin `(n - r) / (c - 1)` apart, r being their length, which covers any text with any number of blocks, and is the
-paper's for c = 3.
+The paper's stride `n / (c + 1)` covers a text of n tokens only for c = 3 blocks. Here blocks have a length of
+`r = n / (c - 1)` tokens and a stride of `(n - r) / (c - 1)`. This covers any text with any number of blocks, and equals
+the paper's stride for c = 3.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from discsum.abstractive.layout import SentenceLayout
 
 @dataclass(frozen=True)
 class Block:
-    """The tokens of a document that a block's queries are, and those that they read: half-open, within each other."""
+    """Half-open token ranges of a block in its document: its queries, and its keys, which include the queries."""
 
     first_query: int
     last_query: int
@@ -29,15 +29,15 @@ class Block:
 
 
 def split(tokens: int, blocks: int, borders: Sequence[int] | None = None) -> list[Block]:
-    """Return the blocks of a document: every token is a query of one block, and a block reads its own queries.
+    """Return the blocks of a document; each token is a query of exactly one block, which also has it as a key.
 
     Without borders, all blocks read `ceil(tokens / (blocks - 1))` tokens. A single block is the whole document.
 
     Args:
         tokens: Tokens of the document.
-        blocks: Number of blocks; those beyond the tokens have no queries.
+        blocks: Number of blocks; if there are more blocks than tokens, some have no queries.
         borders: Ascending positions from 0 to `tokens` where units begin or end. Blocks then grow to the next border on
-            both sides, and queries are divided at the nearest one, so that every token reads all of its unit.
+            both sides, and queries are split at the nearest border, so that every token reads its whole unit.
     """
     if blocks == 1:
         return [Block(0, tokens, 0, tokens)]
@@ -62,7 +62,7 @@ class BlockTables:
 
     Attributes:
         mask: `(documents, tokens)`: true for tokens, false for padding.
-        bounds: `(documents, blocks, 4)`: the positions of each `Block`'s attributes in its row.
+        bounds: `(documents, blocks, 4)`: the attributes of each `Block`, as positions in its row of `mask`.
     """
 
     mask: Tensor
@@ -70,12 +70,12 @@ class BlockTables:
 
     @classmethod
     def of(cls, mask: Tensor, blocks: int, borders: SentenceLayout | None = None) -> BlockTables:
-        """Return the blocks of documents with a `mask`, each divided by its own length, with `borders` of units."""
+        """Return the blocks of documents with a `mask`, each split by its own length, optionally at `borders`."""
         first = mask.long().argmax(dim=1)
         last = mask.shape[1] - mask.flip(1).long().argmax(dim=1)
         lengths = torch.where(mask.any(dim=1), last - first, 0)
         rows = []
-        # Whatever stands beside a document in a batch, its blocks are the same.
+        # The blocks of a document do not depend on the rest of the batch.
         for document, (offset, tokens) in enumerate(zip(first.tolist(), lengths.tolist(), strict=True)):
             own = None
             if borders is not None and tokens:
@@ -87,29 +87,29 @@ class BlockTables:
 
     @cached_property
     def keys(self) -> Tensor:
-        """`(documents * blocks, keys)`: the token in the flattened batch that each block reads; 0 for none."""
+        """`(documents * blocks, keys)`: index of each key in the flattened batch; 0 where there is none."""
         return self._rows(2)[0]
 
     @cached_property
     def inside(self) -> Tensor | None:
-        """`(documents * blocks, keys)`: true for keys that are there; none if all are."""
+        """`(documents * blocks, keys)`: true for keys that exist; None if all do."""
         keys, inside = self._rows(2)
         inside = inside & self.mask.flatten()[keys]
         return None if bool(inside.all()) else inside
 
     @cached_property
     def queries(self) -> Tensor:
-        """`(documents * blocks, queries)`: the token in the flattened batch that each query is; 0 for none."""
+        """`(documents * blocks, queries)`: index of each query in the flattened batch; 0 where there is none."""
         return self._rows(0)[0]
 
     @cached_property
     def even(self) -> bool:
-        """Whether `queries` are the tokens as they stand: without padding, in blocks of one length."""
+        """Whether `queries` are simply all tokens in order: no padding, and as many queries in every block."""
         return self.queries.numel() == self.mask.numel() and not self.padded
 
     @cached_property
     def places(self) -> Tensor:
-        """`(documents * tokens,)`: the place of each token in the flattened `queries`; 0 for padding."""
+        """`(documents * tokens,)`: index of each token in the flattened `queries`; 0 for padding."""
         queries, inside = self._rows(0)
         places = torch.zeros(self.mask.numel(), dtype=torch.long, device=self.mask.device)
         places[queries[inside]] = inside.flatten().nonzero().squeeze(1)
@@ -117,7 +117,7 @@ class BlockTables:
 
     @cached_property
     def owners(self) -> Tensor:
-        """`(documents, tokens)`: the block whose query each token is; padding may have any."""
+        """`(documents, tokens)`: block in which each token is a query; arbitrary for padding."""
         positions = torch.arange(self.mask.shape[1], device=self.mask.device)
         # (documents, tokens, blocks)
         ended = positions[None, :, None] >= self.bounds[:, None, :, 1]
@@ -129,7 +129,7 @@ class BlockTables:
         return not bool(self.mask.all())
 
     def _rows(self, side: int) -> tuple[Tensor, Tensor]:
-        """Return flat places, and where there are some, of the bounds at `side` and after it."""
+        """Return flat indices of the tokens between bounds `side` and `side + 1`, and a mask of those that exist."""
         starts, ends = self.bounds[..., side, None], self.bounds[..., side + 1, None]
         # A table has at least one column, for batches without any token.
         columns = max(1, int((ends - starts).max()))

@@ -1,4 +1,4 @@
-"""What the self-attentions of a compressed encoder share: its settings, and the data of one call."""
+"""Settings of a compressed encoder and data of one call, which all its self-attention modules share."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Call:
     """The data of one call.
 
     Attributes:
-        borders: Units of the documents, if blocks keep to their borders.
-        tables: The blocks of the pass that the encoder is in.
+        borders: Units of the documents, if blocks begin and end at their borders.
+        tables: Blocks of the encoder's current pass.
     """
 
     borders: SentenceLayout | None = None
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(eq=False)
 class CompressionSettings(Conversion):
-    """Settings of a compressed encoder, the model's attribute `compressed`."""
+    """Settings of a compressed encoder, kept as the model's attribute `compressed`."""
 
     name = "compressed"
     argument = "borders"
@@ -50,7 +50,7 @@ class CompressionSettings(Conversion):
 
     @property
     def call(self) -> Call:
-        """The call that this thread or task is in."""
+        """The current call of this thread or task; outside of calls, an empty one."""
         return self.running or Call()
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,9 +64,9 @@ class CompressionSettings(Conversion):
     def forwarding(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of a forward pass: of the call that it is part of, with its own borders if it has some.
+        """Return the context of a forward pass: the current call, or a new one if borders are given.
 
-        Whether they are those of the inputs is seen by `tables`.
+        `tables` checks whether the borders fit the inputs.
         """
         return self.within(self.call if given is None else Call(given.to(model.device)))
 
@@ -79,14 +79,14 @@ class CompressionSettings(Conversion):
         return self.forwarding(model, given, arguments, options)
 
     def repeating(self) -> Callable[[], AbstractContextManager[None]]:
-        """Return what makes the context of each run of a layer."""
+        """Return a function that makes the context for each run of a layer."""
         return partial(self.within, self.call)
 
     def tables(self, mask: Tensor) -> BlockTables:
         """Return the blocks of documents with a `mask` `(documents, tokens)`.
 
         Raises:
-            InputError: Borders that are missing, or that are not of these documents.
+            InputError: Missing borders, or borders of other documents.
         """
         borders, unit = self.call.borders, self.config.borders
         if unit is None:
@@ -105,7 +105,7 @@ class CompressionSettings(Conversion):
 
 
 def borders_of(model: Any, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-    """Return the argument `borders` for encoded documents, if it is one that a model's encoder needs.
+    """Return the argument `borders` for encoded documents; nothing if the model's encoder needs none.
 
     Raises:
         InputError: A document without the units.
@@ -116,7 +116,7 @@ def borders_of(model: Any, documents: Sequence[Document], encoding: BatchEncodin
 
 
 def encoder_settings(model: Any) -> dict[str, Any]:
-    """Return the settings of a compressed encoder that scores depend on; nothing of an encoder as it was made."""
+    """Return the settings of a compressed encoder that affect scores; nothing for an uncompressed one."""
     settings = getattr(model, CompressionSettings.name, None)
     if settings is None:
         return {}
@@ -129,9 +129,9 @@ def encoder_settings(model: Any) -> dict[str, Any]:
 
 @dataclass(eq=False)
 class EncoderForward:
-    """The forward pass of a compressed encoder: its own, within a call that knows the blocks of its inputs.
+    """The forward pass of a compressed encoder: its own, within a call that has the blocks of its inputs.
 
-    Layers are given no mask, which for the stock attention is as large as `(documents, tokens, tokens)`.
+    Layers get no mask, which stock attention would expand to `(documents, tokens, tokens)`.
     """
 
     encoder: Any
@@ -162,5 +162,5 @@ class EncoderForward:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """The encoder's own, which `generate` looks at."""
+        """The encoder's own signature, which `generate` inspects."""
         return inspect.signature(partial(type(self.encoder).forward, self.encoder))

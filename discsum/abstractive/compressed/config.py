@@ -1,4 +1,4 @@
-"""Settings that compress an encoder, as recipes and `config.json` have them."""
+"""Settings of a compressed encoder, as in recipes and `config.json`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class CompressionConfig(Checked):
             "keys and values are convolved.",
         ),
     ]
-    blocks: Annotated[Annotated[int, Meta(ge=2)], about("Blocks of a document, of the strided variants.")] = 3
-    kernel: Annotated[Count, about("Width of the convolution in tokens, of the others.")] = 3
+    blocks: Annotated[Annotated[int, Meta(ge=2)], about("Blocks per document, for the strided variants.")] = 3
+    kernel: Annotated[Count, about("Width of the convolution in tokens.")] = 3
     groups: Annotated[Count, about("Groups of channels that are convolved separately.")] = 1
     borders: Annotated[
         str | None,
@@ -42,7 +42,7 @@ class CompressionConfig(Checked):
 
     @property
     def strides(self) -> bool:
-        """Whether there are blocks."""
+        """Whether documents are split into blocks."""
         return self.variant.startswith("strided")
 
     @property
@@ -51,7 +51,7 @@ class CompressionConfig(Checked):
         return "conv" in self.variant
 
     def problems(self) -> list[str]:
-        """Return what is wrong with settings of what the variant has not; their defaults count as none."""
+        """Return a problem for each setting that the variant does not use, unless it has its default."""
         unused = [] if self.strides else [("blocks", "has no blocks"), ("borders", "has no blocks")]
         unused += [] if self.convolves else [("kernel", "convolves nothing"), ("groups", "convolves nothing")]
         return [

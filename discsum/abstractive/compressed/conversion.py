@@ -12,31 +12,31 @@ from discsum.abstractive.entry_points import attach, detach
 from discsum.abstractive.projections import encoder_attentions
 from discsum.errors import InputError
 
-# A module within each self-attention of the encoder.
+# Name of the module added to each self-attention of the encoder.
 ADDED = "compression"
 
 
 def compress(
     model: Any, variant: str, *, blocks: int = 3, kernel: int = 3, groups: int = 1, borders: str | None = None
 ) -> Any:
-    """Make the self-attention of a model's encoder read less; return the model, which is changed in place.
+    """Compress the self-attention of a model's encoder in place, and return the model.
 
-    Parameters and their names stay; convolutions add theirs, which begin as the mean of a window. With `borders`,
-    `forward` and `generate` take `borders`, the `SentenceLayout` of the inputs' sentences or EDUs. Calls on one model
-    may run in several threads at once. `save_pretrained` keeps settings and convolutions; `from_pretrained` of this
-    package reads them. A model may be sparse as well (`discsum.abstractive.sparse`), before or after.
+    Existing parameters keep their names; convolutions add parameters, which start as the mean of a window. With
+    `borders`, `forward` and `generate` take `borders`, the `SentenceLayout` of the inputs' sentences or EDUs. Calls on
+    one model may run in several threads at once. `save_pretrained` keeps settings and convolutions; `from_pretrained`
+    of this package reads them. The model may also be made sparse (`discsum.abstractive.sparse`), before or after.
 
     Args:
-        model: A sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all:
+        model: A sequence-to-sequence model of transformers whose encoder has plain full attention:
             BART, mBART, PLBart, PEGASUS, Marian, M2M100, Blenderbot, BlenderbotSmall.
         variant: `conv`, `conv_pool`, `strided` or `strided_conv`; see `CompressionConfig`.
         blocks: Blocks of a document (`strided`, `strided_conv`).
-        kernel: Tokens that a convolution makes one key and value of (`conv`, `conv_pool`, `strided_conv`).
+        kernel: Number of tokens that share one key and value (`conv`, `conv_pool`, `strided_conv`).
         groups: Groups of channels that are convolved separately.
         borders: `sentences` or `edus`, at whose borders blocks begin and end (`strided`, `strided_conv`).
 
     Raises:
-        InputError: Another kind of model, a model whose encoder is compressed already, or settings that do not fit.
+        InputError: An unsupported model, a model whose encoder is already compressed, or settings that do not fit.
     """
     config = CompressionConfig(variant, blocks, kernel, groups, borders)
     if hasattr(model, CompressionSettings.name):
@@ -76,5 +76,5 @@ def decompress(model: Any) -> Any:
 
 
 def is_convolution(name: str) -> bool:
-    """Return whether a parameter of a compressed model belongs to its convolutions, by its name."""
+    """Return whether a parameter of this name belongs to the convolutions of a compressed model."""
     return f".{ADDED}." in name

@@ -1,4 +1,4 @@
-"""Convolution of token sequences before keys and values are made of them (Yap et al., section 3.3.1 and Eq 3)."""
+"""Convolution of token sequences before their projection to keys and values (Yap et al., section 3.3.1 and Eq 3)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from discsum.abstractive.compressed.config import CompressionConfig
 
 
 class SequenceConvolution(nn.Conv1d):
-    """A convolution along a sequence, which shortens it by its kernel; it begins as the mean of a window's tokens.
+    """A convolution that shortens a sequence by a factor of its kernel; it starts as the mean of a window.
 
-    With a kernel of 1 that is the identity.
+    With a kernel of 1 it starts as the identity.
     """
 
     def __init__(self, width: int, kernel: int, groups: int, *, pool: bool) -> None:
-        """Make one of `width` channels; with `pool` its stride is 1, and max pooling shortens."""
+        """Build it with `width` channels; with `pool` its stride is 1, and max pooling shortens the sequence later."""
         super().__init__(width, width, kernel, stride=1 if pool else kernel, groups=groups)
         assert self.bias is not None
         self.pool = pool
@@ -26,9 +26,10 @@ class SequenceConvolution(nn.Conv1d):
             self.bias.zero_()
 
     def forward(self, states: Tensor) -> Tensor:
-        """Return `(rows, windows, width)` of states `(rows, tokens, width)`, which are 0 where there is none.
+        """Return `(rows, windows, width)` from states `(rows, tokens, width)`, which must be 0 at padding.
 
-        The last window may reach beyond the last token; there are `ceil(tokens / kernel)`.
+        There are `ceil(tokens / kernel)` windows, and the last may reach beyond the last token. With `pool` there is
+        one window for each token.
         """
         kernel, tokens = self.kernel_size[0], states.shape[1]
         if self.pool:
@@ -37,16 +38,16 @@ class SequenceConvolution(nn.Conv1d):
         padded = nn.functional.pad(states, (0, 0, 0, -tokens % kernel))
         if self.groups > 1:
             return super().forward(padded.transpose(1, 2)).transpose(1, 2)
-        # Windows do not overlap: one product, which is faster than the convolution.
+        # Windows do not overlap, so this is one matrix product, which is faster than the convolution.
         windows = padded.reshape(len(states), -1, kernel * states.shape[2])
         return nn.functional.linear(windows, self.weight.transpose(1, 2).flatten(1), self.bias)
 
 
 class KeyValueConvolution(nn.Module):
-    """The convolutions of one attention: of what its keys are made of, and of what its values are made of."""
+    """The two convolutions of one attention: one of the states for keys, one of the states for values."""
 
     def __init__(self, width: int, config: CompressionConfig) -> None:
-        """Make both for states of `width`."""
+        """Build both for states of `width`."""
         super().__init__()
         pool = config.variant == "conv_pool"
         self.kernel, self.pool = config.kernel, pool
@@ -55,13 +56,13 @@ class KeyValueConvolution(nn.Module):
         )
 
     def forward(self, states: Tensor, inside: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return states of keys and of values, `(rows, windows, width)`, and where there are some `(rows, windows)`.
+        """Return states for keys and for values `(rows, windows, width)`, and a mask `(rows, windows)` of windows.
 
-        A window is there if any of its tokens is.
+        A window exists if any of its tokens does. The mask is None if there is no padding.
 
         Args:
             states: `(rows, tokens, width)`.
-            inside: `(rows, tokens)`, true where there is a token; none if there is one everywhere.
+            inside: `(rows, tokens)`, true where there is a token; None if there is no padding.
         """
         if inside is None:
             return self._windows(self.key(states), None), self._windows(self.value(states), None), None
@@ -71,7 +72,7 @@ class KeyValueConvolution(nn.Module):
         return keys, values, windows.any(dim=-1)
 
     def _windows(self, convolved: Tensor, inside: Tensor | None) -> Tensor:
-        """Return `(rows, windows, width)`, pooled if that is the variant."""
+        """Return `(rows, windows, width)`, pooled if the variant pools."""
         if not self.pool:
             return convolved
         lowest = torch.finfo(convolved.dtype).min
@@ -79,5 +80,5 @@ class KeyValueConvolution(nn.Module):
             convolved = convolved.masked_fill(~inside[..., None], lowest)
         padded = nn.functional.pad(convolved, (0, 0, 0, -convolved.shape[1] % self.kernel), value=lowest)
         pooled = torch.unflatten(padded, 1, (-1, self.kernel)).amax(dim=2)
-        # Windows without a token are masked; their numbers must be finite all the same.
+        # Windows without a token are masked later, but must be finite.
         return pooled if inside is None else pooled.masked_fill(pooled == lowest, 0.0)

@@ -1,7 +1,7 @@
-"""Copy attention to the words of the text, the gate that mixes them in, and words that only the text has.
+"""Copy attention and its gate, and ids for words of the text that the vocabulary lacks.
 
-After See et al. 2017 (section 2.2) and OpenNMT's copy generator, which Yap et al. use. The attention is one of its own
-and not the cross-attention's, so that it is there whatever the decoder's layers return.
+After See et al. 2017 (section 2.2) and OpenNMT's copy generator, which Yap et al. use. Copy attention is separate from
+cross-attention, so that it does not depend on what the decoder's layers return.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OBSERVER: ContextVar[Observer | None] = ContextVar("observer of copy attention"
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """Show copy attention to an observer within a block, in this thread or task alone."""
+    """Pass copy attention to an observer within a block, in this thread or task only."""
     token = _OBSERVER.set(observer)
     try:
         yield
@@ -33,16 +33,16 @@ def observing(observer: Observer) -> Iterator[None]:
 
 
 class CopyAttention(nn.Module):
-    """Attention to the text whose weights are probabilities of copying its tokens, and the gate that mixes them in."""
+    """Attention that gives the probability of copying each token of the text, and the gate that mixes them in."""
 
     def __init__(self, width: int) -> None:
-        """Make one for states of `width`."""
+        """Build the projections for states of `width`."""
         super().__init__()
         self.query = nn.Linear(width, width, bias=False)
         self.gate = nn.Linear(width, 1)
 
     def forward(self, states: Tensor, encoded: Tensor, readable: Tensor) -> tuple[Tensor, Tensor]:
-        """Return attention `(rows, steps, tokens)` and the probability to copy `(rows, steps, 1)`, in float32.
+        """Return attention `(rows, steps, tokens)` and the probability of copying `(rows, steps, 1)`, in float32.
 
         A row without a readable token copies nothing.
 
@@ -62,7 +62,7 @@ class CopyAttention(nn.Module):
 
 
 def unknown_words(tokenizer: Any, texts: Sequence[str], encoding: BatchEncoding) -> list[dict[str, int]]:
-    """Return for each text its words that the vocabulary lacks, as they are normalised, with their extended ids."""
+    """Return, for each text, the normalised words that the vocabulary lacks, with their extended ids."""
     found: list[dict[str, int]] = []
     for text, encoded in zip(texts, encoding.encodings or (), strict=True):
         words: dict[str, int] = {}
@@ -75,7 +75,7 @@ def unknown_words(tokenizer: Any, texts: Sequence[str], encoding: BatchEncoding)
 def extended_ids(
     tokenizer: Any, texts: Sequence[str], encoding: BatchEncoding, words: Sequence[dict[str, int]]
 ) -> Tensor:
-    """Return ids `(texts, tokens)` of the extended vocabulary, whose unknown `words` have ids where they are known."""
+    """Return ids `(texts, tokens)` of the extended vocabulary, in which each text's `words` have ids of their own."""
     ids: Tensor = encoding["input_ids"].clone()
     for row, text, encoded, own in zip(ids, texts, encoding.encodings or (), words, strict=True):
         for place, word in _unknown(tokenizer, text, encoded).items():
@@ -84,7 +84,7 @@ def extended_ids(
 
 
 def decoded(tokenizer: Any, generated: Tensor, words: Sequence[dict[str, int]]) -> list[str]:
-    """Return texts of generated ids `(rows, steps)` of the extended vocabulary, with the copied words of each row."""
+    """Decode generated ids `(rows, steps)` of the extended vocabulary; `words` are the unknown words of each row."""
     texts = []
     for row, own in zip(generated.tolist(), words, strict=True):
         names = {index: word for word, index in own.items()}
@@ -98,13 +98,13 @@ def decoded(tokenizer: Any, generated: Tensor, words: Sequence[dict[str, int]]) 
             parts.append(names[token] if token is not None else "")
             known = []
         text = " ".join(part.strip() for part in parts if part.strip())
-        # As `batch_decode` joins words and punctuation marks; tokenizers of bytes have no unknown words.
+        # Join words and punctuation marks as `batch_decode` does. Byte-level tokenizers have no unknown token.
         texts.append(tokenizer.clean_up_tokenization(text) if unknown_id(tokenizer) is not None else text)
     return texts
 
 
 def unknown_id(tokenizer: Any) -> int | None:
-    """Return the token of words that the vocabulary lacks, which may be no special one; none where it lacks none."""
+    """Return the id of the unknown token, which need not be a special token; None if the tokenizer has none."""
     backend = tokenizer.backend_tokenizer
     word = getattr(backend.model, "unk_token", None)
     found: int | None = None if word is None else backend.token_to_id(word)
@@ -112,7 +112,7 @@ def unknown_id(tokenizer: Any) -> int | None:
 
 
 def _unknown(tokenizer: Any, text: str, encoded: Any) -> dict[int, str]:
-    """Return the normalised word of each place with the unknown token."""
+    """Return the normalised word at each position of the unknown token."""
     unknown = unknown_id(tokenizer)
     if unknown is None or unknown not in encoded.ids:
         return {}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding
 
 SPECIAL = ("pad", "bos", "eos")
-# Fields of the model's configuration, by those of a recipe's network; both sides of the model have the same sizes.
+# Fields of the model's configuration by field of a recipe's network; encoder and decoder have the same sizes.
 SIZES = {
     "width": "d_model",
     "layers": "encoder_layers",
@@ -46,19 +46,19 @@ READ = {
 
 
 class CompressedFamily(Family[CompressedRecipe]):
-    """A `CopyPegasusForConditionalGeneration` whose encoder may be compressed, with its tokenizer of words."""
+    """A `CopyPegasusForConditionalGeneration` whose encoder may be compressed, with its word tokenizer."""
 
     recipe_type = CompressedRecipe
 
     @classmethod
     def load(cls, name_or_path: str, *, device: str = "cpu", **options: Any) -> CompressedFamily:
-        """Return a model that was trained in this family.
+        """Load a model that was trained in this family.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
-            InputError: A model of another kind, or options, of which there are none.
+            InputError: A model of another kind, or any option.
         """
-        # Sharing beams is what selectors do unless they are told otherwise.
+        # Selectors share beams by default, so that option asks for nothing.
         given = [one for one, value in options.items() if value is not None and (one, value) != ("share_beams", True)]
         if given:
             raise InputError(
@@ -74,11 +74,11 @@ class CompressedFamily(Family[CompressedRecipe]):
 
     @property
     def encoder(self) -> CompressionConfig | None:
-        """How the encoder is compressed; none for attention of all tokens to all."""
+        """How the encoder is compressed; None for full attention."""
         return self.model.compressed.config if hasattr(self.model, "compressed") else None
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return the tokens with ids of their own for unknown words, and borders of blocks that keep to them."""
+        """Return `source_ids`, in which unknown words have their own ids, and `borders` if the encoder needs them."""
         ids = extended_ids(self.tokenizer, self.texts(documents), encoding, self._words(documents, encoding))
         return {"source_ids": ids.to(self.model.device), **borders_of(self.model, documents, encoding)}
 
@@ -98,18 +98,18 @@ class CompressedFamily(Family[CompressedRecipe]):
     def target_ids(
         self, targets: Sequence[str], written: BatchEncoding, documents: Sequence[Document], encoding: BatchEncoding
     ) -> Tensor:
-        """Return ids `(documents, steps)` whose unknown words are those of the documents, where they have them."""
+        """Return ids `(documents, steps)`, in which unknown words have extended ids if the documents contain them."""
         return extended_ids(self.tokenizer, targets, written, self._words(documents, encoding))
 
     def decode(self, generated: Tensor, documents: Sequence[Document], encoding: BatchEncoding) -> list[str]:
-        """Return texts with the words that were copied, one sentence a line if the model writes tags."""
+        """Return texts with copied words, one sentence per line if the model writes tags."""
         words = self._words(documents, encoding)
         if not self.tagged:
             return decoded(self.tokenizer, generated, words)
         close = self.tokenizer.convert_tokens_to_ids(CLOSE)
         texts = []
         for row, own in zip(generated, words, strict=True):
-            # The rows of one summary: its sentences, and what was written after the last of them.
+            # Split the summary into its sentences and the rest after the last one.
             ends = (row == close).nonzero().flatten() + 1
             sentences = row.tensor_split(ends.cpu())
             found = (decoded(self.tokenizer, sentence[None], [own])[0] for sentence in sentences)
@@ -124,7 +124,7 @@ class CompressedFamily(Family[CompressedRecipe]):
         return [{"encoder": self._variant} for _ in inputs["source_ids"]]
 
     def settings(self) -> dict[str, Any]:
-        """Return the encoder's variant and what it depends on."""
+        """Return the encoder's variant and its settings that affect scores."""
         return {"encoder": self._variant} | encoder_settings(self.model)
 
     @property
@@ -135,10 +135,10 @@ class CompressedFamily(Family[CompressedRecipe]):
     def for_training(
         cls, recipe: CompressedRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> CompressedFamily:
-        """Return the recipe's model, or a new one and a tokenizer of its words; its encoder is the recipe's.
+        """Return the recipe's model, or a new one with a new word tokenizer; compress its encoder as the recipe says.
 
         Raises:
-            InputError: A model whose encoder is compressed otherwise than the recipe's, or of other sizes or words.
+            InputError: A model whose encoder, sizes, words or sentence tags differ from the recipe's.
         """
         if recipe.model is not None:
             family = cls.load(recipe.model, device=device)
@@ -167,23 +167,23 @@ class CompressedFamily(Family[CompressedRecipe]):
 
     @classmethod
     def needs_tree(cls, recipe: CompressedRecipe) -> bool:
-        """Return that no run does; borders are of sentences and EDUs, which all documents have."""
+        """Return false: borders need only sentences or EDUs, which all documents have."""
         return False
 
     def parameter_groups(self, recipe: CompressedRecipe) -> list[dict[str, Any]]:
-        """Return all parameters but those of positions, which are no learned ones."""
+        """Return all parameters except positions, which are not learned."""
         return [{"params": [one for one in self.model.parameters() if one.requires_grad], "lr": recipe.learning_rate}]
 
     def loss(
         self, recipe: CompressedRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
     ) -> dict[str, Tensor]:
-        """Return cross-entropy with label smoothing, without it, and the share of words that are right."""
+        """Return the cross-entropy with and without label smoothing, and the accuracy."""
         given = {name: value for name, value in batch.items() if name != "labels"}
         mixture = self.model(**given, **inputs, use_cache=False, dense=False).mixture
         return smoothed_loss(mixture.scores_of(batch["labels"]), recipe.smoothing)
 
     def card(self, recipe: CompressedRecipe) -> FamilyCard:
-        """Return how the encoder reads, and what the paper leaves open."""
+        """Return the card: how the encoder reads, and the choices that the paper leaves open."""
         config = self.encoder
         read = "reads all tokens" if config is None else READ[config.variant].format_map(config.to_dict())
         if config is not None and config.borders:
@@ -223,12 +223,12 @@ def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:
         **sides,
         max_position_embeddings=sizes.positions,
         position_base=sizes.position_base,
-        # Of what is added to a state, of attention weights, and within feed-forward networks, as in OpenNMT.
+        # Dropout of residual branches, attention weights and feed-forward layers, as in OpenNMT.
         dropout=sizes.dropout,
         attention_dropout=sizes.dropout,
         activation_dropout=sizes.dropout,
         activation_function="relu",
-        # Embeddings are scaled up to the size of positions (Vaswani et al. 2017, section 3.4).
+        # Scale embeddings up to the magnitude of positions (Vaswani et al. 2017, section 3.4).
         scale_embedding=True,
         init_std=sizes.width**-0.5,
         **special,
@@ -236,6 +236,6 @@ def _make_model(recipe: CompressedRecipe, tokenizer: Any) -> Any:
     model: Any = CopyPegasusForConditionalGeneration(config)
     # Instead of the default of 20 tokens.
     model.generation_config.max_length = recipe.target_tokens
-    # What the vocabulary lacks is copied.
+    # Words that the vocabulary lacks are copied, so never write the unknown token.
     model.generation_config.suppress_tokens = [special["unk_token_id"]]
     return model

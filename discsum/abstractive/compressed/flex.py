@@ -1,4 +1,4 @@
-"""Strided blocks by FlexAttention, which on a GPU leaves out tiles that no query reads without copying keys."""
+"""Strided blocks by FlexAttention, which on a GPU skips tiles that no query reads, without copying keys."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex
 
 from discsum.abstractive.compressed.blocks import BlockTables
 
-# FlexAttention's kernels need heads at least as wide, and of a power of two.
+# Minimum head size of FlexAttention's kernels; it must also be a power of two.
 NARROWEST = 16
-# Masks of the passes that are running: all layers have the same.
+# Masks of the running passes; all layers of a pass share one.
 _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 
 
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
-    """Return whether FlexAttention computes these: on a GPU, without dropout, which it does not have."""
+    """Return whether FlexAttention can be used: on a GPU, with suitable heads, and without dropout, which it lacks."""
     return queries.is_cuda and dropout == 0.0 and head_size >= NARROWEST and head_size & (head_size - 1) == 0
 
 
@@ -34,12 +34,12 @@ def flex_strided(
         keys: As queries.
         values: As queries.
         tables: The blocks.
-        scaling: Factor of products.
-        compiled: Whether to compile, without which all products are computed.
+        scaling: Factor of the query-key products.
+        compiled: Whether to compile FlexAttention, which otherwise computes all products.
     """
     if tables not in _MASKS:
         documents, tokens = tables.mask.shape
-        # Uncompiled, it is as large as (documents, tokens, tokens) while it is made.
+        # Uncompiled, this needs memory for (documents, tokens, tokens).
         _MASKS[tables] = create_block_mask(
             _reads(tables), documents, None, tokens, tokens, device=queries.device, _compile=compiled
         )
@@ -49,7 +49,7 @@ def flex_strided(
 
 
 def _reads(tables: BlockTables) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
-    """Return the function of FlexAttention that says whether a query reads a key."""
+    """Return the mask function for FlexAttention: whether a query reads a key."""
     owners, starts, ends, mask = tables.owners, tables.bounds[..., 2], tables.bounds[..., 3], tables.mask
 
     def reads(document: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:

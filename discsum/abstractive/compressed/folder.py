@@ -1,4 +1,4 @@
-"""Models with a compressed encoder in folders: settings in `config.json`, convolutions beside the model's weights."""
+"""Loading of models with a compressed encoder: settings from `config.json`, convolutions from the weight files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from discsum.persistence import CONFIG
 
 
 def load_model(name_or_path: str, device: str = "cpu") -> Any:
-    """Return the model of a folder or the hub, with a compressed encoder if it was saved with one.
+    """Load a model from a folder or the hub, with a compressed encoder if it was saved with one.
 
     Raises:
         WeightsError: No such model, or damaged files.
-        InputError: A device that is not here.
+        InputError: An unavailable device.
     """
-    # Registers the family's own model.
+    # This import registers the family's own model class.
     import discsum.abstractive.compressed.model  # noqa: F401
 
     config = read_config(name_or_path)
@@ -34,7 +34,7 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
 
 
 def read_config(name_or_path: str) -> CompressionConfig | None:
-    """Return the settings that an encoder was saved with, from its folder or the hub; none if it is its own.
+    """Return the settings that an encoder was saved with, from its folder or the hub; None if it was not compressed.
 
     Raises:
         WeightsError: No such model, or a damaged file.

@@ -1,4 +1,4 @@
-"""Mixture of two distributions over the next word: the vocabulary's, and that of the words of the text.
+"""Mixture of two distributions over the next word: one over the vocabulary, one over the words of the text.
 
 After See et al. 2017 (equation 9) and OpenNMT's copy generator, which Yap et al. use.
 """
@@ -15,11 +15,11 @@ from discsum.abstractive.family import IGNORED
 
 
 class LabelScores(NamedTuple):
-    """What a loss needs of each label, `(labels,)` each, in nats.
+    """Scores of each label that a loss needs, each `(labels,)`; log probabilities are in nats.
 
     Attributes:
-        label: Its log probability.
-        mean: Mean of the log probabilities of the vocabulary, without words that only the texts have.
+        label: Log probability of the label.
+        mean: Mean log probability over the vocabulary, without words that only the texts have.
         highest: Whether no other word has a higher probability.
     """
 
@@ -32,13 +32,13 @@ class LabelScores(NamedTuple):
 class Mixture:
     """Probabilities of the next word: `(1 - gate) softmax(logits) + gate copied`, over the extended vocabulary.
 
-    The extended vocabulary ends with the words of the texts that the vocabulary does not have.
+    The extended vocabulary is the vocabulary followed by words of the texts that it lacks.
 
     Attributes:
         logits: `(rows, steps, vocabulary)`.
-        attention: `(rows, steps, tokens)` probability of each token of the text to be the one that is copied.
-        gate: `(rows, steps, 1)` probability to copy.
-        source_ids: `(rows, tokens)` of the extended vocabulary.
+        attention: `(rows, steps, tokens)` probability that each token of the text is the copied one.
+        gate: `(rows, steps, 1)` probability of copying.
+        source_ids: `(rows, tokens)` ids of the text in the extended vocabulary.
     """
 
     logits: Tensor
@@ -55,14 +55,14 @@ class Mixture:
         return _log(probabilities.scatter_add(-1, places, self.gate * self.attention))
 
     def scores_of(self, labels: Tensor) -> LabelScores:
-        """Return what a loss needs of labels `(rows, steps)` of the extended vocabulary that are not `IGNORED`.
+        """Return the scores of those labels `(rows, steps)` of the extended vocabulary that are not `IGNORED`.
 
-        Only words of the text have another probability than `(1 - gate) softmax(logits)`: no tensor over the extended
-        vocabulary is made, and just one over the vocabulary is kept for the gradient; others are `(rows, tokens,
-        tokens)` and `(labels, tokens)`. A label that is neither in the vocabulary nor in its text has the lowest
-        probability.
+        All words except those of the text have the probability `(1 - gate) softmax(logits)`. So no tensor over the
+        extended vocabulary is made, and only one over the vocabulary is kept for the gradient; others are `(rows,
+        tokens, tokens)` and `(labels, tokens)`. A label that is neither in the vocabulary nor in its text has the
+        lowest probability.
         """
-        # In half precision the products of small probabilities have no gradient.
+        # In half precision, products of small probabilities would have no gradient.
         with torch.autocast(self.logits.device.type, enabled=False):
             return self._scores_of(labels)
 
@@ -75,7 +75,7 @@ class Mixture:
         kept, lowest = _log(1 - gate), torch.finfo(own.dtype).min
         # (labels, tokens), and (labels, 1)
         source, wanted = self.source_ids[row], labels[counted][:, None]
-        # A word that is twice in the text is copied with both weights, and counts once in the vocabulary.
+        # A word that is twice in the text is copied with the sum of both weights, but counts once in the vocabulary.
         same = (self.source_ids[:, :, None] == self.source_ids[:, None, :]).to(self.attention.dtype)
         copied = gate * (self.attention @ same)[counted]
         is_label = source == wanted
@@ -96,5 +96,5 @@ class Mixture:
 
 
 def _log(probabilities: Tensor) -> Tensor:
-    """Return logarithms; 0, as of a word of another text, would have no gradient."""
+    """Return logarithms of clamped values: 0, as for a word of another text, would have no finite gradient."""
     return probabilities.clamp_min(torch.finfo(probabilities.dtype).tiny).log()

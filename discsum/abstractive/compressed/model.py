@@ -1,6 +1,6 @@
 """A PEGASUS that copies: the transformer of Yap et al., with sinusoidal positions and copy attention.
 
-Its layers normalise before each part. Importing this registers it with `AutoConfig` and `AutoModelForSeq2SeqLM`.
+Its layers are pre-norm. Importing this module registers the model with `AutoConfig` and `AutoModelForSeq2SeqLM`.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class CopyPegasusConfig(PegasusConfig):  # type: ignore[no-untyped-call]
 
     Attributes:
         position_base: Base of the sinusoids' wavelengths (Vaswani et al. 2017, section 3.5; 1,000 in Yap et al.).
-        unk_token_id: Token that the decoder reads for a copied word that its vocabulary does not have.
+        unk_token_id: Token that the decoder reads in place of a copied word that its vocabulary lacks.
     """
 
     model_type = "copy_pegasus"
 
     position_base: float = 10_000.0
     unk_token_id: int | None = 3
-    # As `discsum.abstractive.families.FIELD`.
+    # Name of the field: `discsum.abstractive.families.FIELD`.
     discsum_family: str = "compressed"
 
 
 @dataclass
 class CopyOutput(Seq2SeqLMOutput):
-    """Output of a PEGASUS that copies: that of `transformers`, or without `logits` the mixture that they are of."""
+    """Output of a PEGASUS that copies: that of `transformers`, or without `dense` a mixture in place of `logits`."""
 
     mixture: Mixture | None = None
 
@@ -77,7 +77,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
             encoder_outputs: Result of the encoder, instead of running it.
             source_ids: `(rows, tokens)` of the text in the extended vocabulary; by default `input_ids`.
             labels: `(rows, steps)` of the extended vocabulary.
-            dense: Whether `logits` are wanted; training needs the `mixture` alone.
+            dense: Whether to return `logits`; otherwise the `mixture` is returned, which is all that training needs.
             options: Those of PEGASUS.
 
         Raises:
@@ -92,7 +92,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         if source is None:
             raise InputError("expected source_ids, the text that may be copied, beside encoder_outputs; got none")
         options["use_cache"] = False if labels is not None else options.get("use_cache")
-        # With tuples nothing could be found by its name.
+        # The output's parts are read by name below, so it must not be a tuple.
         options.pop("return_dict", None)
         output = self.model(
             input_ids,
@@ -113,7 +113,10 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
         return CopyOutput(loss=loss, logits=logits, mixture=None if dense else mixture, **named)
 
     def generate(self, inputs: Tensor | None = None, **options: Any) -> Any:
-        """Generate as `transformers` does; `source_ids` are by default the inputs, which have no unknown words then."""
+        """Generate as `transformers` does.
+
+        `source_ids` default to the inputs, in which unknown words have no ids of their own.
+        """
         source = options.pop("source_ids", None)
         given = inputs if inputs is not None else options.get("input_ids")
         return super().generate(inputs, **options, source_ids=source if source is not None else given)
@@ -127,7 +130,7 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
 
 
 def sinusoids(positions: int, width: int, base: float) -> Tensor:
-    """Return the positions' embeddings `(positions, width)`: sines in the first half of the width, then cosines."""
+    """Return position embeddings `(positions, width)`: sines in the first half of the width, then cosines."""
     rates = base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angles = torch.arange(positions, dtype=torch.float64)[:, None] * rates
     return torch.cat([angles.sin(), angles.cos()[:, : width // 2]], dim=1).float()

@@ -1,4 +1,4 @@
-"""Cross-entropy with label smoothing, and the figures beside it."""
+"""Cross-entropy with label smoothing, and accuracy."""
 
 from __future__ import annotations
 

@@ -16,18 +16,18 @@ from discsum.recipes.fields import Checked, Count, Dropout, Positive, Share, abo
 class Network(Checked):
     """Sizes of a new PEGASUS that copies; the defaults are those of Yap et al., section 4.2."""
 
-    width: Annotated[Count, about("Size of a state.")] = 512
-    layers: Annotated[Count, about("Layers of the encoder, and of the decoder.")] = 4
-    heads: Annotated[Count, about("Heads of each attention.")] = 8
-    inner: Annotated[Count, about("Size of a layer's feed-forward network.")] = 2048
+    width: Annotated[Count, about("Size of a hidden state.")] = 512
+    layers: Annotated[Count, about("Number of layers in the encoder, and in the decoder.")] = 4
+    heads: Annotated[Count, about("Number of attention heads.")] = 8
+    inner: Annotated[Count, about("Size of the feed-forward layers.")] = 2048
     positions: Annotated[Count, about("Maximum number of input tokens, and of output tokens.")] = 1024
-    position_base: Annotated[Positive, about("Base of the wavelengths of positions; the paper's text has 1,000.")] = (
+    position_base: Annotated[Positive, about("Base of the sinusoids' wavelengths; the paper's text has 1,000.")] = (
         10_000.0
     )
     dropout: Annotated[Dropout, about("Dropout of states, attention weights and feed-forward networks.")] = 0.2
 
     def problems(self) -> list[str]:
-        """Return what is wrong with sizes that do not fit together."""
+        """Return a problem for a width that is odd or not a multiple of the number of heads."""
         if self.width % self.heads == 0 and self.width % 2 == 0:
             return []
         return [f"width: expected an even multiple of {self.heads} heads, got {self.width}"]
@@ -42,17 +42,17 @@ class CompressedRecipe(AbstractiveRecipe):
     target_tokens: Annotated[int, Meta(ge=SHORTEST)] = 100
     network: Annotated[Network, about("Sizes of a new model.")] = field(default_factory=Network)
     vocabulary: Annotated[
-        Vocabulary, about("Most frequent words of the training texts; the rest can only be copied.")
+        Vocabulary, about("Number of most frequent training words; other words can only be copied.")
     ] = WORDS
     lowercase: Annotated[bool, about("Whether words are lowercased.")] = LOWERCASE
-    encoder: Annotated[
-        CompressionConfig | None, about("How the encoder is compressed; none for attention of all tokens to all.")
-    ] = None
+    encoder: Annotated[CompressionConfig | None, about("How the encoder is compressed; none for full attention.")] = (
+        None
+    )
     sentence_tags: Annotated[
         bool, about("Whether summaries are learned with the tags <t> and </t> around each line of a reference.")
     ] = False
     smoothing: Annotated[
-        Share, about("Share of a label's probability that the whole vocabulary gets (Szegedy et al. 2016).")
+        Share, about("Label smoothing: probability spread over the vocabulary (Szegedy et al. 2016).")
     ] = 0.1
 
     def problems(self) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from discsum.abstractive.sparse.collator import LayoutCollator
     from discsum.abstractive.sparse.conversion import densify, sparsify
 
-# Imported on first use: names of selectors must not need torch.
+# Imported on first use, so that listing the selectors does not import torch.
 _HOMES = {
     "densify": "sparse.conversion",
     "from_pretrained": "converted",

@@ -28,7 +28,7 @@ class _Queries:
     Stock attention takes unscaled ones; in half precision, scaling first would round twice.
 
     Attributes:
-        copies: Rows of each document: beams, samples.
+        copies: Number of rows of each document (beams or samples).
     """
 
     scaled: Queries
@@ -38,13 +38,13 @@ class _Queries:
 
 @dataclass(eq=False)
 class SparseCrossAttention:
-    """The forward pass of a cross-attention module of transformers, reading selected sentences; see `sparsify`.
+    """Replacement for the forward pass of a cross-attention module, reading selected sentences; see `sparsify`.
 
-    It is called in place of the module's own and uses the module's projections, which keep their names.
+    It uses the module's projections, which keep their names.
 
     Attributes:
         projections: The module's parts.
-        settings: Those of the model.
+        settings: Settings of the model.
         layer: Number of the decoder layer.
     """
 
@@ -54,7 +54,7 @@ class SparseCrossAttention:
 
     @property
     def selector(self) -> Selector | None:
-        """The module's selector; none for full attention."""
+        """The module's selector; None for full attention."""
         return getattr(self.projections.module, "selector", None)
 
     def __call__(self, hidden_states: Tensor, **given: Any) -> tuple[Any, ...]:
@@ -97,7 +97,7 @@ class SparseCrossAttention:
         return names.outputs(result, weights, given)
 
     def _record(self, path: Path, call: Call) -> None:
-        """Keep what is read as the model's `last`, and warn if it is not what was asked for."""
+        """Record what is read as the settings' `last`, and warn if it is not what was asked for."""
         if path.warning is not None:
             self.settings.warn_once(path.warning.format(r=call.r))
         if call.layout is None:
@@ -114,11 +114,11 @@ class SparseCrossAttention:
         return torch.unflatten(projection(states), -1, (self.projections.heads, -1)).transpose(-3, -2)
 
     def _tokens(self, projection: Any, states: Tensor) -> Tensor:
-        # Each head's tokens contiguous in memory: the fastest layout for attention to all of them, by measurement.
+        # Make each head's tokens contiguous, which was measured to be the fastest memory layout for full attention.
         return self._heads(projection, states).contiguous()
 
     def _documents(self, states: Tensor, cache: DocumentCache | None, call: Call, copies: int, *, few: bool) -> Any:
-        """Return the documents' `LayerDocuments`; if `few` sentences are read, perhaps `StateDocuments` instead."""
+        """Return `LayerDocuments`, or `StateDocuments` if `few` sentences are read and the layer allows it."""
         layout, key, value = call.layout, self.projections.key, self.projections.value
         found = cache.get(self.layer) if cache is not None else None
         if found is not None and found.layout is layout and (few or isinstance(found, LayerDocuments)):
@@ -130,7 +130,7 @@ class SparseCrossAttention:
             # Layers run in order: layer 0 is the first of a pass.
             memo = call.memo.of(states, first=self.layer == 0)
             if STATES not in memo:
-                # All rows of a document have the same encoder states; keep one copy, and not the memory of the others.
+                # All rows of a document have the same encoder states. Clone one copy, to free the memory of the others.
                 memo[STATES] = states[::copies].clone() if copies > 1 else states
             source = EncodedTokens(memo[STATES], layout, partial(self._tokens, key), memo)
             summary = self.selector.summarise(source) if self.selector is not None else ()
@@ -153,7 +153,7 @@ class SparseCrossAttention:
     def _masked(
         self, queries: _Queries, kept: LayerDocuments, call: Call, mask: Tensor | None, *, whole: bool
     ) -> tuple[Tensor, Tensor]:
-        """Return attention to the selected sentences, or the `whole` documents, and its weights, by all products."""
+        """Return attention to the selected sentences, or to `whole` documents, and its weights, from all products."""
         module, layout = self.projections.module, call.layout
         products = queries.unscaled @ kept.keys.transpose(2, 3) * self.projections.scaling
         if mask is not None:
@@ -185,9 +185,9 @@ class SparseCrossAttention:
     def _selected(
         self, queries: _Queries, kept: LayerDocuments | StateDocuments, call: Call, alpha: Tensor | None = None
     ) -> Tensor:
-        """Return the top `r` sentences `(documents, queries or steps, r)`, -1 for missing ones.
+        """Return the top `r` sentences `(documents, queries or steps, r)`, -1 where there are fewer.
 
-        They are ranked by the selector, or by full attention `alpha` for the documents of `Call.by_attention`.
+        The selector ranks them, or full attention `alpha` for the documents of `Call.by_attention`.
         """
         assert self.selector is not None and call.r is not None and call.layout is not None
         if alpha is not None and call.by_attention is not None and bool(call.by_attention.all()):
@@ -218,7 +218,7 @@ class SparseCrossAttention:
         return read.repeat(1, queries.copies, 1) if call.share_beams else read
 
     def _reads_states(self, call: Call, copies: int) -> bool:
-        """Return whether to read encoder states instead of keys and values, which are cheap on a GPU."""
+        """Return whether to read encoder states instead of keys and values; false on a GPU, where those are cheap."""
         assert call.layout is not None
         sentences = [len(spans) for spans in call.layout.spans]
         read = [call.read(count) for count in sentences]
@@ -226,9 +226,9 @@ class SparseCrossAttention:
         return on_cpu and states_are_cheaper(sentences, read, self.projections.head_size, copies)
 
     def _one_step(self, queries: _Queries, kept: LayerDocuments | StateDocuments, call: Call) -> Tensor:
-        """Return attention of one step of every row to the tokens of the selected sentences.
+        """Return the attention of one step of every row to the tokens of its selected sentences.
 
-        Documents of few sentences are read whole, independently of the rest of the batch.
+        Documents with few sentences are read whole, independently of the rest of the batch.
         """
         layout, scaling = call.layout, self.projections.scaling
         assert layout is not None
@@ -249,7 +249,7 @@ class SparseCrossAttention:
 
 
 def _count_documents(call: Call, rows: int, states: Tensor) -> int:
-    """Return the number of documents of `rows` rows, checking that the layout fits them and the encoder's states."""
+    """Return the number of documents of `rows` rows; check that the layout fits them and the encoder states."""
     layout = call.layout
     if layout is None:
         return rows
@@ -266,7 +266,7 @@ def _count_documents(call: Call, rows: int, states: Tensor) -> int:
 
 
 def _mask_of(call: Call, mask: Any) -> Tensor | None:
-    """Return the mask of padding `(rows or documents, 1, 1, tokens)`; a layout takes the place of the model's mask."""
+    """Return the padding mask `(rows or documents, 1, 1, tokens)`: the layout's if there is one, or the model's."""
     if call.layout is not None:
         inside = call.layout.owner >= 0
         return None if bool(inside.all()) else inside[:, None, None, :]

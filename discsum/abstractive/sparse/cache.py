@@ -32,7 +32,7 @@ class LayerDocuments:
         return self.keys, self.values
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
+        """Attend from `queries` to tokens of a document; queries and result are `(heads, queries, head_size)`."""
         keys, values = (_of_tokens(part[document], tokens) for part in (self.keys, self.values))
         return nn.functional.scaled_dot_product_attention(queries, keys, values, scale=scale)
 
@@ -41,10 +41,10 @@ class LayerDocuments:
 class StateDocuments:
     """Encoder states of the documents in place of keys and values, which are never computed.
 
-    With `k_j = W h_j + b`, `q . k_j` is `(W' q) . h_j` and a term that is the same for every token, which the softmax
-    cancels; and the sum of `p_j v_j` is `V sum_j p_j h_j + c`. A step reads the states of its sentences, the
-    same states in all layers. It multiplies more than with cached keys but saves computing them, which pays off as
-    long as a step reads a small part of a document.
+    With `k_j = W h_j + b`, `q . k_j` is `(W' q) . h_j` plus a term that is the same for every token and that softmax
+    cancels. Likewise the sum of `p_j v_j` is `V sum_j p_j h_j + c`. A step reads the states of its sentences, which are
+    the same in all layers. This takes more multiplications per step than cached keys and values, but saves computing
+    them, which pays off as long as a step reads a small part of a document.
 
     Attributes:
         states: `(documents, tokens, width)` encoder states.
@@ -67,7 +67,7 @@ class StateDocuments:
         return self.states.shape[-2]
 
     def projected(self) -> tuple[Tensor, Tensor]:
-        """Return the keys and values, made for this call."""
+        """Return the keys and values, computed for this call."""
         keys, values = (
             torch.unflatten(module(self.states), -1, (self.heads, -1)).transpose(1, 2)
             for module in (self.key, self.value)
@@ -75,7 +75,7 @@ class StateDocuments:
         return keys, values
 
     def attend(self, queries: Tensor, document: int, tokens: Tensor | slice, scale: float) -> Tensor:
-        """Return attention of queries to tokens of a document, both `(heads, queries, head_size)`."""
+        """Attend from `queries` to tokens of a document; queries and result are `(heads, queries, head_size)`."""
         states, heads = _of_tokens(self.states[document], tokens), len(queries)
         # (heads, head_size, width)
         to_keys, to_values = (module.weight.view(heads, -1, states.shape[-1]) for module in (self.key, self.value))
@@ -91,15 +91,15 @@ def _of_tokens(values: Tensor, tokens: Tensor | slice) -> Tensor:
 
 
 class DocumentLayer(DynamicLayer):  # type: ignore[no-untyped-call]
-    """One layer of a `DocumentCache`; its `keys` and `values` of every row are made when others ask for them.
+    """One layer of a `DocumentCache`, which builds `keys` and `values` of all rows only when they are read.
 
     Attributes:
-        documents: Keys and values (or states) of the documents; none after a reset.
-        copies: Rows of each document.
+        documents: Keys and values (or states) of the documents; None after a reset.
+        copies: Number of rows of each document.
     """
 
     def __init__(self, documents: LayerDocuments | StateDocuments | None = None, copies: int = 1) -> None:
-        """Hold a layer's documents, and no keys as the base class does."""
+        """Store a layer's documents but, unlike the base class, no keys."""
         self.documents, self.copies = documents, copies
         self.is_initialized = documents is not None
 
@@ -120,31 +120,31 @@ class DocumentLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self.documents, self.is_initialized = None, False
 
     def reorder_cache(self, beam_idx: Tensor) -> None:
-        """Do nothing: beams change places within their document."""
+        """Do nothing: beams only change places within their document."""
 
     def crop(self, tokens_to_remove: int) -> None:
-        """Do nothing: only what was written is cropped."""
+        """Do nothing: only generated tokens are cropped."""
 
     def batch_repeat_interleave(self, repeats: int) -> None:
-        """Forget the documents: the next step reads them from the encoder's states."""
+        """Forget the documents; the next step rebuilds them from the encoder's states."""
         self.reset()
 
     def batch_select_indices(self, indices: Tensor) -> None:
-        """Forget the documents: the next step reads them from the encoder's states."""
+        """Forget the documents; the next step rebuilds them from the encoder's states."""
         self.reset()
 
 
 class DocumentCache(DynamicCache):
     """The cross-attention part of a decoder's cache: one copy of each document, which reordering beams does not touch.
 
-    It takes the place of `cross_attention_cache` in whatever cache a sparse model is called with.
+    It replaces `cross_attention_cache` in the cache that a sparse model is called with.
     """
 
     layers: list[DocumentLayer]  # type: ignore[assignment]
 
     @classmethod
     def of(cls, cache: Any) -> DocumentCache | None:
-        """Return the part of a decoder's cache, putting it in its place first; none for no cache."""
+        """Return the document cache of a decoder's cache, installed on first use; None without a decoder's cache."""
         if not isinstance(cache, EncoderDecoderCache):
             return None
         if not isinstance(cache.cross_attention_cache, cls):
@@ -152,7 +152,7 @@ class DocumentCache(DynamicCache):
         return cache.cross_attention_cache
 
     def get(self, layer: int) -> LayerDocuments | StateDocuments | None:
-        """Return a layer's documents, if they are here."""
+        """Return a layer's documents; None if there are none."""
         return self.layers[layer].documents if layer < len(self.layers) else None
 
     def put(self, layer: int, documents: LayerDocuments | StateDocuments, copies: int) -> None:
@@ -162,7 +162,7 @@ class DocumentCache(DynamicCache):
 
     @property
     def bytes(self) -> int:
-        """Memory of the documents."""
+        """Memory of the documents in bytes."""
         fields = [value for one in self.layers if one.documents for value in vars(one.documents).values()]
         fields += [part for value in fields if isinstance(value, tuple) for part in value]
         tensors = (value for value in fields if isinstance(value, Tensor))

@@ -1,4 +1,4 @@
-"""What the cross-attentions of a sparse model share: its settings, and the data of one call."""
+"""Settings of a sparse model and data of one call, which all its cross-attention modules share."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Observation:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the last cross-attention of a model read.
+    """What a sparse model read in its last forward pass.
 
     Attributes:
-        path: `selected`: keys of the selected sentences alone; `masked`: all keys, the other sentences masked; `full`:
-            everything.
+        path: `selected`: only keys of the selected sentences; `masked`: all keys, with the other sentences masked;
+            `full`: everything.
         reason: Why the path was taken.
-        sentences: Sentences of each document; none without a layout.
-        read: Sentences of each document that a query read; none without a layout.
+        sentences: Number of sentences of each document; None without a layout.
+        read: Number of sentences of each document that a query read; None without a layout.
     """
 
     path: str
@@ -77,15 +77,15 @@ def check_r(r: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """The data of one call of a sparse model: a forward pass, or all of those of `generate`.
+    """The data of one call of a sparse model: a forward pass, or all forward passes of `generate`.
 
     Attributes:
-        r: Sentences that a query reads; none for all.
+        r: Number of sentences that a query reads; None for all.
         share_beams: Whether the rows of a document read the same sentences, by their mean score.
         dense_where_faster: Whether single steps read all sentences where that is faster than selecting.
         layout: The sentences of the documents.
         by_attention: `(documents,)`, true for documents whose sentences are selected by full attention, as the selector
-            `ideal` does; none for no document.
+            `ideal` does; None if there are no such documents.
         observer: Called with each layer's `Observation`; all attention weights are then computed.
         generating: Whether rows may be beams or samples, several for each document of the layout.
     """
@@ -100,7 +100,7 @@ class Call:
     memo: Memo = field(default_factory=Memo)
 
     def __post_init__(self) -> None:
-        """Check `r`, an attribute of the settings that anybody may set."""
+        """Check `r`, because users may set it on the settings."""
         check_r(self.r)
 
     def read(self, sentences: int) -> int:
@@ -116,11 +116,11 @@ class Call:
 
 @dataclass(eq=False)
 class SparseSettings(Conversion):
-    """Settings of a sparse model, its attribute `sparse`; a call reads them once, when it starts.
+    """Settings of a sparse model, kept as its attribute `sparse`; a call reads them once, when it starts.
 
     Attributes:
-        config: What it was made with, except for the attributes below, which may be changed.
-        r: Sentences that a query reads; none for all.
+        config: Settings that the model was made with; the attributes below may have been changed since.
+        r: Number of sentences that a query reads; None for all.
         share_beams: Whether the beams of a document read the same sentences, by their mean score.
         dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
     """
@@ -136,35 +136,35 @@ class SparseSettings(Conversion):
     _warned: set[str] = field(default_factory=set, repr=False)
 
     def __post_init__(self) -> None:
-        """Begin with what the model was made with."""
+        """Start from the settings that the model was made with."""
         config = self.config
         self.r, self.share_beams, self.dense_where_faster = config.r, config.share_beams, config.dense_where_faster
 
     @property
     def current(self) -> SparseConfig:
-        """The settings as they are now."""
+        """The current settings."""
         own = {name: getattr(self, name) for name in ("r", "share_beams", "dense_where_faster")}
         return replace(self.config, **own)
 
     @property
     def call(self) -> Call:
-        """The call that this thread or task is in; outside of one, a call without a layout."""
+        """The current call of this thread or task; outside of calls, one without a layout."""
         return self.running or Call(self.r, self.share_beams, self.dense_where_faster)
 
     @property
     def last(self) -> Reading | None:
-        """What the model's last cross-attention read, in this thread or task; none before the first."""
+        """What the model read last in this thread or task; None before that, or if another model has read since."""
         owner, reading = _LAST.get()
         return reading if owner is self else None
 
     @contextmanager
     def using(self, **changes: Any) -> Iterator[None]:
-        """Change attributes of the call within a block, for this thread or task alone."""
+        """Change attributes of the call within a block, for this thread or task only."""
         with self.within(replace(self.call, **changes)):
             yield
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as they are now, as JSON values."""
+        """Return the current settings as JSON values."""
         return self.current.to_dict()
 
     def layers(self, model: Any) -> list[Any]:
@@ -174,7 +174,7 @@ class SparseSettings(Conversion):
     def forwarding(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of a forward pass: of the call that it is part of, with its own layout if it has one."""
+        """Return the context of a forward pass: the current call, with the given layout if there is one."""
         if given is not None:
             check_fit(given, arguments, options)
         return self.within(self._started(model, given))
@@ -182,24 +182,24 @@ class SparseSettings(Conversion):
     def generating(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
-        """Return the context of `generate`, with the sentences of the inputs and one copy of the documents."""
+        """Return the context of `generate`, in which each document of the layout may have several rows."""
         if given is not None:
             check_fit(given, arguments, options)
         call = replace(self._started(model, given), generating=True)
         if not _searches_beams(model, arguments, options):
-            # Rows are samples that know nothing of each other.
+            # Rows are independent samples.
             call = replace(call, share_beams=False)
         return self.within(call)
 
     def repeating(self) -> Callable[[], AbstractContextManager[None]]:
-        """Return what makes the context of each run of a layer, whose attention nobody may observe."""
+        """Return a function that makes the context for each run of a layer; attention must not be observed."""
         call = self.call
         if call.observer is not None:
             raise InputError(
                 "expected no gradient checkpointing where attention is observed (the modes sparsity, kl, int-...): its "
                 "losses would get no gradient; turn it off with gradient_checkpointing_disable"
             )
-        # A layer that is repeated alone finds nothing that other layers made, so it does without in its first run too.
+        # A layer that is recomputed alone has no values from other layers, so its first run must not use them either.
         return partial(self._alone, call)
 
     def _alone(self, call: Call) -> AbstractContextManager[None]:
@@ -210,11 +210,11 @@ class SparseSettings(Conversion):
         return call if layout is None else replace(call, layout=layout.to(model.device), memo=Memo())
 
     def record(self, reading: Reading) -> None:
-        """Make a reading the `last`."""
+        """Store a reading as the `last`."""
         _LAST.set((self, reading))
 
     def warn_once(self, message: str) -> None:
-        """Warn of what was asked for and not done, once for a model."""
+        """Warn, once per model, that something asked for is not done."""
         if message not in self._warned:
             self._warned.add(message)
             warn(message, InputWarning, stacklevel=2)
@@ -224,7 +224,7 @@ _LAST: ContextVar[tuple[SparseSettings | None, Reading | None]] = ContextVar("la
 
 
 def _searches_beams(model: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
-    """Return whether `generate` searches beams: the first that says how many is who decides, as in transformers."""
+    """Return whether `generate` uses several beams; the first given `num_beams` counts, as in transformers."""
     given = options.get("generation_config", arguments[1] if len(arguments) > 1 else None)
     counts = (options.get("num_beams"), *(getattr(one, "num_beams", None) for one in (given, model.generation_config)))
     return (next((count for count in counts if count is not None), 1)) > 1

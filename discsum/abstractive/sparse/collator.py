@@ -1,4 +1,4 @@
-"""Batches with the sentences of their documents, for the trainers of transformers."""
+"""A data collator that adds the sentences of documents, for the trainers of transformers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from discsum.errors import InputError
 class LayoutCollator:
     """Pads features with another collator, and their sentences to match; for `Trainer` and `Seq2SeqTrainer`.
 
-    A feature has, beside what the other collator needs, `layout`: the sentence of each of its tokens, as a list. For a
+    Besides what the other collator needs, a feature has `layout`, a list with the sentence of each of its tokens. For a
     document and its encoding that is `SentenceLayout.from_documents([document], encoding).owner[0].tolist()`.
 
     Attributes:
-        collator: Pads the rest, as `DataCollatorForSeq2Seq` does.
+        collator: Pads the other fields, for example `DataCollatorForSeq2Seq`.
     """
 
     collator: Any
@@ -29,7 +29,7 @@ class LayoutCollator:
         """Return a batch with a `SentenceLayout` under `layout`.
 
         Raises:
-            InputError: A feature without sentences, or with another number of them than tokens.
+            InputError: A feature whose `layout` is missing, or not as long as its tokens.
         """
         rows = []
         for place, feature in enumerate(features):
@@ -44,6 +44,6 @@ class LayoutCollator:
         mask = batch["attention_mask"].bool()
         owner = torch.full(mask.shape, -1)
         for target, inside, row in zip(owner, mask, rows, strict=True):
-            # On whichever side the padding is.
+            # Padding may be on either side.
             target[inside] = torch.tensor([one for one in row if one >= 0])
         return batch | {"layout": SentenceLayout.from_owner(owner)}

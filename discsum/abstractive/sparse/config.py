@@ -1,4 +1,4 @@
-"""Settings that make a model sparse, as `config.json` keeps them."""
+"""Settings of a sparse model, as stored in `config.json`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class SparseConfig:
 
     Attributes:
         selector: Name of the selector.
-        r: Sentences selected at each step; none for all.
-        beta: Initial weight of the discourse prior in training; none without the prior.
+        r: Number of sentences selected at each step; None for all.
+        beta: Initial weight of the discourse prior in training; None without the prior.
         share_beams: Whether the beams of a document read the same sentences.
         dense_where_faster: Whether single steps of `generate` read all sentences where that is faster than selecting.
-        options: Options of this selector alone.
+        options: Options specific to this selector.
     """
 
     selector: str

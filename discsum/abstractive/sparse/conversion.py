@@ -30,24 +30,25 @@ def sparsify(
     dense_where_faster: bool = True,
     **options: Any,
 ) -> Any:
-    """Make a model's cross-attention read `r` sentences per step; return the model, which is changed in place.
+    """Make a model's cross-attention read only `r` sentences per step, in place, and return the model.
 
-    Parameters and their names stay; selectors with parameters add theirs. `forward` and `generate` take `layout`, the
-    sentences of their inputs; documents' keys and values are cached once for all rows of a document. Calls on one
-    model may run in several threads at once, each with its own layout. `model.sparse` has the settings, and in
-    `last` what was read. `save_pretrained` keeps settings and selector; `from_pretrained` of this package reads them.
+    Existing parameters keep their names; selectors with parameters add their own. `forward` and `generate` take
+    `layout`, the sentences of their inputs. Keys and values are cached once per document, for all its rows. Calls on
+    one model may run in several threads at once, each with its own layout. `model.sparse` has the settings; its `last`
+    says what was read. `save_pretrained` keeps settings and selector; `from_pretrained` of this package reads them.
 
     Args:
-        model: A sequence-to-sequence model of transformers, of a family of `discsum.abstractive.projections.FAMILIES`.
-        r: Sentences that a query reads; all by default.
+        model: A sequence-to-sequence model of transformers whose attention class is in
+            `discsum.abstractive.projections.FAMILIES`.
+        r: Number of sentences that a query reads; by default all.
         selector: Name of the selector; see `discsum.abstractive.sparse.selectors.names()`.
-        beta: Weight of the discourse prior, which is then added to the selector; it needs a layout with one.
+        beta: Weight of the discourse prior. If given, the prior is added to the selector, and layouts must have one.
         share_beams: Whether the beams of a document read the same sentences; samples never do.
         dense_where_faster: Whether single steps of `generate` read all sentences where that costs less than selecting.
         options: Options of the selector.
 
     Raises:
-        InputError: Another kind of model, a model that is sparse already, an unknown selector, or `r` below 1.
+        InputError: An unsupported model, a model that is already sparse, an unknown selector, or `r` below 1.
     """
     check_r(r)
     if hasattr(model, "sparse"):
@@ -65,7 +66,7 @@ def sparsify(
             chosen = selectors[layer].to(next(module.parameters()))
             inner = getattr(chosen, "inner", chosen)
             if isinstance(inner, LearnedSelector):
-                # From the word-level projections (Manakul and Gales 2021, section 5).
+                # Initialise from the word-level projections (Manakul and Gales 2021, section 5).
                 inner.query.load_state_dict(projections.query.state_dict())
                 inner.key.load_state_dict(projections.key.state_dict())
             module.selector = chosen.train(module.training)
@@ -106,5 +107,5 @@ def set_beta(model: Any, beta: float) -> None:
 
 
 def is_selectors(name: str) -> bool:
-    """Return whether a parameter of a sparse model belongs to its selectors, by its name."""
+    """Return whether a parameter of this name belongs to the selectors of a sparse model."""
     return ".selector." in name or name.startswith(f"{SHARED}.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-# Selecting r sentences and reading them costs as much as reading (r + SELECTING) * GATHERED of them in place.
+# Selecting r sentences and reading them costs as much as reading (r + SELECTING) * GATHERED sentences in place.
 GATHERED, SELECTING = 3.5, 2
 # Reading states must pay off over a summary of STEPS tokens; per step, its extra projections cost as much as
 # reading MAPPING more sentences.
@@ -24,6 +24,6 @@ def states_are_cheaper(sentences: Sequence[int], read: Sequence[int], head_size:
     """Return whether reading encoder states is cheaper over a summary than projecting them to keys and values first.
 
     Projecting costs `4 width^2` a token; reading states costs `4 width * heads * beams` for each step and token read.
-    `sentences` are those of each document, `read` those of it that a step reads.
+    `sentences` are the numbers of sentences of the documents, `read` how many of them a step reads.
     """
     return sum(sentences) * head_size > STEPS * beams * sum(count + MAPPING for count in read)

@@ -1,4 +1,4 @@
-"""The sparse family: cross-attention that reads some sentences of a document (Manakul and Gales 2021)."""
+"""The sparse family: cross-attention that reads selected sentences (Manakul and Gales 2021)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SparseFamily(Family[SparseRecipe]):
-    """A model that `sparsify` changed, with the settings of its selector."""
+    """A model that `sparsify` converted, with the settings of its selector."""
 
     recipe_type = SparseRecipe
 
@@ -51,18 +51,18 @@ class SparseFamily(Family[SparseRecipe]):
         untrained: bool = False,
         **options: Any,
     ) -> SparseFamily:
-        """Return a model whose cross-attention is sparse.
+        """Load a model with sparse cross-attention.
 
         Args:
             name_or_path: Folder of a sequence-to-sequence model with its tokenizer, or `hf:NAME` from the hub.
-            device: Where it runs.
+            device: Device of the model.
             selector: Selects the sentences that each step reads; by default the one that the model was trained with,
                 or `all`.
-            r: Sentences selected at each step; by default as in training.
-            beta: Weight of the discourse prior; by default as in training, where none means no prior and no trees.
+            r: Number of sentences selected at each step; by default as in training.
+            beta: Weight of the discourse prior; by default as in training, where None means no prior and no trees.
             share_beams: Whether the beams of a document read the same sentences.
-            untrained: Whether a selector with weights may be new, as for training.
-            options: The selector's own.
+            untrained: Whether a selector with weights may be new, as before its training.
+            options: Options of the selector.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
@@ -97,23 +97,23 @@ class SparseFamily(Family[SparseRecipe]):
         return cls(model, tokenizer, name_or_path)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
-        """Return the `layout` of the documents' sentences, with the discourse prior if the selector has it.
+        """Return the `layout` of the documents' sentences, with the discourse prior if the selector uses it.
 
-        An encoder whose blocks keep to borders gets these as well.
+        `borders` are added for an encoder whose blocks begin and end at the borders of units.
         """
         layout = SentenceLayout.from_documents(documents, encoding)
         layout = layout if self.selector.beta is None else layout.with_prior(documents)
         return {"layout": layout, **borders_of(self.model, documents, encoding)}
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the selector, `r`, and how many sentences a document has and a step reads."""
+        """Return the selector, `r`, and how many sentences each document has and each step reads."""
         call = self.model.sparse.call
         settings = {"selector": self.selector.selector, "r": call.r}
         counts = map(len, inputs["layout"].spans)
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return the selector, `r` if there is one, and what a compressed encoder depends on."""
+        """Return the selector, `r` if it is set, and the settings of a compressed encoder."""
         selector = self.selector
         found: dict[str, Any] = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
         return found | encoder_settings(self.model)
@@ -122,7 +122,7 @@ class SparseFamily(Family[SparseRecipe]):
     def for_training(
         cls, recipe: SparseRecipe, device: str, texts: Callable[[], Iterable[str]], report: Callable[[str], None]
     ) -> SparseFamily:
-        """Return the recipe's model, with its trained selector if that is the recipe's, or a new BART made sparse."""
+        """Return the recipe's model, with its trained selector if the recipe has the same, or a new sparse BART."""
         r = recipe.r if recipe.objective.selects else None
         if recipe.model is None:
             tokenizer = make_tokenizer(texts(), recipe.scratch.vocabulary)
@@ -138,7 +138,7 @@ class SparseFamily(Family[SparseRecipe]):
                     f"{recipe.objective.mode}, got {name}; train it first, as manakul2021/kl does"
                 )
             report(f"{name}: the selector {recipe.selector} is new")
-        # A trained weight of the prior is kept.
+        # Keep a trained weight of the prior.
         beta = None if saved is not None and saved.beta is not None else recipe.beta
         family = cls.load(
             name, selector=recipe.selector, r=r, beta=beta, device=device, untrained=True, **recipe.options
@@ -153,23 +153,23 @@ class SparseFamily(Family[SparseRecipe]):
         return recipe.beta is not None or (saved is not None and saved.beta is not None)
 
     def parameter_groups(self, recipe: SparseRecipe) -> list[dict[str, Any]]:
-        """Return the parameters that the recipe's mode trains, after freezing the others.
+        """Freeze the parameters that the recipe's mode does not train; return the others.
 
-        Without decay AdamW is the Adam of Manakul and Gales 2021, appendix A.3.
+        Without weight decay, AdamW is the Adam of Manakul and Gales 2021, appendix A.3.
         """
         return [{"params": objective.trained_parameters(self.model, recipe.objective), "lr": recipe.learning_rate}]
 
     def loss(
         self, recipe: SparseRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
     ) -> dict[str, Tensor]:
-        """Return the loss of the recipe's mode and its parts; mixed training reads ideal sentences by `chances`."""
+        """Return the loss of the recipe's mode and its parts; `int-mix` draws ideal sentences by `chances`."""
         ideal = objective.reads_ideal(recipe.objective, done, chances)
-        # Borders of a compressed encoder, if it has some.
+        # Borders for a compressed encoder, if it needs them.
         rest = {name: value for name, value in inputs.items() if name != "layout"}
         return objective.step_loss(self.model, batch | rest, inputs["layout"], recipe.objective, recipe.r, ideal)
 
     def card(self, recipe: SparseRecipe) -> FamilyCard:
-        """Return which sentences the model reads, and its mode of training."""
+        """Return the card: which sentences the model reads, and its training mode."""
         tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
         selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"
         read = selected if recipe.objective.selects else "all sentences"

@@ -1,4 +1,4 @@
-"""Sparse models in folders of transformers: settings in `config.json`, a selector's weights beside the model's."""
+"""Loading of sparse models: settings from `config.json`, a selector's weights from the model's weight files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from discsum.errors import WeightsError
 from discsum.json_objects import checked_fields, read_object
 from discsum.persistence import CONFIG
 
-# Of folders that were written before settings were in `config.json`.
+# File of settings in folders written before settings moved to `config.json`.
 FORMER = "selector.json"
 
 
 def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") -> Any:
-    """Return the model of a folder or the hub with its selector, of the settings `config` that `read_config` found."""
+    """Load a model and its selector from a folder or the hub, with settings that come from `read_config`."""
     with without_report():
         model = load_model(name_or_path, device)
     given = config.to_dict()
@@ -27,7 +27,7 @@ def load_sparse(name_or_path: str, config: SparseConfig, device: str = "cpu") ->
 
 
 def read_config(name_or_path: str) -> SparseConfig | None:
-    """Return the settings that a model was saved with, from its folder or the hub; none if it was not sparse.
+    """Return the settings that a model was saved with, from its folder or the hub; None if it was not sparse.
 
     Raises:
         WeightsError: No such model, or a file that is damaged or of an earlier version.

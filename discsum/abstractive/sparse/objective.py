@@ -52,7 +52,7 @@ def step_loss(
 ) -> dict[str, Tensor]:
     """Return the `loss` of a batch and its parts: cross-entropy of `words`, `entropy` of attention or `divergence`.
 
-    `inputs` are arguments of the forward pass of a sparse model; `labels` are `IGNORED` where nothing is learned.
+    `inputs` are arguments of the forward pass of a sparse model; `labels` are `IGNORED` where they do not count.
     Integrated training reads `r` sentences, the ideal ones where `ideal` `(documents,)` is true; see `reads_ideal`.
     """
     observations: list[Observation] = []
@@ -75,9 +75,10 @@ def step_loss(
 
 
 def reads_ideal(objective: Objective, done: float, chances: Tensor) -> Tensor:
-    """Return `(documents,)`: which documents of a step are read by their ideal sentences.
+    """Return `(documents,)`: for which documents of a step the ideal sentences are read.
 
-    In mixed training, with probability 1 minus the share `done` of the first epoch; `chances` are uniform.
+    In `int-mix` the probability is `1 - done`, where `done` is the completed share of the first epoch. `chances` are
+    uniform random numbers.
     """
     if objective.mode == "int-mix":
         return chances >= done
@@ -85,16 +86,17 @@ def reads_ideal(objective: Objective, done: float, chances: Tensor) -> Tensor:
 
 
 def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parameter]:
-    """Return the parameters that a mode trains, after freezing the others.
+    """Freeze the parameters that a mode does not train, and return the others.
 
-    `kl` trains the selector (theta~), integrated training the decoder too, the others the whole model.
+    `kl` trains the selector (theta~), integrated training also the decoder's layers, and other modes everything but the
+    selector.
     """
     for name, parameter in model.named_parameters():
         selector = is_selectors(name)
         if objective.mode == "kl":
             parameter.requires_grad_(selector)
         elif objective.integrated:
-            # As in the released code: neither embeddings nor their normalisation.
+            # As in the released code, freeze the decoder's embeddings and their layer norm.
             decoder = ".decoder.layers." in name
             parameter.requires_grad_(selector or decoder)
         else:
@@ -118,7 +120,7 @@ def divergence_loss(
     """Return `L_KL`: divergence of the selectors from the attention they predict, in nats (Eq 11).
 
     The target is `alpha^(1/T)`, renormalised: sharper below a temperature of 1, squared at 0.5. It is detached: its
-    gradient would pull attention towards the prediction. Means are those of `sparsity_loss`.
+    gradient would pull attention towards the prediction. Means are taken as in `sparsity_loss`.
 
     Raises:
         InputError: Layers without a selector.

@@ -1,4 +1,4 @@
-"""Which way a cross-attention reads its documents: the one place that chooses."""
+"""Choice of the path by which cross-attention reads its documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_LAYOUT = "no layout was given"
 WEIGHTS = "attention weights were asked for"
 NO_CACHE = "use_cache is off"
 COVERED = "no document has more than r sentences"
-# Reasons that a user did not ask for when asking for selected sentences.
+# Reasons to warn about when a user asked for selected sentences.
 WARNED = {
     NO_LAYOUT: "all sentences are read, because no layout was given; pass layout=..., the sentences of the inputs, to "
     "the model or to generate",
@@ -25,14 +25,14 @@ WARNED = {
 
 @dataclass(frozen=True)
 class Path:
-    """A way to read documents, of those of `Reading.path`, and why it was taken."""
+    """A way to read documents, as in `Reading.path`, and the reason for it."""
 
     name: str
     reason: str
 
     @property
     def warning(self) -> str | None:
-        """What to tell a user who asked for selected sentences."""
+        """Warning for a user who asked for selected sentences; None if there is nothing to warn about."""
         return WARNED.get(self.reason)
 
 
@@ -41,7 +41,7 @@ def choose_path(call: Call, steps: int, *, selects: bool, weights: bool, cached:
 
     Args:
         call: The call that it belongs to.
-        steps: Tokens that are decoded at once.
+        steps: Number of tokens decoded at once.
         selects: Whether there is a selector.
         weights: Whether attention weights are asked for.
         cached: Whether keys and values are kept from step to step.

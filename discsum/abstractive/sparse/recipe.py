@@ -17,7 +17,7 @@ class SparseRecipe(AbstractiveRecipe):
     """Settings of a training run of a model whose cross-attention may be sparse (Manakul and Gales 2021)."""
 
     scratch: Annotated[Scratch, about("Sizes of a model with random weights.")] = field(default_factory=Scratch)
-    selector: Annotated[str, one_of(names, "Selects the sentences that are read.")] = ALL
+    selector: Annotated[str, one_of(names, "Selector of the sentences to read.")] = ALL
     beta: Annotated[
         float | None,
         about(
@@ -25,9 +25,11 @@ class SparseRecipe(AbstractiveRecipe):
             "trained with the prior keeps its weight."
         ),
     ] = None
-    options: Annotated[dict[str, Any], about("The selector's own, as `feature_map`.")] = field(default_factory=dict)
-    r: Annotated[Count, about("Sentences that integrated training reads, and the trained model by default.")] = 5
-    objective: Annotated[Objective, about("What is minimised.")] = field(default_factory=Objective)
+    options: Annotated[dict[str, Any], about("The selector's options, such as `feature_map`.")] = field(
+        default_factory=dict
+    )
+    r: Annotated[Count, about("Sentences read per step in integrated training; also the trained model's default.")] = 5
+    objective: Annotated[Objective, about("Training objective.")] = field(default_factory=Objective)
 
     def problems(self) -> list[str]:
         """Return what is wrong with the fields."""

@@ -14,7 +14,7 @@ from discsum.training.task import LogEntry
 def abstractive_card(
     name: str, recipe: AbstractiveRecipe, family: FamilyCard, log: Sequence[LogEntry], best: LogEntry, notes: str
 ) -> str:
-    """Return the card of a run: what the model is, its data, its recipe, its validation figures."""
+    """Return the card of a run: the model, its data, its validation figures and its recipe."""
     names = list(best.validation)
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(str(entry.validation[name]) for name in names)} |"

@@ -13,7 +13,7 @@ from torch import Tensor
 from discsum.abstractive.family import IGNORED, Family
 from discsum.document import Document, Span
 
-# Noise as BART's: share of masked words, and mean words of a span (Lewis et al. 2020, section 2.2).
+# BART's noise: share of masked words, and mean number of words in a span (Lewis et al. 2020, section 2.2).
 MASKED, SPAN = 0.3, 3.0
 
 
@@ -23,8 +23,8 @@ class TextBatch:
 
     Attributes:
         inputs: `input_ids`, `attention_mask`, `decoder_input_ids` and `labels`, which are `IGNORED` at padding and at
-            the end tokens of a summary that is cut.
-        extra: What the family adds to them.
+            the end tokens of a truncated summary.
+        extra: Extra arguments of the family; see `Family.inputs`.
     """
 
     inputs: dict[str, Tensor]
@@ -39,10 +39,10 @@ class TextBatch:
 def encode(
     family: Family[Any], documents: Sequence[Document], targets: Sequence[str], source: int, target: int
 ) -> TextBatch:
-    """Return a batch of documents, cut after `source` tokens, and their summaries, cut after `target` tokens.
+    """Return a batch of documents, truncated to `source` tokens, and targets, truncated to `target` tokens.
 
     Raises:
-        InputError: A slow tokenizer, a document without sentences, or without the tree that is needed.
+        InputError: A slow tokenizer, or a document without sentences or without the tree that the model needs.
     """
     settings: dict[str, Any] = {"return_tensors": "pt", "padding": True, "truncation": True}
     encoding = family.tokenizer(family.texts(documents), max_length=source, **settings)
@@ -50,21 +50,21 @@ def encode(
     inputs = {name: encoding[name] for name in ("input_ids", "attention_mask")}
     ids = family.target_ids(targets, written, documents, encoding)
     inputs["labels"] = ids.masked_fill(written["attention_mask"] == 0, IGNORED)
-    # Before labels are ignored: some models start from the token that ends a summary.
+    # Before end tokens are ignored below: some models start decoding with the end token of the summary.
     inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):
         if encoded.overflowing:
-            # The special tokens that end a cut summary would teach the model to stop in the middle.
+            # The end tokens of a truncated summary would teach the model to stop in the middle.
             text = [position for position, special in enumerate(encoded.special_tokens_mask) if not special]
             labels[text[-1] + 1 if text else 0 :] = IGNORED
     return TextBatch(inputs, family.inputs(documents, encoding))
 
 
 def encode_whole(family: Family[Any], document: Document, target: str) -> TextBatch:
-    """Return a batch of a document and its summary, which are cut where the model's positions end and nowhere else.
+    """Return a batch of a document and its summary, truncated only to the model's positions.
 
     Raises:
-        InputError: As of `encode`.
+        InputError: As in `encode`.
     """
     source = len(family.tokenizer(family.texts([document]))["input_ids"][0])
     written = len(family.tokenizer(text_target=target)["input_ids"])
@@ -75,13 +75,13 @@ def encode_whole(family: Family[Any], document: Document, target: str) -> TextBa
 def noised(
     document: Document, words: int, mask: str, random: np.random.Generator, *, shuffle: bool
 ) -> tuple[Document, str]:
-    """Return a document of consecutive sentences, masked and perhaps shuffled, and their original text.
+    """Return a noised excerpt of a document, masked and optionally shuffled, and the excerpt's original text.
 
-    At least one sentence of the document is taken, and about as many as have that number of words.
+    The excerpt consists of consecutive sentences: at least one, and enough for `words` words if the document has them.
     """
     texts = [" ".join(text.split()) for text in document.sentence_texts]
     lengths = np.array([len(text.split()) for text in texts])
-    # The first sentence is any that is followed by enough words.
+    # Draw the first sentence from those that have enough words up to the document's end.
     enough = np.flatnonzero(np.cumsum(lengths[::-1])[::-1] >= words)
     first = int(random.integers(len(enough))) if len(enough) else 0
     taken = 1 + int(np.searchsorted(np.cumsum(lengths[first:]), words, side="right"))

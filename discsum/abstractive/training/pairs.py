@@ -43,9 +43,9 @@ class PairExamples:
     """The documents of a dataset folder with their references, read from disk on access.
 
     Attributes:
-        lengths: `(examples,)` tokens of text and first reference within the limits; a batch groups similar lengths.
-        blocks: `(examples,)` those of the files; see `DatasetRows.blocks`.
-        digest: Identity of their content.
+        lengths: `(examples,)` tokens of text and first reference, each up to its limit; batches group similar lengths.
+        blocks: `(examples,)` number of the block of files of each; see `DatasetRows.blocks`.
+        digest: Hash of their content.
     """
 
     def __init__(self, folder: Location, needs: PairData, first: int = 0, last: int | None = None) -> None:
@@ -76,9 +76,9 @@ class PairExamples:
 
 @dataclass(frozen=True, eq=False)
 class PairData:
-    """The part of its documents that a training run reads, with trees if `tree`, up to the limits in tokens.
+    """The data that a training run reads: documents, with trees if `tree`, up to limits in tokens.
 
-    Without a tokenizer words are counted, since it is not trained yet.
+    Without a tokenizer, because that of a new model is not trained yet, lengths are counted in words.
     """
 
     parser: str
@@ -89,7 +89,7 @@ class PairData:
 
     @classmethod
     def of(cls, recipe: AbstractiveRecipe) -> PairData:
-        """Return what the run of a recipe reads.
+        """Return the data that the run of a recipe reads.
 
         Raises:
             WeightsError: The recipe's model does not exist.
@@ -100,7 +100,7 @@ class PairData:
 
     @property
     def made_by(self) -> PreprocessRecipe:
-        """Recipe of the dataset folders it needs."""
+        """Preprocessing recipe of the dataset folders that the run needs."""
         return PreprocessRecipe(self.parser, UNLABELLED, tree=self.tree)
 
     def examples(self, folder: Location, memory: int = 0, first: int = 0, last: int | None = None) -> PairExamples:
@@ -108,7 +108,7 @@ class PairData:
         return PairExamples(folder, self, first, last)
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
-        """Raise `InputError` for a dataset folder of another parser, or without the trees that are needed."""
+        """Raise `InputError` for a dataset folder of another parser, or without the trees that the run needs."""
         wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
         if found != wanted:
             raise InputError(

@@ -23,7 +23,7 @@ from discsum.document import Document
 from discsum.errors import InputError
 from discsum.training.task import LogEntry, Step, TrainingTask
 
-# Tokens of a word, on average: texts are cut by words before they are tokenized.
+# Mean number of tokens per word: noise is applied to a number of words, before tokenization.
 TOKENS_A_WORD = 1.6
 
 
@@ -42,11 +42,11 @@ class ObjectiveStep(nn.Module):
 
 @dataclass(frozen=True)
 class WeightedBatch:
-    """This process's documents of a part of a step.
+    """The documents of a part of a step in this process.
 
     Attributes:
         batch: The documents and summaries.
-        done: Share of the first epoch that is done.
+        done: Completed share of the first epoch.
         chances: `(documents,)` uniform random numbers for the loss.
         share: The batch's share of the whole step's tokens, times the number of processes.
     """
@@ -58,7 +58,7 @@ class WeightedBatch:
 
 
 class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
-    """Trains an abstractive summarizer; the weights of the lowest validation loss are kept."""
+    """Trains an abstractive summarizer; the weights with the lowest validation loss are kept."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
             batch = self._batch([self.train[index] for index in part], random)
             encoded.append(batch.to(self.accelerator.device))
             chances.append(torch.tensor([one.random() for one in random]))
-        # Losses are means over tokens, which several processes and parts of a step share.
+        # The loss of a batch is a mean over its tokens. Weight it by its share of the tokens of the whole step.
         counts = [(batch.inputs["labels"] != IGNORED).sum() for batch in encoded]
         whole: Any = self.accelerator.reduce(torch.stack(counts).sum().float(), reduction="mean")
         done = min(1.0, step.passes)
@@ -121,15 +121,15 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         ]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
-        """Return the batch's part of the mean loss of a token over the whole step."""
+        """Return the batch's part of the mean loss per token of the whole step."""
         losses: dict[str, Tensor] = network(batch.batch, batch.done, batch.chances)
         return {"loss": losses["loss"] * batch.share}
 
     @torch.inference_mode()
     def validate(self) -> dict[str, float]:
-        """Return the mean loss of a validation token and its parts, in nats; masks are the same in every validation.
+        """Return the mean loss per validation token and its parts, in nats; masks are the same in every validation.
 
-        Choices of the model are made here as in use.
+        The model chooses what to read as in inference, not as in training.
         """
         totals: dict[str, float] = {}
         tokens = 0
@@ -174,7 +174,7 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         return encode(self.family, documents, targets, *limits)
 
     def _pair(self, example: PairExample, random: np.random.Generator) -> tuple[Document, str]:
-        """Return the document that is read and the text that is learned."""
+        """Return the input document and the target text."""
         if self.recipe.task == "summarize":
             most = self.recipe.target_lines
             if most is None:

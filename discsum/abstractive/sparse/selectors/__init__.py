@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from discsum.abstractive.sparse.selectors.base import AttentionShape, Selector
 
-# Called with the shape of a layer's attention and the selector's options, once per layer. Fact `shared`: a sentence
-# encoder, called with the model's width, once for all layers.
+# Called once per layer, with the shape of its attention and the selector's options. Entries with the fact `shared` are
+# sentence encoders, called once for all layers, with the model's width and the options.
 SELECTORS: Registry[Callable[..., Any]] = Registry(
     "selector", "discsum.abstractive.sparse.selectors", "discsum.selectors"
 )
@@ -39,7 +39,7 @@ def sentence_encoders() -> list[str]:
 def make_selectors(
     name: str, shapes: list[AttentionShape], *, beta: float | None = None, **options: Any
 ) -> tuple[list[Selector] | None, nn.Module | None]:
-    """Return a selector for each layer, and the shared sentence encoder if there is one; none for `all`.
+    """Return a selector for each layer, and the shared sentence encoder if there is one; None for `all`.
 
     With a `beta` the discourse prior is added to the selector, with that weight.
 
@@ -50,7 +50,7 @@ def make_selectors(
     check_options(name, options, beta)
     if name == ALL:
         return None, None
-    # Imported here: names of selectors must not need torch.
+    # Imported here, so that listing the selectors does not import torch.
     from discsum.abstractive.sparse.selectors import _learned
 
     shared: Any = None
@@ -66,7 +66,7 @@ def make_selectors(
 
 
 def check_name(name: str | None) -> None:
-    """Raise `InputError` for a name that is no selector's; nothing is imported. None is the model's own selector."""
+    """Raise `InputError` for an unknown selector, without importing any. None stands for the model's own selector."""
     if name not in (None, *names()):
         raise InputError(f"selector: expected one of {', '.join(names())}, got {name!r}{suggestion(name, names())}")
 
@@ -83,7 +83,7 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     check_name(name)
     if beta is not None and not (isinstance(beta, int | float) and math.isfinite(beta)):
         raise InputError(f"beta: expected a finite number, got {beta!r}")
-    # The first is the shape or the width.
+    # The first parameter is the shape or the width.
     known = list(signature(SELECTORS[name]).parameters)[1:]
     unknown = [option for option in options if option not in known]
     if unknown:
@@ -96,7 +96,7 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
 
 
 def _hints(made: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a selector's options; none for one whose annotations name what is not imported."""
+    """Return the types of a selector's options; nothing if its annotations name something that is not imported."""
     try:
         return get_type_hints(made.__init__ if isclass(made) else made, include_extras=True)
     except NameError:

@@ -39,7 +39,7 @@ class LearnedSelector(Selector):
         super().__init__(shape)
         self.query = nn.Linear(shape.width, shape.heads * shape.head_size, bias=shape.bias)
         self.key = nn.Linear(shape.width, shape.heads * shape.head_size, bias=shape.bias)
-        # In a list: it is registered in the model, not in one of the layers that share it.
+        # In a list, so that it is not registered here: it belongs to the model, because all layers share it.
         self._encoder = [encoder]
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
@@ -61,7 +61,7 @@ class LearnedSelector(Selector):
 
 
 class DiscoursePriorSelector(Selector):
-    """Adds `beta log p` to another selector's log probabilities, `p` the layout's prior."""
+    """Adds `beta log p` to another selector's log probabilities, where `p` is the layout's prior."""
 
     def __init__(self, inner: Selector, beta: float = 0.0) -> None:
         """Wrap a selector; `beta` is the initial weight, which training learns."""
@@ -74,7 +74,7 @@ class DiscoursePriorSelector(Selector):
         return self.inner.summarise(source)
 
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the sums."""
+        """Return the other selector's log probabilities plus the weighted log prior."""
         if layout.prior is None:
             raise InputError("expected a layout with a prior; make it by layout.with_prior(documents)")
         # In float32: in half precision 1e-9 is 0.

@@ -19,7 +19,7 @@ class AttentionShape:
 
     Attributes:
         width: Size of the states.
-        scaling: Factor of the products of queries and keys; by default the root of the head size, inverted.
+        scaling: Factor of the query-key products; by default `1 / sqrt(head_size)`.
         bias: Whether its projections have biases.
     """
 
@@ -51,7 +51,7 @@ class EncodedTokens:
     Attributes:
         states: `(documents, tokens, width)` encoder states.
         layout: Their sentences.
-        key: From `(documents, any, width)` states to their keys `(documents, heads, any, head_size)`, a linear map.
+        key: Linear map from states `(documents, any, width)` to their keys `(documents, heads, any, head_size)`.
         memo: Values shared by the layers of a forward pass, computed by the first layer that needs them.
     """
 
@@ -74,7 +74,7 @@ class EncodedTokens:
 class Selector(nn.Module):
     """Scores the sentences of documents for the queries of one layer; `SELECTORS` lists the selectors.
 
-    `summarise` computes once what depends on the documents alone, so that a step costs little.
+    `summarise` computes once what depends only on the documents, so that each step is cheap.
     """
 
     def __init__(self, shape: AttentionShape) -> None:
@@ -84,7 +84,7 @@ class Selector(nn.Module):
 
     @abstractmethod
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
-        """Return cached tensors of the documents' sentences, `(documents, ...)` each."""
+        """Return tensors of the documents' sentences to cache, `(documents, ...)` each."""
 
     @abstractmethod
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:

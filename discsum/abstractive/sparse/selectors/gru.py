@@ -16,9 +16,9 @@ from discsum.recipes.fields import Count, Dropout
 
 @SELECTORS.register("gru", shared=True)
 class GRUSentences(SentenceEncoder):
-    """The last state forwards and the first backwards of a two-layer GRU, through one linear map.
+    """The last forward state and the first backward state of a two-layer GRU, through one linear map.
 
-    With projections for 12 layers of 1,024 these are the paper's 58.8 million parameters.
+    Together with the projections of 12 layers of width 1,024, it has the paper's 58.8 million parameters.
     """
 
     def __init__(self, width: int, layers: Annotated[Count, Meta(le=100)] = 2, dropout: Dropout = 0.1) -> None:

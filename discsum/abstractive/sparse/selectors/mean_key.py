@@ -1,4 +1,4 @@
-"""Sentences by their mean key, without training."""
+"""Sentence selection by mean keys, without training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def means(values: Tensor, layout: SentenceLayout) -> Tensor:
 
 @SELECTORS.register("mean_key")
 class MeanKeySelector(Selector):
-    """Scores a sentence by `q . mean_j k_j` and the logarithm of its tokens: attention if all its keys were equal."""
+    """Scores a sentence by `q . mean_j k_j` plus the log of its length: exact attention if all its keys were equal."""
 
     def summarise(self, source: EncodedTokens) -> tuple[Tensor, ...]:
         """Return the mean keys `(documents, heads, sentences, head_size)`: the keys of the mean states."""

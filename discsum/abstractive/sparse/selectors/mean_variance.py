@@ -1,4 +1,4 @@
-"""Sentences by the mean and the spread of their keys, without training."""
+"""Sentence selection by the mean and variance of keys, without training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MeanVarianceSelector(Selector):
         """Return means and variances, `(documents, heads, sentences, head_size)` each."""
         keys, layout = source.keys, source.layout
         mean = means(keys, layout)
-        # About the mean: in half precision the difference of two large numbers would be noise.
+        # Subtract the mean before squaring: in half precision the difference of two large numbers would be noise.
         from_mean = keys - layout.spread(mean.transpose(-1, -2)).transpose(-1, -2)
         return mean.to(keys.dtype), means(from_mean.square(), layout).to(keys.dtype)
 

@@ -1,4 +1,4 @@
-"""Sentences by a bound on their largest score, without training (Tang et al. 2024, Quest)."""
+"""Sentence selection by an upper bound of token scores, without training (Tang et al. 2024, Quest)."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class MinMaxSelector(Selector):
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the bounds."""
         least, largest = summary
-        # A positive q_d is largest at the largest key value, a negative one at the least.
+        # With a positive q_d the product is largest at the largest key value, with a negative one at the least.
         return queries.projected.clamp_min(0) @ largest + queries.projected.clamp_max(0) @ least

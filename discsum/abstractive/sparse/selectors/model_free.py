@@ -1,4 +1,4 @@
-"""Sentences by sums of positive feature maps, without training (Manakul and Gales 2021, Eq 16-19)."""
+"""Sentence selection by sums of positive feature maps, without training (Manakul and Gales 2021, Eq 16-19)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAPS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @SELECTORS.register("model_free")
 class ModelFreeSelector(Selector):
-    """Scores a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, so that long sentences are favoured."""
+    """Scores a sentence by `phi(q) . sum_j phi(k_j)` over its tokens, which favours long sentences."""
 
     def __init__(self, shape: AttentionShape, feature_map: str = "elu+1") -> None:
         """Use a feature map of `MAPS`."""
@@ -44,5 +44,5 @@ class ModelFreeSelector(Selector):
         return (self.feature_map(queries.projected) @ summary[0]).clamp_min(1e-30).log()
 
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
-        """Return the similarities, not normalised, averaged over heads, as in the released code."""
+        """Return the unnormalised similarities, averaged over heads, as in the released code."""
         return (self.feature_map(queries.projected) @ summary[0]).mean(dim=1)

@@ -1,4 +1,4 @@
-"""Random sentences, the baseline of selectors (Manakul and Gales 2021, Table 2)."""
+"""Random sentence selection, the baseline (Manakul and Gales 2021, Table 2)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class RandomSelector(Selector):
     """Draws random sentences for every layer and query."""
 
     def __init__(self, shape: AttentionShape, seed: int = 0) -> None:
-        """Seed the draws, each layer differently."""
+        """Seed the draws, differently for each layer."""
         super().__init__(shape)
         if not (isinstance(seed, int) and 0 <= seed < 2**32):
             raise InputError(f"seed: expected a whole number from 0 to 2**32 - 1, got {seed!r}")
         self.generator = torch.Generator().manual_seed(seed * 1009 + shape.layer)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy or a pickle, whose draws go on from here without touching these."""
+        """Return the state for a copy or a pickle, which continues the draws independently of this selector."""
         return {**self.__dict__, "generator": self.generator.get_state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -46,6 +46,6 @@ class RandomSelector(Selector):
     def scores(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return random numbers."""
         shape = (layout.documents, queries.hidden.shape[1], layout.mask.shape[1])
-        # In training by the seed of the run, whose state checkpoints keep.
+        # In training, use the global generator, which the run seeds again after each validation, for resumed runs.
         own = None if self.training else self.generator
         return torch.rand(shape, generator=own).to(queries.hidden)
