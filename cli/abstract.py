@@ -9,10 +9,10 @@ import typer
 
 from discsum.abstractive.sparse.selectors import check_name
 from discsum.cli.command import as_usage, command_app
-from discsum.cli.job import Job, NotedSource, write_summaries
+from discsum.cli.job import CheckedSource, Job, write_summaries
 from discsum.cli.options import (
-    NO_OPTIONS,
     OF_SEQUENCE_MODELS,
+    RESERVED_KEYS,
     SEQUENCE_MODEL,
     Beams,
     CoveragePenalty,
@@ -115,14 +115,14 @@ def abstract(
         )
     with as_usage():
         check_name(selector)
-        options = selector_options(option or [], (*NO_OPTIONS, "beta"))
+        options = selector_options(option or [], (*RESERVED_KEYS, "beta"))
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, block_trigrams
         )
     given = {"selector": selector, "r": r, "beta": beta, "share_beams": False if per_beam else None}
     # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
-    job = Job.of(NotedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
+    job = Job.of(CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
     writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
     check_model(model)
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from discsum.abstractive.families import family_of
-from discsum.abstractive.folder import check_model, check_place
+from discsum.abstractive.folder import check_model, check_model_location
 from discsum.abstractive.sparse.selectors import ALL, check_name
 from discsum.cli.analysis import Documents, Model, Out, load_model, read_table, write_numbers
 from discsum.cli.analyze_chunks import draw_chunks
@@ -233,7 +233,7 @@ def corpus(
     """
     from discsum.abstractive.folder import load_tokenizer
 
-    check_place(model)
+    check_model_location(model)
     pairs = read_table(table, documents)
     with loading("the parser"):
         from discsum.abstractive.analysis.corpus import corpus_statistics

@@ -227,10 +227,10 @@ Brevity = Annotated[
 ]
 
 # Keys that `selector_options` rejects, because other command-line options set them.
-NO_OPTIONS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
+RESERVED_KEYS = ("name_or_path", "selector", "r", "share_beams", "device", "untrained")
 
 
-def selector_options(given: Sequence[str], taken: Sequence[str] = NO_OPTIONS) -> dict[str, Any]:
+def selector_options(given: Sequence[str], taken: Sequence[str] = RESERVED_KEYS) -> dict[str, Any]:
     """Return the options of a selector from `key=value` entries with YAML values.
 
     Raises:

@@ -27,7 +27,7 @@ class DividedTables(Generic[Entry]):
     """Documents in rows of tables, which workers read themselves.
 
     Attributes:
-        files: The tables; `undivided` finds those that are not allowed.
+        files: The tables; `first_undivided` finds those that are not allowed.
         entry: Returns the document of a table's row, or a `Failure`; picklable.
         largest: Maximum bytes of a line; a longer line is a `Failure`.
         remedy: Advice to the user if a line cannot be decoded.
@@ -158,6 +158,6 @@ class SlicedDocuments(Generic[Entry]):
                 yield Failure(str(part.file.path), str(error))
 
 
-def undivided(files: Iterable[Stored]) -> Stored | None:
+def first_undivided(files: Iterable[Stored]) -> Stored | None:
     """Return the first file that cannot be divided among workers; None if all can be."""
     return next((file for file in files if kind_of(file.path) not in DIVIDED), None)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DIVIDED, DividedTables, undivided
+from discsum.data.divided_tables import DIVIDED, DividedTables, first_undivided
 from discsum.data.failures import Failure
 from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
@@ -77,7 +77,7 @@ class InputSource:
 
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; None if they can."""
-        if (other := undivided(files)) is not None:
+        if (other := first_undivided(files)) is not None:
             return f"{other.path}: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes"
         encoding = self._options.encoding
         lines = next((file for file in files if kind_of(file.path) == ".jsonl"), None)

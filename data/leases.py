@@ -45,7 +45,7 @@ class Lease:
         return json.dumps({"owner": self.owner, "expires": self.expires}).encode()
 
 
-def held(lock: RemotePath) -> Lease | None:
+def read_lease(lock: RemotePath) -> Lease | None:
     """Return the content of a lock file, expired or not; None if there is no such file."""
     (content,) = read_each([lock])
     if content is None:
@@ -86,7 +86,7 @@ def leased(lock: RemotePath, what: Location, *, wait: bool = False) -> Iterator[
 
 def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
     """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
-    while (found := held(lock)) is not None and not found.expired:
+    while (found := read_lease(lock)) is not None and not found.expired:
         if not wait:
             raise LockedError(f"{what}: expected no other run to be at work here, found one ({found}); wait for it")
         time.sleep(LOOK)
@@ -97,7 +97,7 @@ def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
     content = Lease(owner, time.time() + EXPIRY).to_bytes()
     if create_bytes(lock, content):
         return True
-    found = held(lock)
+    found = read_lease(lock)
     if found is not None and found.owner == owner:
         # This run did create the file, but the store's answer was lost and the request repeated.
         return True
@@ -133,5 +133,5 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
 
 
 def _is_of(lock: RemotePath, owner: str) -> bool:
-    found = held(lock)
+    found = read_lease(lock)
     return found is not None and found.owner == owner

@@ -20,7 +20,7 @@ MOMENT = 30.0
 
 
 @contextmanager
-def alone(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
+def folder_lock(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
     """Lock the folder against other runs while the block runs.
 
     Args:

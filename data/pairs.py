@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
-from discsum.data.divided_tables import DividedTables, undivided
+from discsum.data.divided_tables import DividedTables, first_undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
@@ -92,7 +92,7 @@ class PairSource:
         path = files[0].path
         if hashed and path == Path(self.name):
             return {"name": path.name, "sha256": sha256(path)} | columns
-        return identity_of(self.name, files, whole=undivided(files) is not None) | columns
+        return identity_of(self.name, files, whole=first_undivided(files) is not None) | columns
 
     @cached_property
     def files(self) -> list[Stored]:
@@ -234,7 +234,7 @@ class Pairs:
     def tables(self) -> DividedTables[Pair] | None:
         """Return the tables of the pairs if workers can read their own rows of them; otherwise None."""
         files = [] if self.source.is_dataset else self.source.files
-        if not files or undivided(files) is not None:
+        if not files or first_undivided(files) is not None:
             return None
         # A copy without the cached list of files, because the reader is sent with each task.
         reader, largest = replace(self.source), self.source.max_document_bytes

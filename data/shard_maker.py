@@ -55,8 +55,8 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         Raises:
             InputError: This worker lacks the device, or has another version of program or models than the run.
         """
-        if self.misfit:
-            raise InputError(self.misfit)
+        if self.version_mismatch:
+            raise InputError(self.version_mismatch)
         failures: list[Failure] = []
         usable: list[Entry] = []
         for entry in task.entries:
@@ -81,7 +81,7 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         self.write(self.folder / task.name, done, failures)
 
     @cached_property
-    def misfit(self) -> str:
+    def version_mismatch(self) -> str:
         """How this worker's program and models differ from those of the run, found once; empty if they do not."""
         check_device(self.device)
         here = self.makers()

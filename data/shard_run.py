@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, check_sums, digest_of, faults_of
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
@@ -97,7 +97,7 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
     _check_reached(job.folder, options)
     run = _Run(job, part, options)
     name = f"{part.number}-of-{part.count}"
-    with alone(job.folder, wait=options.wait, part=name):
+    with folder_lock(job.folder, wait=options.wait, part=name):
         if begin(job.folder, job.recipe, name):
             run.make()
             clear_unfinished(job.folder)
@@ -121,7 +121,7 @@ def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], No
     """Return the manifest of a folder; lock an unfinished folder, complete it with `fill`, and write its manifest."""
     if (job.folder / MANIFEST).is_file():
         return _finished(job, options.verify)
-    with alone(job.folder, wait=options.wait):
+    with folder_lock(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
             return _finished(job, options.verify)
         run = _Run(job, WHOLE, options)
@@ -134,7 +134,7 @@ def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
 
     Returns None if the folder is unfinished, whether or not it was reopened. Raises the errors of `make_all`.
     """
-    with alone(job.folder, wait=options.wait):
+    with folder_lock(job.folder, wait=options.wait):
         if begin(job.folder, job.recipe):
             return None
         manifest = Manifest.read(job.folder, None)

@@ -21,7 +21,7 @@ class Candidates:
         companions: `(units,)` whether it may be selected along with others: a part of prose, even a single word.
         groups: `(units,)` first unit of the group that is selected together: the parts of a clause that `same-unit`
             relations connect.
-        above: `(units,)` the unit that each unit brings along, -1 for none: with dependencies between EDUs, the EDU of
+        heads: `(units,)` the unit that each unit brings along, -1 for none: with dependencies between EDUs, the EDU of
             the same sentence that it depends on.
         labels: `(units,)` the unit that is the speaker label of each unit's turn, -1 for none.
     """
@@ -29,7 +29,7 @@ class Candidates:
     allowed: NDArray[np.bool_]
     companions: NDArray[np.bool_]
     groups: NDArray[np.int64]
-    above: NDArray[np.int64]
+    heads: NDArray[np.int64]
     labels: NDArray[np.int64]
 
     @classmethod
@@ -45,12 +45,12 @@ class Candidates:
         """
         spans = document.units(unit)
         none = np.full(len(spans), -1, dtype=np.int64)
-        groups, above, labels = np.arange(len(spans)), none, none
+        groups, heads, labels = np.arange(len(spans)), none, none
         allowed = companions = np.ones(len(spans), dtype=bool)
         if unit == "edu" and document.tree is not None and spans:
             groups = same_unit_groups(document.tree)
         if dependencies and spans:
-            above = in_sentence_heads(edu_heads(document.require_tree("dependencies")), document.edu_to_sentence)
+            heads = in_sentence_heads(edu_heads(document.require_tree("dependencies")), document.edu_to_sentence)
         if skip_layout and spans:
             layout, offsets = Layout(document.text), [(span.start, span.end) for span in spans]
             kinds = np.array(layout.kinds(offsets))
@@ -60,7 +60,7 @@ class Candidates:
             companions = allowed
             if unit == "edu":
                 companions = allowed | (np.array(document.layout)[document.edu_to_sentence] == BODY)
-        return cls(allowed, companions, groups, above, labels)
+        return cls(allowed, companions, groups, heads, labels)
 
     def together(self, unit: int) -> list[int]:
         """Return the unit and all units that are selected together with it, in order.
@@ -73,7 +73,7 @@ class Candidates:
             if one < 0 or one in found:
                 continue
             found.add(one)
-            waiting += [int(self.above[one]), int(self.labels[one]), *np.flatnonzero(self.groups == self.groups[one])]
+            waiting += [int(self.heads[one]), int(self.labels[one]), *np.flatnonzero(self.groups == self.groups[one])]
         labels = {int(self.labels[one]) for one in found}
         return sorted(int(one) for one in found if self.companions[one] or one in labels)
 

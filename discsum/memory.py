@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Return freed memory to the system where the C library is glibc; elsewhere do nothing.
 
     glibc keeps the freed memory of tensors below 32 MiB that lie between others still in use (mallopt(3),

@@ -32,7 +32,7 @@ _TAG = re.compile(
 FEWEST_TAGS = 5
 
 
-def doubts(text: str, language: str = ENGLISH) -> tuple[str, ...]:
+def text_warnings(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return reasons to doubt a text, one line each.
 
     Args:

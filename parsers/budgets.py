@@ -58,6 +58,6 @@ def padded_groups(sizes: Sequence[int], budget: int, power: int = 1) -> Iterator
         yield group
 
 
-def joined(parts: Sequence[Tensor]) -> Tensor:
+def concatenate(parts: Sequence[Tensor]) -> Tensor:
     """Return the rows of all parts, concatenated; a single part is not copied."""
     return parts[0] if len(parts) == 1 else torch.cat([*parts])

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, gelu
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence, pad_sequence
 
-from discsum.parsers.budgets import budget_of, joined, padded_groups
+from discsum.parsers.budgets import budget_of, concatenate, padded_groups
 from discsum.parsers.long_lstm import STEPS, run_in_pieces
 from discsum.parsers.subwords import Subwords, cut_windows
 
@@ -50,7 +50,7 @@ class EDULayout:
         return cls(torch.from_numpy(starts), torch.from_numpy(ends), kinds[:-1], kinds[1:], words)
 
     @classmethod
-    def joined(cls, layouts: Sequence[EDULayout], subwords: Sequence[int]) -> EDULayout:
+    def concatenate(cls, layouts: Sequence[EDULayout], subwords: Sequence[int]) -> EDULayout:
         """Return the concatenated layouts of documents; `subwords` counts each document's vectors, for offsets."""
         if len(layouts) == 1:
             return layouts[0]
@@ -114,8 +114,8 @@ class EDUEncoder(nn.Module):
     def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
         """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
         counts = [len(layout.starts) for layout in layouts]
-        layout = EDULayout.joined(layouts, [len(own) for own in vectors])
-        return [*torch.split(self.in_context(self.pool(joined(vectors), layout), counts), counts)]
+        layout = EDULayout.concatenate(layouts, [len(own) for own in vectors])
+        return [*torch.split(self.in_context(self.pool(concatenate(vectors), layout), counts), counts)]
 
     def in_context(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
         """Return EDU states `(edus, hidden)` from pooled EDU vectors `(edus, hidden)`.
@@ -144,7 +144,7 @@ class EDUEncoder(nn.Module):
             found, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
             for index, states in zip(reversed(group), found, strict=True):
                 documents[index] = states[: counts[index]]
-        return joined(documents)
+        return concatenate(documents)
 
     def _attended(self, states: Tensor, counts: Sequence[int]) -> Tensor:
         """Return the Transformer's states `(edus, hidden)`; windows of similar length are batched."""

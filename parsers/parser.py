@@ -17,14 +17,14 @@ from discsum.constants import SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
 from discsum.errors import InputWarning
-from discsum.memory import give_back
+from discsum.memory import trim_heap
 from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
-from discsum.parsers.reading import EDGES, STATES, Reading, kept, read
+from discsum.parsers.reading import EDGES, STATES, Reading, collect_vectors, read
 from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.parsers.trees import Nodes, build_trees
-from discsum.text_checks import ENGLISH, doubts
+from discsum.text_checks import ENGLISH, text_warnings
 from discsum.tree import RSTTree
 
 Spans = Sequence[Span]
@@ -190,7 +190,7 @@ class Parser:
             for document in documents
         ]
         read(self.network, self.network.encoder, readings)
-        vectors = kept(self.network, readings, keep)
+        vectors = collect_vectors(self.network, readings, keep)
         return [
             Encoded(document, reading.words, own)
             for document, reading, own in zip(documents, readings, vectors, strict=True)
@@ -213,11 +213,13 @@ class Parser:
 
     def _document(self, text: str, id: str, reading: Reading) -> Document:
         """Return the document of a finished reading, without a tree."""
-        return self.checked(Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, id, self.name))
+        return self.with_text_warnings(
+            Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, id, self.name)
+        )
 
-    def checked(self, document: Document) -> Document:
+    def with_text_warnings(self, document: Document) -> Document:
         """Return the document with warnings about a doubtful text added, and issue these warnings."""
-        found = doubts(document.text, self.language)
+        found = text_warnings(document.text, self.language)
         for doubt in found:
             warnings.warn(f"{document.id or 'text'}: {doubt}", InputWarning, stacklevel=2)
         new = [doubt for doubt in found if doubt not in document.warnings]
@@ -230,9 +232,9 @@ class Parser:
         read(network, network.encoder, readings)
         if sum(len(reading.words) for reading in readings) >= LONG:
             # Return what encoding freed, before the states of all EDUs take the most memory.
-            give_back()
-        edges = [reading.taken(EDGES) for reading in readings] if network.config.label_edges else []
-        vectors = kept(network, readings, {*keep, STATES})
+            trim_heap()
+        edges = [reading.pop_vectors(EDGES) for reading in readings] if network.config.label_edges else []
+        vectors = collect_vectors(network, readings, {*keep, STATES})
         states = [own[STATES] if STATES in keep else own.pop(STATES) for own in vectors]
         several = [index for index, own in enumerate(states) if len(own) > 1]
         nodes: list[Nodes | None] = [None] * len(readings)

@@ -99,10 +99,10 @@ def _completed(
     document: Document, parser: Callable[[], Parser], sentences: str, keep: Collection[str], checked: bool
 ) -> ParsedDocument:
     if document.tree is not None:
-        known = parser().checked(document) if checked else document
+        known = parser().with_text_warnings(document) if checked else document
         return with_vectors(parser().vectors([known], keep)[0], parser()) if keep else ParsedDocument(known)
     edus = [document.edus] if document.edus else None
     given = document.sentences or sentences
     found = parser().encode([document.text], sentences=given, edus=edus, ids=[document.id], keep=keep)[0]
-    doubts = dict.fromkeys((*document.warnings, *found.document.warnings))
-    return with_vectors(replace(found, document=replace(found.document, warnings=tuple(doubts))), parser())
+    text_warnings = dict.fromkeys((*document.warnings, *found.document.warnings))
+    return with_vectors(replace(found, document=replace(found.document, warnings=tuple(text_warnings))), parser())

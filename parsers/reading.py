@@ -14,17 +14,17 @@ from torch.nn.functional import embedding_bag
 from discsum.devices import from_device, to_device
 from discsum.document import Span
 from discsum.layout import Layout
-from discsum.parsers.budgets import budget_of, joined
+from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.edu_vectors import OPENS_PARAGRAPH, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
-from discsum.parsers.gathered import Gathered
 from discsum.parsers.network import ParserNetwork
+from discsum.parsers.row_buffer import RowBuffer
 from discsum.parsers.segmenter import boundary_probabilities, starts_from
 from discsum.parsers.subwords import Subwords, first_subwords
 from discsum.parsers.units import Units
 
-# Names of vectors to keep: those of all subwords; EDU states, or pooled EDU vectors until `kept` computes the states;
-# `LabelInputs.edges`. Means of sentences and EDUs go by the names of the units.
+# Names of vectors to keep: those of all subwords; EDU states, or pooled EDU vectors until `collect_vectors` computes
+# the states; `LabelInputs.edges`. Means of sentences and EDUs go by the names of the units.
 SUBWORDS, STATES, EDGES = "subwords", "states", "edges"
 
 
@@ -62,7 +62,7 @@ class Reading:
         known = (sentences, edus) if len(words) else ([], [])
         self.sentences, self.edus = (Units(text, words, given) for given in known)
         self._pooled = {"sentence": 0, "edu": 0, STATES: 0}
-        self.vectors = {name: Gathered() for name in (*keep, EDGES)}
+        self.vectors = {name: RowBuffer() for name in (*keep, EDGES)}
         self._given = np.array([span.start for span in known[0] or ()], dtype=np.int64)
         openings = Layout(text).openings() if self.sentences.found else ()
         self._forced = first_subwords(words, [Span(offset, offset + 1) for offset in openings])
@@ -79,8 +79,8 @@ class Reading:
         self._held = torch.cat([self._held, vectors]) if len(self._held) else vectors
         if not (self.sentences.found or self.edus.found):
             self._read = self._first + len(self._held)
-            self.sentences.go_on(self._read)
-            self.edus.go_on(self._read)
+            self.sentences.advance(self._read)
+            self.edus.advance(self._read)
 
     @property
     def untagged(self) -> range:
@@ -103,18 +103,18 @@ class Reading:
             begins = starts_from(of_sentences, words, config.sentence_threshold, self._forced, first)
             offsets = _offsets(words, begins)
             before = len(self.sentences.spans)
-            self.sentences.go_on(after, offsets.tolist())
+            self.sentences.advance(after, offsets.tolist())
             self._opens[self.sentences.starts[before:]] = True
             self._opens[self.sentences.following : self.sentences.following + 1] = True
         else:
-            self.sentences.go_on(after)
+            self.sentences.advance(after)
             limits = words.starts[first] if first else 0, words.starts[after] if after < len(words) else math.inf
             offsets = self._given[slice(*np.searchsorted(self._given, limits))]
         if self.edus.found:
             begins = starts_from(of_edus, words, config.edu_threshold, first=first)
-            self.edus.go_on(after, np.unique(np.concatenate([_offsets(words, begins), offsets])).tolist())
+            self.edus.advance(after, np.unique(np.concatenate([_offsets(words, begins), offsets])).tolist())
         else:
-            self.edus.go_on(after)
+            self.edus.advance(after)
 
     def pool(self) -> None:
         """Pool and keep the means of units that have ended since the last call."""
@@ -149,7 +149,7 @@ class Reading:
         # A copy, so that the memory of the other vectors is freed.
         self._held, self._first = self._held[first - self._first :].clone(), first
 
-    def taken(self, name: str) -> Tensor:
+    def pop_vectors(self, name: str) -> Tensor:
         """Return the vectors kept under a name, and remove them from this reading."""
         width = self._network.config.hidden if name == STATES else self._network.encoder.width
         return self.vectors.pop(name).whole(width).to(self._held.device)
@@ -184,7 +184,9 @@ class _Stretch:
             logits = network.tagger(*parts)
             tags = zip(logits, before, self._sizes, strict=True)
             # One copy from the device for all texts.
-            chances = boundary_probabilities(joined([own[skipped : skipped + size] for own, skipped, size in tags]))
+            chances = boundary_probabilities(
+                concatenate([own[skipped : skipped + size] for own, skipped, size in tags])
+            )
             self._chances = from_device(chances)
 
     def finish(self) -> None:
@@ -207,8 +209,8 @@ def _pool(network: ParserNetwork, readings: Sequence[Reading]) -> None:
     if not ended:
         return
     held, layouts = zip(*(found for _, found in ended), strict=True)
-    layout = EDULayout.joined(layouts, [len(own) for own in held])
-    vectors, counts = joined(held), [len(own.starts) for own in layouts]
+    layout = EDULayout.concatenate(layouts, [len(own) for own in held])
+    vectors, counts = concatenate(held), [len(own.starts) for own in layouts]
     states, edges = network.edus.pool(vectors, layout), network.edges(vectors, layout)
     for (reading, _), own in zip(ended, torch.split(states, counts), strict=True):
         reading.vectors[STATES].add(own)
@@ -217,14 +219,16 @@ def _pool(network: ParserNetwork, readings: Sequence[Reading]) -> None:
             reading.vectors[EDGES].add(own)
 
 
-def kept(network: ParserNetwork, readings: Sequence[Reading], names: Collection[str]) -> list[dict[str, Tensor]]:
+def collect_vectors(
+    network: ParserNetwork, readings: Sequence[Reading], names: Collection[str]
+) -> list[dict[str, Tensor]]:
     """Return the kept vectors of texts by name; pooled EDU vectors become the states under `STATES`."""
-    found = [{name: reading.taken(name) for name in names} for reading in readings]
+    found = [{name: reading.pop_vectors(name) for name in names} for reading in readings]
     with_states = [vectors for vectors in found if len(vectors.get(STATES, ()))]
     if with_states:
         pooled = [vectors.pop(STATES) for vectors in with_states]
         counts = [len(own) for own in pooled]
-        states = network.edus.in_context(joined(pooled), counts)
+        states = network.edus.in_context(concatenate(pooled), counts)
         for vectors, own in zip(with_states, torch.split(states, counts), strict=True):
             vectors[STATES] = own
     return found

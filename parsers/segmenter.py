@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from discsum.constants import SENTENCES
 from discsum.document import Span
 from discsum.errors import InputError, MissingExtraError
-from discsum.parsers.budgets import budget_of, joined
+from discsum.parsers.budgets import budget_of, concatenate
 from discsum.parsers.subwords import CASES, GAPS, Subwords
 from discsum.writing import LINE_ENDS
 
@@ -62,7 +62,9 @@ class BoundaryTagger(nn.Module):
     def _tag(self, vectors: list[Tensor], gaps: list[Tensor], cases: list[Tensor]) -> Sequence[Tensor]:
         """Return the logits of several stretches of text, which do not influence each other."""
         lengths = [len(own) for own in vectors]
-        rows, gap, case = (joined(parts).to(vectors[0].device, non_blocking=True) for parts in (vectors, gaps, cases))
+        rows, gap, case = (
+            concatenate(parts).to(vectors[0].device, non_blocking=True) for parts in (vectors, gaps, cases)
+        )
         states = self.norms[0](self.input(self.dropout(rows)) + self.gap(gap) + self.case(case))
         convolutions: Iterable[nn.Conv1d] = self.convolutions  # type: ignore[assignment]
         for norm, convolution in zip(list(self.norms)[1:], convolutions, strict=True):
@@ -76,11 +78,11 @@ def _apart(convolution: nn.Conv1d, states: Tensor, lengths: list[int]) -> Tensor
     """Convolve each stretch of rows separately, padded with zeros; return `(rows, channels)`."""
     margin = convolution.kernel_size[0] // 2
     zeros = states.new_zeros(margin, states.shape[1])
-    rows = joined([part for own in torch.split(states, lengths) for part in (own, zeros)][:-1])
+    rows = concatenate([part for own in torch.split(states, lengths) for part in (own, zeros)][:-1])
     # (1, channels, rows)
     found: Tensor = convolution(rows.T[None])[0].T
     sizes = [size for length in lengths for size in (length, margin)][:-1]
-    return joined(torch.split(found, sizes)[::2])
+    return concatenate(torch.split(found, sizes)[::2])
 
 
 def boundary_probabilities(logits: Tensor) -> Tensor:

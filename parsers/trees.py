@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.parsers.budgets import joined
+from discsum.parsers.budgets import concatenate
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import Label, choose
 from discsum.parsers.network import ParserNetwork
@@ -58,17 +58,17 @@ def build_trees(
         edges: Result of `ParserNetwork.edges` for each, if labels read them.
     """
     counts = [len(own) for own in states]
-    layout = EDULayout.joined(
+    layout = EDULayout.concatenate(
         [network.layout(reading.words, reading.edus.starts, reading.sentences.starts) for reading in readings],
         [len(reading.words) for reading in readings],
     )
-    together = joined(states)
+    together = concatenate(states)
     bracketings = design(network.config.design).decode(network.splits(together, layout, counts))
     # Labels do not depend on bags, so their memory can be freed.
     layout = replace(layout, bags=None)
     firsts, sizes = np.cumsum([0, *counts]), [len(own.nodes) for own in bracketings]
     nodes = np.concatenate([own.nodes + first for own, first in zip(bracketings, firsts[:-1], strict=True)])
-    logits = network.label(together, layout, joined(edges) if edges else None, nodes)[-1]
+    logits = network.label(together, layout, concatenate(edges) if edges else None, nodes)[-1]
     chosen = choose(logits, network.labels)
     ends = np.cumsum(sizes)[:-1]
     labelled = zip(bracketings, np.split(chosen.labels, ends), np.split(chosen.probabilities, ends), strict=True)

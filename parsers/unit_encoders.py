@@ -20,7 +20,7 @@ from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.parser import Parser
 from discsum.parsers.parsing import encoding
 from discsum.parsers.pretrained import longest_window, pretrained_encoder
-from discsum.parsers.reading import STATES, Reading, kept, read
+from discsum.parsers.reading import STATES, Reading, collect_vectors, read
 from discsum.parsers.subwords import Subwords, split_subwords
 from discsum.scoring import ParsedDocument
 
@@ -180,7 +180,7 @@ class UnitEncoder:
                 text, known = text[: row[-1].end if row else None], dict.fromkeys(UNITS, ()) | {unit: row}
             readings.append(Reading(network, text, self._split(text), known["sentence"], known["edu"], keep))
         read(network, self.windows, readings)
-        every = zip(documents, rows, kept(network, readings, keep), strict=True)
+        every = zip(documents, rows, collect_vectors(network, readings, keep), strict=True)
         return [self._combined(document, unit, vectors)[: len(row)] for document, row, vectors in every]
 
     def needs(self, unit: str) -> set[str]:

@@ -32,7 +32,7 @@ class Units:
         """Whether units must be found because they are not given."""
         return self._given is None
 
-    def go_on(self, after: int, offsets: Iterable[int] = ()) -> None:
+    def advance(self, after: int, offsets: Iterable[int] = ()) -> None:
         """End the units that are followed by a unit that begins before subword `after`; at the text's end, all.
 
         Args:

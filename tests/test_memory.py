@@ -12,12 +12,12 @@ from discsum.parsers import parser as parser_module
 # In a process of its own, whose heap holds nothing else. Memory between what is still used stays without the call.
 HELD = """
 import psutil, torch
-from discsum.memory import give_back
+from discsum.memory import trim_heap
 
 kept = [torch.ones(250_000) for _ in range(400)]
 del kept[::2]
 before = psutil.Process().memory_info().rss
-give_back()
+trim_heap()
 print((before - psutil.Process().memory_info().rss) / 2**20)
 """
 
@@ -34,7 +34,7 @@ def test_memory_between_what_is_used_is_given_back():
 def test_a_long_text_gives_back_what_encoding_leaves_behind(parser, monkeypatch):
     calls = []
     monkeypatch.setattr(parser_module, "LONG", 12)
-    monkeypatch.setattr(parser_module, "give_back", lambda: calls.append(None))
+    monkeypatch.setattr(parser_module, "trim_heap", lambda: calls.append(None))
     parser.parse("It rained.")
     assert not calls
     parser.parse("It rained. " * 12)
@@ -45,7 +45,7 @@ def test_another_c_library(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
     memory._malloc_trim.cache_clear()
     try:
-        assert memory.give_back() is None
+        assert memory.trim_heap() is None
         assert memory._malloc_trim() is None
     finally:
         memory._malloc_trim.cache_clear()

@@ -7,7 +7,7 @@ import pytest
 
 from discsum.document import Document
 from discsum.errors import FormatError, InputWarning
-from discsum.text_checks import doubts
+from discsum.text_checks import text_warnings
 from tests import tiny
 
 OTHER_LANGUAGES = {
@@ -22,10 +22,10 @@ OTHER_LANGUAGES = {
 
 @pytest.mark.parametrize(("code", "text"), OTHER_LANGUAGES.items())
 def test_another_language_is_told(code, text):
-    (doubt,) = doubts(text)
+    (doubt,) = text_warnings(text)
     assert f"got what looks like {code!r}" in doubt
-    assert doubts(text, code) == ()
-    assert doubts(text, "") == ()
+    assert text_warnings(text, code) == ()
+    assert text_warnings(text, "") == ()
 
 
 @pytest.mark.parametrize(
@@ -41,22 +41,22 @@ def test_another_language_is_told(code, text):
     ],
 )
 def test_english_and_what_is_no_language_is_not_doubted(text):
-    assert doubts(text) == ()
+    assert text_warnings(text) == ()
 
 
 def test_an_english_text_that_is_not_expected_is_told():
-    assert "'en'" in doubts("The council will rebuild the market on higher ground.", "de")[0]
+    assert "'en'" in text_warnings("The council will rebuild the market on higher ground.", "de")[0]
 
 
 def test_html_is_told_but_not_text_about_it():
     page = "<html><body>" + "<p>The council will rebuild the market.</p>" * 3 + "</body></html>"
-    (doubt,) = doubts(page)
+    (doubt,) = text_warnings(page)
     assert doubt.endswith('got what looks like HTML (10 tags); read it with --input html (Python: input="html")')
-    assert doubts("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
+    assert text_warnings("Write <b>bold</b> or <p> and </p>; if a < b and c > d then stop.") == ()
 
 
 def test_a_tag_that_is_never_closed_costs_no_time():
-    assert doubts("<div " * 1000) == ()
+    assert text_warnings("<div " * 1000) == ()
 
 
 def test_the_parser_warns_and_keeps_the_warning():

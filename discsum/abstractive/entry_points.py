@@ -41,23 +41,23 @@ class Conversion(ABC):
         """Return the layers that it changed, which gradient checkpointing may run again after the call."""
 
     @abstractmethod
-    def forwarding(
+    def forward_context(
         self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of a forward pass; `given` is the value of the conversion's own argument."""
 
     @abstractmethod
-    def generating(
+    def generate_context(
         self, model: Any, given: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of `generate`; `given` is the value of the conversion's own argument."""
 
     @abstractmethod
-    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+    def recompute_context(self) -> Callable[[], AbstractContextManager[None]]:
         """Return a function that makes the context for each run of a checkpointed layer of this call."""
 
     @property
-    def running(self) -> Any:
+    def current_call(self) -> Any:
         """The current call of this thread or task; None outside of calls."""
         return _CALLS.get().get(self)
 
@@ -79,14 +79,15 @@ def conversions(model: Any) -> list[Conversion]:
 def attach(model: Any, conversion: Conversion) -> None:
     """Add a conversion to a model, and replace the model's methods."""
     setattr(model, conversion.name, conversion)
-    model.forward, model.generate, model.save_pretrained = Forward(model), Generate(model), SavePretrained(model)
+    model.forward, model.generate = ConvertedForward(model), ConvertedGenerate(model)
+    model.save_pretrained = ConvertedSavePretrained(model)
 
 
 def detach(model: Any, conversion: Conversion) -> None:
     """Remove a conversion from a model; with the last one, restore the model's own methods."""
     for layer in conversion.layers(model):
         function = getattr(layer, "_gradient_checkpointing_func", None)
-        if isinstance(function, KeepingCall):
+        if isinstance(function, CheckpointInCall):
             layer._gradient_checkpointing_func = function.checkpoint
     delattr(model, conversion.name)
     # The configuration of a loaded model still has the saved settings.
@@ -96,7 +97,7 @@ def detach(model: Any, conversion: Conversion) -> None:
 
 
 @dataclass(eq=False)
-class Forward:
+class ConvertedForward:
     """The forward pass of a converted model, which also takes the arguments of its conversions."""
 
     model: Any
@@ -107,7 +108,7 @@ class Forward:
             given = [(one, options.pop(one.argument, None)) for one in conversions(self.model)]
             for one, value in given:
                 _keep_calls(one, self.model)
-                calls.enter_context(one.forwarding(self.model, value, arguments, options))
+                calls.enter_context(one.forward_context(self.model, value, arguments, options))
             return type(self.model).forward(self.model, *arguments, **options)
 
     @property
@@ -122,7 +123,7 @@ class Forward:
 
 
 @dataclass(eq=False)
-class Generate:
+class ConvertedGenerate:
     """`generate` of a converted model, which also takes the arguments of its conversions."""
 
     model: Any
@@ -132,12 +133,12 @@ class Generate:
         with ExitStack() as calls:
             given = [(one, options.pop(one.argument, None)) for one in conversions(self.model)]
             for one, value in given:
-                calls.enter_context(one.generating(self.model, value, arguments, options))
+                calls.enter_context(one.generate_context(self.model, value, arguments, options))
             return type(self.model).generate(self.model, *arguments, **options)
 
 
 @dataclass(eq=False)
-class SavePretrained:
+class ConvertedSavePretrained:
     """`save_pretrained` of a converted model, which also writes the settings to `config.json`."""
 
     model: Any
@@ -155,7 +156,7 @@ class SavePretrained:
 
 
 @dataclass(eq=False)
-class KeepingCall:
+class CheckpointInCall:
     """A checkpointing function that recomputes a forward pass within the call of its first run."""
 
     checkpoint: Callable[..., Any]
@@ -163,7 +164,7 @@ class KeepingCall:
 
     def __call__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Checkpoint a function."""
-        return self.checkpoint(partial(self._run, self.conversion.repeating(), function), *arguments, **options)
+        return self.checkpoint(partial(self._run, self.conversion.recompute_context(), function), *arguments, **options)
 
     @staticmethod
     def _run(
@@ -177,8 +178,8 @@ class KeepingCall:
 
 
 def _keep_calls(conversion: Conversion, model: Any) -> None:
-    """Wrap the checkpointing function of each layer in `KeepingCall`; layers have one while checkpointing is on."""
+    """Wrap each layer's checkpointing function in `CheckpointInCall`; layers have one while checkpointing is on."""
     for layer in conversion.layers(model):
         function = getattr(layer, "_gradient_checkpointing_func", None)
-        if function is not None and not isinstance(function, KeepingCall):
-            layer._gradient_checkpointing_func = KeepingCall(function, conversion)
+        if function is not None and not isinstance(function, CheckpointInCall):
+            layer._gradient_checkpointing_func = CheckpointInCall(function, conversion)

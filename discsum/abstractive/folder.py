@@ -46,7 +46,7 @@ def load_tokenizer(name_or_path: str) -> Any:
     Raises:
         WeightsError: No such model, or a model without a tokenizer, or one that cannot pad.
     """
-    check_place(name_or_path)
+    check_model_location(name_or_path)
     tokenizer = load_pretrained("AutoTokenizer", name_or_path, EXPECTED)
     if tokenizer.pad_token_id is None:
         raise WeightsError(f"{name_or_path}: expected a tokenizer with a padding token (pad_token), found none")
@@ -61,7 +61,7 @@ def load_model(name_or_path: str, device: str = "cpu") -> Any:
         InputError: An unavailable device.
     """
     check_device(device)
-    check_place(name_or_path)
+    check_model_location(name_or_path)
     model = load_pretrained_model("AutoModelForSeq2SeqLM", name_or_path, EXPECTED)
     check_search(model, name_or_path)
     return model.to(device)
@@ -73,12 +73,12 @@ def check_model(name_or_path: str) -> None:
     Raises:
         WeightsError: There is none.
     """
-    check_place(name_or_path)
+    check_model_location(name_or_path)
     if not name_or_path.startswith(HUB) and not (Path(name_or_path) / CONFIG).is_file():
         raise _not_found(name_or_path, f"found no {CONFIG}")
 
 
-def check_place(name_or_path: str) -> None:
+def check_model_location(name_or_path: str) -> None:
     """Check like `check_model`, but do not require a configuration, because a tokenizer alone has none."""
     if name_or_path.startswith(HUB):
         # Raises if the hub has no such model.

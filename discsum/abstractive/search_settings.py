@@ -22,7 +22,7 @@ TOKENS = (
     "forced_eos_token_id",
 )
 LISTS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
-KINDS: dict[str, Any] = {
+SETTING_TYPES: dict[str, Any] = {
     # Includes the start token.
     "max_length": Annotated[int, Meta(ge=2)],
     "max_new_tokens": Count,
@@ -44,7 +44,7 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(("num_return_sequences", "num_beam_groups"), Annotated[int, Meta(ge=1, le=1)]),
 }
 # Settings that do not affect summaries: extra outputs, assisted decoding, and caches.
-IGNORED = (
+HARMLESS_SETTINGS = (
     *("output_attentions", "output_hidden_states", "output_scores", "output_logits", "transformers_version"),
     *("is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"),
     *("assistant_lookbehind", "target_lookbehind", "assistant_ensemble_weight", "max_matching_ngram_size"),
@@ -82,14 +82,14 @@ def check_search(model: Any, name: str) -> None:
         for key in TOKENS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)
-        for key in KINDS.keys() & given.keys():
-            check_value(KINDS[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
+        for key in SETTING_TYPES.keys() & given.keys():
+            check_value(SETTING_TYPES[key], list(given[key]) if isinstance(given[key], tuple) else given[key], key)
         if not all(given.get("bad_words_ids", ())):
             raise InputError("bad_words_ids: expected lists of at least one token, got an empty one")
         for key in LISTS:
             for value in _flat(given.get(key)):
                 _check_token(key, value, tokens)
-        others = vars(made()).keys() - {*KINDS, *TOKENS, *IGNORED}
+        others = vars(made()).keys() - {*SETTING_TYPES, *TOKENS, *HARMLESS_SETTINGS}
         for key in sorted(others & given.keys()):
             if given[key] and not key.startswith("_"):
                 raise InputError(f"{key}: expected none, which discsum does not run, got {given[key]!r}; remove it")

@@ -23,7 +23,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from discsum.abstractive.sparse import SentenceLayout, densify, sparsify
 
-SENTENCE = 25
+TOKENS_PER_SENTENCE = 25
 BEAMS = 4
 
 
@@ -37,8 +37,8 @@ def make_model(small: bool) -> Any:
 
 
 def layout_of(tokens: int) -> SentenceLayout:
-    """Return sentences of `SENTENCE` tokens, the last one shorter."""
-    return SentenceLayout.from_owner((torch.arange(tokens) // SENTENCE)[None])
+    """Return sentences of `TOKENS_PER_SENTENCE` tokens, the last one shorter."""
+    return SentenceLayout.from_owner((torch.arange(tokens) // TOKENS_PER_SENTENCE)[None])
 
 
 class Clock(LogitsProcessor):

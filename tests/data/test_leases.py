@@ -9,7 +9,7 @@ import pytest
 from waiting_runs import run_together
 
 from discsum.data import leases
-from discsum.data.leases import Lease, check_free, held, leased
+from discsum.data.leases import Lease, check_free, leased, read_lease
 from discsum.data.locks import alone
 from discsum.data.storage import sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
@@ -29,11 +29,11 @@ def killed(lock, ago=1.0):
 
 def test_a_lock_is_held_by_one_run_and_goes_with_it(lock, place):
     with leased(lock, place):
-        assert held(lock).owner.startswith(leases.HOST)
+        assert read_lease(lock).owner.startswith(leases.HOST)
         message = rf"^{place}: {HELD} \({leases.HOST}-\d+-\w+, until \d\d:"
         with pytest.raises(InputError, match=message), leased(lock, place):
             pytest.fail("two have it")
-    assert held(lock) is None
+    assert read_lease(lock) is None
     with leased(lock, place):
         pass
     assert sizes_in(place) == {}
@@ -46,7 +46,7 @@ def test_an_expired_lock_is_taken_over_with_a_warning(lock, place):
     killed(lock)
     message = r"found one that expired \(elsewhere-1, until .*\); taken over"
     with pytest.warns(InputWarning, match=message), leased(lock, place):
-        assert held(lock).owner.startswith(leases.HOST)
+        assert read_lease(lock).owner.startswith(leases.HOST)
 
 
 def test_what_is_no_lock_counts_as_expired(lock, place):
@@ -109,7 +109,7 @@ def test_a_run_whose_lock_was_taken_says_so_and_leaves_it(lock, place, monkeypat
         other = Lease("elsewhere-2", time.time() + 60)
         write_bytes(lock, other.to_bytes())
         time.sleep(0.5)
-    assert held(lock) == other
+    assert read_lease(lock) == other
 
 
 def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):

@@ -17,7 +17,7 @@ from discsum.data.dataset import load
 from discsum.data.dataset_maker import DatasetMaker
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import read_inputs
-from discsum.data.leases import held
+from discsum.data.leases import read_lease
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.parse_parts import ParseRecipe, parse_job
@@ -207,7 +207,7 @@ def test_a_run_killed_in_a_store_ends_as_if_undisturbed(table, recipe, whole, bu
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert "manifest.json" not in sizes_in(folder)
-    lock = held(folder / ".lock")
+    lock = read_lease(folder / ".lock")
     with pytest.raises(InputError, match=f"found one \\({lock.owner}, until "):
         make(table, folder, recipe)
     # As if the time were over.

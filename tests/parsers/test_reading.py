@@ -12,11 +12,11 @@ from torch import nn
 
 from discsum.constants import UNITS
 from discsum.document import Span
-from discsum.parsers import budgets, edu_vectors, encoder, gathered, long_lstm, reading, running_sums, subwords
+from discsum.parsers import budgets, edu_vectors, encoder, long_lstm, reading, row_buffer, running_sums, subwords
 from discsum.parsers.budgets import Budget
-from discsum.parsers.gathered import Gathered
 from discsum.parsers.long_lstm import run_in_pieces
 from discsum.parsers.reading import STATES, SUBWORDS
+from discsum.parsers.row_buffer import RowBuffer
 from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure import cohesion, scores
 from discsum.parsers.subwords import first_subwords, split_subwords
@@ -35,7 +35,7 @@ SIZES = [
     (running_sums, "FEW"),
     (cohesion, "PIECE"),
     (scores, "PIECE"),
-    (gathered, "PART"),
+    (row_buffer, "PART"),
 ]
 
 
@@ -173,9 +173,9 @@ def test_an_lstm_in_pieces(training, monkeypatch):
 
 @given(st.lists(st.integers(0, 9), max_size=8), st.integers(1, 400))
 def test_gathered_rows(sizes, part):
-    rows, pieces = Gathered(), [torch.randn(size, 2, 3) for size in sizes]
+    rows, pieces = RowBuffer(), [torch.randn(size, 2, 3) for size in sizes]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathered, "PART", part)
+        patch.setattr(row_buffer, "PART", part)
         for piece in pieces:
             rows.add(piece)
     if pieces:

@@ -75,7 +75,7 @@ def test_trees_together(monkeypatch, name, limit):
     alone = [design(name).decode(scorer(*document))[0] for document in zip(states, layouts, strict=True)]
     for cells in (1, 200, 2**20):
         monkeypatch.setattr(budgets, "ON_CPU", replace(budgets.ON_CPU, cells=cells))
-        together = design(name).decode(scorer(torch.cat(states), EDULayout.joined(layouts, counts), counts))
+        together = design(name).decode(scorer(torch.cat(states), EDULayout.concatenate(layouts, counts), counts))
         for found, expected in zip(together, alone, strict=True):
             order, wanted = (np.lexsort(one.nodes.T[:2]) for one in (found, expected))
             assert found.nodes[order].tolist() == expected.nodes[wanted].tolist()

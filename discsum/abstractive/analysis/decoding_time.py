@@ -18,9 +18,9 @@ from discsum.abstractive.layout import SentenceLayout
 from discsum.errors import InputError
 
 # Timed passes, as in table 1: teacher forcing, teacher forcing with gradients, and generation token by token.
-MODES = ("forward", "backward", "generate")
+PASSES = ("forward", "backward", "generate")
 # Tokens per sentence.
-SENTENCE = 25
+TOKENS_PER_SENTENCE = 25
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ def decoder_times(
         InputError: An unknown mode, or any mode but `generate` for a model that selects sentences, because selection
             saves time in that mode only.
     """
-    if mode not in MODES:
-        raise InputError(f"--mode: expected one of {', '.join(MODES)}, got {mode!r}")
+    if mode not in PASSES:
+        raise InputError(f"--mode: expected one of {', '.join(PASSES)}, got {mode!r}")
     if model.sparse.r is not None and mode != "generate":
         raise InputError(f"--mode: expected generate for a model that reads {model.sparse.r} sentences, got {mode}")
     generator = torch.Generator().manual_seed(0)
     for tokens in inputs:
         states = torch.randn(1, tokens, model.config.d_model, generator=generator).to(model.device, model.dtype)
-        layout = SentenceLayout.from_owner((torch.arange(tokens) // SENTENCE)[None])
+        layout = SentenceLayout.from_owner((torch.arange(tokens) // TOKENS_PER_SENTENCE)[None])
         for length in outputs:
             written = torch.randint(4, 50, (1, length), generator=generator).to(model.device)
             seconds = []

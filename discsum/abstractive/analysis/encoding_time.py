@@ -17,7 +17,7 @@ from discsum.abstractive.layout import SentenceLayout
 from discsum.errors import InputError
 
 # Tokens per sentence or discourse unit.
-UNIT = 25
+TOKENS_PER_UNIT = 25
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,18 @@ def encoder_times(model: Any, lengths: Sequence[int], repeats: int) -> Iterator[
     """
     if not hasattr(model, "compressed"):
         raise InputError("--lengths: expected a model whose encoder is compressed, got one with its own attention")
-    found = [_measured(model, tokens, repeats) for tokens in lengths]
+    found = [_measure(model, tokens, repeats) for tokens in lengths]
     decompress(model)
     for tokens, (seconds, mebibytes) in zip(lengths, found, strict=True):
-        stock_seconds, stock_mebibytes = _measured(model, tokens, repeats)
+        stock_seconds, stock_mebibytes = _measure(model, tokens, repeats)
         yield EncoderSample(tokens, seconds, stock_seconds, mebibytes, stock_mebibytes)
 
 
-def _measured(model: Any, tokens: int, repeats: int) -> tuple[float, float | None]:
+def _measure(model: Any, tokens: int, repeats: int) -> tuple[float, float | None]:
     """Return the seconds of the fastest of `repeats` passes after a warm-up pass, and peak memory in MiB."""
     generator = torch.Generator().manual_seed(tokens)
     ids = torch.randint(4, model.config.vocab_size, (1, tokens), generator=generator).to(model.device)
-    layout = SentenceLayout.from_owner((torch.arange(tokens, device=model.device) // UNIT)[None])
+    layout = SentenceLayout.from_owner((torch.arange(tokens, device=model.device) // TOKENS_PER_UNIT)[None])
     settings = getattr(model, "compressed", None)
     call = nullcontext() if settings is None else settings.within(Call(layout))
 

@@ -178,7 +178,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
 
     def parameter_groups(self, recipe: CoarseToFineRecipe) -> list[dict[str, Any]]:
         """Freeze embeddings if the recipe says so; return the coarse encoder's parameters and the rest as groups."""
-        frozen = self._frozen(recipe)
+        frozen = self._freezes_embeddings(recipe)
         for embeddings in _word_embeddings(self.model):
             embeddings.weight.requires_grad_(not frozen)
         coarse: list[nn.Parameter] = []
@@ -197,7 +197,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         chance = np.random.default_rng([recipe.seed, step.number]).random()
         self._soft = step.passes < recipe.pretrain or chance < recipe.alternate
         if self.config.variant == C2F:
-            self._moving(recipe).advance(recipe.reinforce.baseline_rate)
+            self._moving_baseline(recipe).advance(recipe.reinforce.baseline_rate)
 
     def loss(
         self, recipe: CoarseToFineRecipe, batch: dict[str, Tensor], inputs: dict[str, Any], done: float, chances: Tensor
@@ -211,7 +211,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         if soft or not learning:
             return {"loss": output.loss}
         steps = batch["labels"] != IGNORED
-        rewards, baseline = rewards_of(output.logits, batch["labels"]), self._moving(recipe)
+        rewards, baseline = rewards_of(output.logits, batch["labels"]), self._moving_baseline(recipe)
         returns = returns_of(rewards, baseline.values, steps, recipe.reinforce)
         policy = policy_loss(output.log_choices, returns, steps)
         baseline.record(rewards, steps)
@@ -228,19 +228,19 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             self._baseline = MovingBaseline(len(state["baseline"]), self.model.device)
             self._baseline.load_state(state)
 
-    def _moving(self, recipe: CoarseToFineRecipe) -> MovingBaseline:
+    def _moving_baseline(self, recipe: CoarseToFineRecipe) -> MovingBaseline:
         if self._baseline is None:
             self._baseline = MovingBaseline(recipe.target_tokens, self.model.device)
         return self._baseline
 
-    def _frozen(self, recipe: CoarseToFineRecipe) -> bool:
+    def _freezes_embeddings(self, recipe: CoarseToFineRecipe) -> bool:
         """Return whether the encoder's embeddings keep their initial values."""
         bags = self.config.variant != STANDARD and self.config.coarse == BOW
         return bags if recipe.frozen_embeddings is None else recipe.frozen_embeddings
 
     def card(self, recipe: CoarseToFineRecipe) -> FamilyCard:
         """Return the card: the kind of attention, and the choices that the paper leaves open."""
-        return card_of(self.config, frozen=self._frozen(recipe))
+        return card_of(self.config, frozen=self._freezes_embeddings(recipe))
 
 
 def _word_embeddings(model: Any) -> list[Any]:

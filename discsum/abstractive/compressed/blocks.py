@@ -116,7 +116,7 @@ class BlockTables:
         return places
 
     @cached_property
-    def owners(self) -> Tensor:
+    def block_of_token(self) -> Tensor:
         """`(documents, tokens)`: block in which each token is a query; arbitrary for padding."""
         positions = torch.arange(self.mask.shape[1], device=self.mask.device)
         # (documents, tokens, blocks)

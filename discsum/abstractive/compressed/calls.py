@@ -51,7 +51,7 @@ class CompressionSettings(Conversion):
     @property
     def call(self) -> Call:
         """The current call of this thread or task; outside of calls, an empty one."""
-        return self.running or Call()
+        return self.current_call or Call()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
@@ -61,7 +61,7 @@ class CompressionSettings(Conversion):
         """Return the encoder's layers."""
         return encoder_layers(model)
 
-    def forwarding(
+    def forward_context(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of a forward pass: the current call, or a new one if borders are given.
@@ -70,15 +70,15 @@ class CompressionSettings(Conversion):
         """
         return self.within(self.call if given is None else Call(given.to(model.device)))
 
-    def generating(
+    def generate_context(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of `generate`."""
         if given is not None:
             check_fit(given, arguments, options)
-        return self.forwarding(model, given, arguments, options)
+        return self.forward_context(model, given, arguments, options)
 
-    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+    def recompute_context(self) -> Callable[[], AbstractContextManager[None]]:
         """Return a function that makes the context for each run of a layer."""
         return partial(self.within, self.call)
 

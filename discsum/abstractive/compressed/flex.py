@@ -50,10 +50,15 @@ def flex_strided(
 
 def _reads(tables: BlockTables) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
     """Return the mask function for FlexAttention: whether a query reads a key."""
-    owners, starts, ends, mask = tables.owners, tables.bounds[..., 2], tables.bounds[..., 3], tables.mask
+    block_of_token, starts, ends, mask = (
+        tables.block_of_token,
+        tables.bounds[..., 2],
+        tables.bounds[..., 3],
+        tables.mask,
+    )
 
     def reads(document: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        block = owners[document, query]
+        block = block_of_token[document, query]
         return (key >= starts[document, block]) & (key < ends[document, block]) & mask[document, key]
 
     return reads

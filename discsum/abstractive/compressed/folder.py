@@ -39,7 +39,7 @@ def read_config(name_or_path: str) -> CompressionConfig | None:
     Raises:
         WeightsError: No such model, or a damaged file.
     """
-    stock.check_place(name_or_path)
+    stock.check_model_location(name_or_path)
     folder = stock.folder_of(name_or_path)
     if folder is None or not (folder / CONFIG).is_file():
         return None

@@ -149,7 +149,7 @@ class SparseSettings(Conversion):
     @property
     def call(self) -> Call:
         """The current call of this thread or task; outside of calls, one without a layout."""
-        return self.running or Call(self.r, self.share_beams, self.dense_where_faster)
+        return self.current_call or Call(self.r, self.share_beams, self.dense_where_faster)
 
     @property
     def last(self) -> Reading | None:
@@ -171,7 +171,7 @@ class SparseSettings(Conversion):
         """Return the decoder's layers."""
         return decoder_layers(model)
 
-    def forwarding(
+    def forward_context(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of a forward pass: the current call, with the given layout if there is one."""
@@ -179,7 +179,7 @@ class SparseSettings(Conversion):
             check_fit(given, arguments, options)
         return self.within(self._started(model, given))
 
-    def generating(
+    def generate_context(
         self, model: Any, given: SentenceLayout | None, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> AbstractContextManager[None]:
         """Return the context of `generate`, in which each document of the layout may have several rows."""
@@ -191,7 +191,7 @@ class SparseSettings(Conversion):
             call = replace(call, share_beams=False)
         return self.within(call)
 
-    def repeating(self) -> Callable[[], AbstractContextManager[None]]:
+    def recompute_context(self) -> Callable[[], AbstractContextManager[None]]:
         """Return a function that makes the context for each run of a layer; attention must not be observed."""
         call = self.call
         if call.observer is not None:

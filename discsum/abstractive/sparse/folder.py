@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discsum.abstractive.compressed.folder import load_model
-from discsum.abstractive.folder import check_place, folder_of, load_added, without_report
+from discsum.abstractive.folder import check_model_location, folder_of, load_added, without_report
 from discsum.abstractive.sparse.config import SETTINGS, SparseConfig
 from discsum.abstractive.sparse.conversion import is_selectors, sparsify
 from discsum.errors import WeightsError
@@ -32,7 +32,7 @@ def read_config(name_or_path: str) -> SparseConfig | None:
     Raises:
         WeightsError: No such model, or a file that is damaged or of an earlier version.
     """
-    check_place(name_or_path)
+    check_model_location(name_or_path)
     folder = folder_of(name_or_path)
     if folder is None:
         return None

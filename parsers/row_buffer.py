@@ -10,7 +10,7 @@ from torch import Tensor
 PART = 48 * 1024**2
 
 
-class Gathered:
+class RowBuffer:
     """Collects the rows of a tensor in order; a single piece is kept without a copy."""
 
     def __init__(self) -> None:
