@@ -71,7 +71,8 @@ def has_fast_bfloat16(device: torch.device) -> bool:
 
     if device.type != "cpu":
         return True
-    return bool(torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return bool(available and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:

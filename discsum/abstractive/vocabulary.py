@@ -57,6 +57,14 @@ def make_word_tokenizer(
     return fast(tokenizer_object=plain, pad_token=PAD, bos_token=BEGIN, eos_token=END)
 
 
+def unknown_id(tokenizer: Any) -> int | None:
+    """Return the id of the unknown token, which need not be a special token; None if the tokenizer has none."""
+    backend = tokenizer.backend_tokenizer
+    word = getattr(backend.model, "unk_token", None)
+    found: int | None = None if word is None else backend.token_to_id(word)
+    return found
+
+
 def check_words(model: str, vocabulary: int, tokenizer: Any, *, lowercase: bool) -> None:
     """Check a recipe's vocabulary and lowercasing against the tokenizer of the model it starts from.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from discsum.data.inputs import Item, read_inputs
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.source_checks import check_sample, check_sources
 from discsum.recipes import common_fields
@@ -121,7 +121,7 @@ def _locked(folder: Path, report: Report) -> Iterator[Report]:
     if not is_main_process():
         yield lambda line: None
         return
-    with alone(folder):
+    with folder_lock(folder):
         yield report
 
 

@@ -16,6 +16,7 @@ from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.vocabulary import unknown_id
 from discsum.errors import DiscsumError, InputError
 from discsum.persistence import CARD, CONFIG, WEIGHTS
 from discsum.training.task import Step
@@ -75,6 +76,9 @@ def test_every_variant_learns_and_comes_back(network, data, parser_folder, tmp_p
         details = one.to_json()
         assert 1 <= details["encoded"] <= details["chunks"]
         assert network["variant"] == "c2f" or details["encoded"] == details["chunks"]
+    unknown = unknown_id(loaded.tokenizer)
+    assert loaded.model.generation_config.suppress_tokens == [unknown]
+    assert not any("unk" in one.text for one in found)
     card = (best / CARD).read_text()
     assert "A note." in card and "coarse-to-fine-attention" in card
 

@@ -180,10 +180,10 @@ def test_standard_input_cannot_be_gone_on_with(discsum, tmp_path):
 
 
 def test_a_run_can_be_waited_for(discsum, table, parser_folder, tmp_path):
-    from discsum.data.locks import alone
+    from discsum.data.locks import folder_lock
 
     options = ("--parser", parser_folder, "--shards")
-    with alone(tmp_path / "set"):
+    with folder_lock(tmp_path / "set"):
         result = discsum("parse", table, "-o", tmp_path / "set", *options)
     assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--wait").code == 0

@@ -5,7 +5,7 @@ import pytest
 import tiny
 import yaml
 
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
 
 
 def test_a_second_run_at_once_is_refused(discsum, recipe, treebank, tmp_path):
-    with alone(tmp_path / "run"):
+    with folder_lock(tmp_path / "run"):
         result = discsum("train", recipe, f"data={treebank}", "-o", tmp_path / "run")
     assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
 

@@ -7,7 +7,7 @@ import tiny
 from several_processes import run_together
 from small_news import write_recipe, write_table
 
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 from discsum.encoder.heads import HEADS
 from discsum.summarizer.loading import _loaded
 
@@ -76,7 +76,7 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
 
 
 def test_a_second_run_at_once_is_refused(discsum, recipe, tmp_path):
-    with alone(tmp_path / "run"):
+    with folder_lock(tmp_path / "run"):
         result = discsum("train", recipe, "-o", tmp_path / "run")
     assert result.code == 1
     assert f"{tmp_path / 'run'}: expected no other run to be at work here, found one" in result.err

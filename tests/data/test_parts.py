@@ -8,7 +8,7 @@ from small_news import write_table
 from waiting_runs import run_together
 
 from discsum.constants import MAX_DOCUMENT_BYTES
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 from discsum.data.manifest import begin
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
@@ -121,7 +121,7 @@ def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     make_part(preprocess_job(*of(folder)), Part(1, 2))
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
-    with alone(folder, part="2-of-2"):
+    with folder_lock(folder, part="2-of-2"):
         with pytest.raises(InputError, match="expected no other run to be at work here"):
             make_part(preprocess_job(*of(folder)), Part(2, 2))
         assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
@@ -132,14 +132,14 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
     wrong, right = (
         job.recipe for job in (preprocess_job(*of(tmp_path, oracle=name)) for name in ("kedzie", "bertsum"))
     )
-    with alone(tmp_path, part="1-of-2"):
+    with folder_lock(tmp_path, part="1-of-2"):
         assert begin(tmp_path, right, "1-of-2")
-        with alone(tmp_path, part="2-of-2"):
+        with folder_lock(tmp_path, part="2-of-2"):
             with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or end them$"):
                 begin(tmp_path, wrong, "2-of-2")
             assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
     # Neither is at work.
-    with alone(tmp_path, part="2-of-2"):
+    with folder_lock(tmp_path, part="2-of-2"):
         assert begin(tmp_path, wrong, "2-of-2")
     assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"
 
@@ -152,7 +152,10 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
         ("1-of-2", lambda: finish(preprocess_job(*of(tmp_path)))),
         ("", lambda: make_part(preprocess_job(*of(tmp_path)), Part(1, 2))),
     ):
-        with alone(tmp_path, part=held), pytest.raises(InputError, match="expected no other run to be at work here"):
+        with (
+            folder_lock(tmp_path, part=held),
+            pytest.raises(InputError, match="expected no other run to be at work here"),
+        ):
             run()
     assert not list(tmp_path.glob("*.parquet"))
 

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 import discsum.data
 from discsum.candidates import Candidates
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
@@ -161,7 +161,7 @@ def test_other_documents_are_refused(whole, parser_folder, tmp_path):
 
 
 def test_a_second_run_at_once_is_refused(table, parser_folder, tmp_path):
-    with alone(tmp_path), pytest.raises(InputError, match="expected no other run to be at work here"):
+    with folder_lock(tmp_path), pytest.raises(InputError, match="expected no other run to be at work here"):
         make(table, tmp_path, parser_folder)
 
 
@@ -171,7 +171,7 @@ def test_another_run_can_be_waited_for(whole, table, parser_folder, tmp_path):
         assert {run.result().documents for run in runs} == {10}
     assert contents(tmp_path / "one") == contents(whole)
     # A finished folder has nothing to wait for.
-    with alone(whole):
+    with folder_lock(whole):
         assert make(table, whole, parser_folder).documents == 10
 
 

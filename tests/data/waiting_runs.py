@@ -4,7 +4,7 @@ import threading
 from contextlib import contextmanager
 
 from discsum.data import locks
-from discsum.data.locks import alone
+from discsum.data.locks import folder_lock
 
 
 def run_together(place, monkeypatch, lock_of):
@@ -24,7 +24,7 @@ def run_together(place, monkeypatch, lock_of):
             yield
 
     def run(part):
-        with alone(place, wait=True, part=part):
+        with folder_lock(place, wait=True, part=part):
             done.append(part)
 
     monkeypatch.setattr(locks, lock_of, together)

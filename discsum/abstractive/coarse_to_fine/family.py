@@ -20,7 +20,7 @@ from discsum.abstractive.coarse_to_fine.recipe import CoarseToFineRecipe
 from discsum.abstractive.family import IGNORED, Family, FamilyCard
 from discsum.abstractive.folder import folder_of, load_model, load_tokenizer
 from discsum.abstractive.recipe import check_kept
-from discsum.abstractive.vocabulary import check_words, make_word_tokenizer, read_vectors
+from discsum.abstractive.vocabulary import check_words, make_word_tokenizer, read_vectors, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError, WeightsError
 from discsum.json_objects import read_object
@@ -158,6 +158,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         )
         # Instead of the default of 20 tokens.
         model.generation_config.max_length = recipe.target_tokens
+        # The unknown token tells a reader nothing, and ROUGE would count it as the word "unk".
+        model.generation_config.suppress_tokens = [unknown_id(tokenizer)]
         report(f"{len(tokenizer):,} words")
         if recipe.vectors is not None:
             path = Path(recipe.vectors)

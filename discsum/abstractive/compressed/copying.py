@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from discsum.abstractive.vocabulary import unknown_id
+
 if TYPE_CHECKING:
     from transformers import BatchEncoding
 
@@ -101,14 +103,6 @@ def decoded(tokenizer: Any, generated: Tensor, words: Sequence[dict[str, int]]) 
         # Join words and punctuation marks as `batch_decode` does. Byte-level tokenizers have no unknown token.
         texts.append(tokenizer.clean_up_tokenization(text) if unknown_id(tokenizer) is not None else text)
     return texts
-
-
-def unknown_id(tokenizer: Any) -> int | None:
-    """Return the id of the unknown token, which need not be a special token; None if the tokenizer has none."""
-    backend = tokenizer.backend_tokenizer
-    word = getattr(backend.model, "unk_token", None)
-    found: int | None = None if word is None else backend.token_to_id(word)
-    return found
 
 
 def _unknown(tokenizer: Any, text: str, encoded: Any) -> dict[int, str]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from discsum.abstractive.compressed.calls import borders_of, encoder_settings
 from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.compressed.conversion import compress
-from discsum.abstractive.compressed.copying import decoded, extended_ids, unknown_id, unknown_words
+from discsum.abstractive.compressed.copying import decoded, extended_ids, unknown_words
 from discsum.abstractive.compressed.folder import load_model
 from discsum.abstractive.compressed.model import CopyPegasusConfig, CopyPegasusForConditionalGeneration
 from discsum.abstractive.compressed.objective import smoothed_loss
@@ -18,7 +18,7 @@ from discsum.abstractive.compressed.recipe import CompressedRecipe, Network
 from discsum.abstractive.family import Family, FamilyCard
 from discsum.abstractive.folder import load_tokenizer
 from discsum.abstractive.recipe import check_kept
-from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer
+from discsum.abstractive.vocabulary import CLOSE, OPEN, check_words, make_word_tokenizer, unknown_id
 from discsum.document import Document
 from discsum.errors import InputError
 

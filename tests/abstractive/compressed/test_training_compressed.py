@@ -8,7 +8,6 @@ from small_training import recipe_fields, silent, training_loop
 from typer.testing import CliRunner
 
 from discsum.abstractive.compressed.calls import Call
-from discsum.abstractive.compressed.copying import unknown_id
 from discsum.abstractive.compressed.family import CompressedFamily
 from discsum.abstractive.compressed.flex import flex_takes
 from discsum.abstractive.penalties import sentence_ends
@@ -16,7 +15,7 @@ from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
-from discsum.abstractive.vocabulary import TAGS
+from discsum.abstractive.vocabulary import TAGS, unknown_id
 from discsum.cli.app import app
 from discsum.document import Document, Span
 from discsum.errors import InputError
