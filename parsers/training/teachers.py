@@ -31,6 +31,8 @@ from discsum.parsers.subwords import Subwords, split_subwords
 # Arrays by name: `edu_starts`, `sentence_starts`, `nodes`, `labels` as in `Targets`; `tags` as in `Example`; `left` and
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
 Predictions = dict[str, NDArray[Any]]
+# Increase it whenever `Predictions` change, so that cached ones of earlier versions are not read.
+FORMAT = 1
 _NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
@@ -70,7 +72,7 @@ class Teachers:
         # All teachers but the first predict over the first one's EDUs.
         parsers = [self.parsers[index] for index in sorted({0, teacher})]
         identity = [(parser.fingerprint, parser.network.config.to_dict()) for parser in parsers]
-        digest = hashlib.sha256(json.dumps([identity, self.bf16]).encode())
+        digest = hashlib.sha256(json.dumps([FORMAT, identity, self.bf16]).encode())
         for part in (text.encode("utf-8", "surrogatepass"), words.starts.tobytes(), words.ends.tobytes()):
             digest.update(part)
         return digest.hexdigest()[:32]
