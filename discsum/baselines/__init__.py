@@ -1,4 +1,4 @@
-"""Extractive summarizers that need no training, by name in `BASELINES`. One file each."""
+"""Extractive summarizers that need no training, registered by name in `BASELINES`; one file each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ register = BASELINES.register
 
 
 def baseline(name: str, **options: object) -> UnitScorer:
-    """Return the baseline of this name; `options` are its fields, as `seed` for `random`.
+    """Return the baseline of this name; `options` set its fields, such as `seed` of `random`.
 
     Raises:
         InputError: An unknown name; the message lists the choices.

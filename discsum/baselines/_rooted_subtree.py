@@ -1,4 +1,4 @@
-"""Baselines that select a rooted subtree of the dependency tree within the budget, all units at once."""
+"""Base class of baselines that select all units at once, as a rooted subtree of the dependency tree."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from discsum.selection import Policy
 
 @dataclass(frozen=True)
 class Subtrees:
-    """The rooted subtrees to choose from; a clause of several units is one node.
+    """The dependency tree whose rooted subtrees can be selected; a clause of several units is one node.
 
     Attributes:
-        heads: `(nodes,)` node that each depends on, the root on itself.
-        costs: `(nodes,)` with the speaker's label of its turn, so that the label always fits.
-        capacity: In the unit of `costs`.
+        heads: `(nodes,)` node that each node depends on; the root depends on itself.
+        costs: `(nodes,)` cost of each node, including the speaker label of its turn, so that the label always fits.
+        capacity: Budget in the same unit as `costs`.
         nodes: `(units,)` node of each unit.
-        counted: `(units,)` whether a unit is more than layout, which has neither weight nor cost.
+        counted: `(units,)` whether a unit counts; layout has neither weight nor cost.
     """
 
     heads: NDArray[np.int64]
@@ -35,22 +35,22 @@ class Subtrees:
 
 
 class RootedSubtree(UnitScorer):
-    """A scorer whose subclasses choose nodes of `Subtrees`."""
+    """A scorer that selects a rooted subtree; subclasses choose its nodes."""
 
     needs_tree = True
     own_selection = True
 
     @abstractmethod
     def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
-        """Return the nodes of the best subtree that fits, each with its head; `own` is as of `select`."""
+        """Return the nodes of the best subtree within the capacity, each with its head; `own` as in `select`."""
 
     def select(self, document: Document, scores: Scores, policy: Policy, *, own: bool = True) -> list[int]:
-        """Return the units of the best rooted subtree; if nothing fits or all of it is layout, the best unit.
+        """Return the units of the best rooted subtree, or the best unit if nothing fits or the subtree is all layout.
 
-        Every ancestor of a selected unit is selected by construction, so `policy.dependencies` holds.
+        By construction, every ancestor of a selected unit is selected, so `policy.dependencies` holds.
 
         Raises:
-            InputError: Trigram blocking, which this problem does not include.
+            InputError: The policy blocks trigrams, which this selection cannot do.
         """
         if policy.block_trigrams:
             raise InputError(
@@ -71,7 +71,7 @@ class RootedSubtree(UnitScorer):
         return candidates.together(int(np.argmax(np.where(candidates.allowed, scores, -np.inf))))
 
     def heads(self, document: Document, unit: str) -> NDArray[np.int64]:
-        """Return the head of every unit `(units,)`, the root's entry is itself."""
+        """Return the head of every unit `(units,)`; the root is its own head."""
         heads = edu_heads(document.require_tree(self.name))
         if unit == "edu":
             return heads

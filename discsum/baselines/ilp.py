@@ -20,33 +20,34 @@ from discsum.errors import InputWarning
 from discsum.scoring import Scores
 from discsum.selection import unit_texts
 
-# Seconds for a document, after which the best subtree found so far is taken.
+# Time limit per document in seconds; after it, the best subtree found so far is used.
 LONGEST = 20.0
 
 
 @BASELINES.register("ilp")
 class ILP(RootedSubtree):
-    """Cover as many of the document's content words as fit, each once.
+    """Cover as many of the document's content words as the budget allows, counting each word once.
 
-    An extraction program in the place of that of Durrett et al. 2016, *Learning-Based Single-Document Summarization
-    with Compression and Anaphoricity Constraints*, without its trained weights and without coreference; words are
-    covered as in Gillick and Favre 2009, *A Scalable Global Model for Summarization*, section 3:
+    The program is a substitute for that of Durrett et al. 2016, *Learning-Based Single-Document Summarization with
+    Compression and Anaphoricity Constraints*, without trained weights and without coreference. Words are covered as in
+    Gillick and Favre 2009, *A Scalable Global Model for Summarization*, section 3:
 
         maximise sum_w z_w log(1 + tf(w))   subject to   z_w <= sum_{u contains w} x_u,   x_u <= x_head(u),
         sum_u x_u cost(u) <= budget,   x and z 0 or 1
 
-    HiGHS (in SciPy) solves it. Where tree-knapsack adds up the units' own weights by their depths, words count once.
-    With scores that are not its own, as those for a query, a word's gain is times the greatest score of its units.
+    HiGHS (in SciPy) solves it. Unlike in tree-knapsack, which sums the weights of units divided by their depths, a
+    repeated word counts only once. With scores that are not the baseline's own, such as those for a query, the gain of
+    a word is multiplied by the greatest score of its units.
     """
 
     name = "ilp"
 
     def score(self, document: Document, unit: str) -> Scores:
-        """Return for every unit `(units,)` the weight of its content words."""
+        """Return the total weight of each unit's content words `(units,)`."""
         return term_weights(unit_texts(document, unit))
 
     def best(self, document: Document, scores: Scores, unit: str, subtrees: Subtrees, *, own: bool) -> list[int]:
-        """Return the subtree that covers most; warns where the solver does not prove that it is the best."""
+        """Return the subtree with the greatest coverage; warn if the solver does not prove that it is optimal."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
@@ -60,7 +61,7 @@ class ILP(RootedSubtree):
                 covered.setdefault(word, set()).add(int(subtrees.nodes[place]))
                 weight[word] = max(weight.get(word, 0.0), float(weights[place]))
         nodes, words = len(subtrees.heads), sorted(covered)
-        # Columns are nodes, then words; each row is (columns, coefficients), below a limit.
+        # Variables are nodes, then words. Each constraint is (variables, coefficients, upper bound).
         rows = [(list(range(nodes)), subtrees.costs.tolist(), float(subtrees.capacity))]
         rows += [([node, head], [1, -1], 0.0) for node, head in enumerate(subtrees.heads.tolist()) if node != head]
         for place, word in enumerate(words):
@@ -74,7 +75,7 @@ class ILP(RootedSubtree):
         with _standard_output_to_error():
             result = milp(
                 -gains,
-                # Where x is whole, the best z is.
+                # If x is integral, so is the best z.
                 integrality=np.concatenate([np.ones(nodes), np.zeros(len(words))]),
                 bounds=Bounds(0, 1),
                 constraints=LinearConstraint(matrix, ub=np.array([row[2] for row in rows])),
@@ -87,10 +88,10 @@ class ILP(RootedSubtree):
 
 @contextmanager
 def _standard_output_to_error() -> Iterator[None]:
-    """Send what the process prints to standard error for a block.
+    """Redirect standard output of the whole process to standard error inside the block.
 
-    HiGHS prints a line past Python and past its options where it repairs a solution: jump-dev/HiGHS.jl, issue 312. The
-    line is still in SciPy 1.17.
+    When HiGHS repairs a solution, it prints a line from C, whatever its options: jump-dev/HiGHS.jl, issue 312. SciPy
+    1.17 still prints it.
     """
     sys.stdout.flush()
     _flush_c()
@@ -105,6 +106,6 @@ def _standard_output_to_error() -> Iterator[None]:
 
 
 def _flush_c() -> None:
-    """Write what C has not written yet of its output, which it holds back where that is no terminal."""
+    """Flush the output buffers of C, which buffers output that does not go to a terminal."""
     if os.name == "posix":
         ctypes.CDLL(None).fflush(None)

@@ -17,6 +17,6 @@ class Lead(UnitScorer):
     name = "lead"
 
     def score(self, document: Document, unit: str) -> Scores:
-        """Return scores `(units,)` that fall evenly from 1 with the position."""
+        """Return scores `(units,)` that start at 1 and fall linearly with the position."""
         count = len(unit_texts(document, unit))
         return 1.0 - np.arange(count) / max(count, 1)

@@ -10,7 +10,7 @@ from discsum.scoring import Scores, UnitScorer
 
 @BASELINES.register("marcu")
 class Marcu(UnitScorer):
-    """Promotion sets (Marcu 1999, *Discourse Trees are Good Indicators of Importance in Text*)."""
+    """Score units by promotion sets (Marcu 1999, *Discourse Trees are Good Indicators of Importance in Text*)."""
 
     name = "marcu"
     needs_tree = True

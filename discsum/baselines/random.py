@@ -1,4 +1,4 @@
-"""Random: units at random, the same ones for the same text and seed."""
+"""Random: randomly chosen units, the same for the same text and seed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discsum.selection import unit_texts
 @BASELINES.register("random")
 @dataclass(frozen=True)
 class Random(UnitScorer):
-    """Units at random: the same for the same text and seed, whatever was summarized before."""
+    """Random units, which only depend on the text and the seed, not on what was summarized before."""
 
     seed: int = 0
     name: ClassVar[str] = "random"
@@ -29,7 +29,7 @@ class Random(UnitScorer):
             raise InputError(f"seed: expected a whole number of at least 0, got {self.seed!r}")
 
     def score(self, document: Document, unit: str) -> Scores:
-        """Return scores `(units,)` drawn evenly from [0, 1)."""
-        # The text goes into the seed lest equally long documents all get the same positions.
+        """Return scores `(units,)` drawn uniformly from [0, 1)."""
+        # The text is part of the seed: otherwise all documents of equal length would get the same positions.
         generator = np.random.default_rng([self.seed, zlib.crc32(document.text.encode("utf-8", "surrogatepass"))])
         return generator.random(len(unit_texts(document, unit)))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 DAMPING = 0.85
-# Change of a unit's rank, on average, below which iteration ends.
+# Mean change of a unit's rank below which the iteration stops.
 TOLERANCE = 1e-6
-# Sums of similarities that rounding leaves of nothing.
+# Sums of similarities below this are rounding errors, and count as 0.
 NOTHING = 1e-9
 
 
@@ -26,8 +26,8 @@ NOTHING = 1e-9
 class TextRank(UnitScorer):
     """PageRank over the units (Mihalcea and Tarau 2004), linked by the cosine of their tf-idf vectors.
 
-    Stop words are left out; idf is over the document's own units. Units without any word in common with
-    others keep what the random jump gives them.
+    Stop words are removed; idf is over the document's own units. Units that share no word with others only get the rank
+    of the random jump.
     """
 
     name = "textrank"
@@ -45,17 +45,16 @@ class TextRank(UnitScorer):
 
 
 def page_rank(vectors: csr_matrix) -> NDArray[np.float64]:
-    """Return the PageRank `(units,)` of units linked by the products of their vectors; the ranks sum to 1.
+    """Return the PageRank `(units,)` of units linked by the dot products of their vectors; the ranks sum to 1.
 
-    After Brin and Page 1998, by power iteration, as networkx computes it.
-
-    Links are never formed, of which long documents have millions: time and memory are linear in the vectors' entries.
+    Uses power iteration (Brin and Page 1998), like networkx. The matrix of links, of which long documents have
+    millions, is never built: time and memory are linear in the number of entries of `vectors`.
 
     Args:
         vectors: `(units, words)`, not negative.
     """
     count = vectors.shape[0]
-    # A unit does not vote for itself.
+    # Subtracted below, because a unit does not vote for itself.
     own = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
 
     def votes(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,7 +66,7 @@ def page_rank(vectors: csr_matrix) -> NDArray[np.float64]:
     shares = np.where(alone, 0.0, 1.0 / np.where(alone, 1.0, degrees))
     ranks, change = np.full(count, 1.0 / count), np.inf
     while change >= count * TOLERANCE:
-        # Units without links vote for all alike.
+        # Units without links vote equally for all units.
         everywhere = (DAMPING * ranks[alone].sum() + 1 - DAMPING) / count
         before, ranks = ranks, DAMPING * votes(ranks * shares) + everywhere
         change = float(np.abs(ranks - before).sum())

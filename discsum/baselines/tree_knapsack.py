@@ -18,15 +18,16 @@ from discsum.selection import unit_texts
 
 @BASELINES.register("tree-knapsack")
 class TreeKnapsack(RootedSubtree):
-    """Trim the dependency tree to the budget, exactly.
+    """Trim the dependency tree to the budget, with an exact solution.
 
     Hirao et al. 2013, *Single-Document Summarization as a Tree Knapsack Problem*:
 
         maximise sum_u x_u W(u) / Depth(u)   subject to   sum_u x_u cost(u) <= budget,   x_u <= x_head(u)
 
     with `Depth` 1 at the root and `W(u) = sum_w log(1 + tf(w))` over the distinct content words w of unit u, tf
-    counted in the document. The logarithm is that of Kikuchi et al. 2014 (Eq 15); stop words are left
-    out, since no list of them is given. Sentences hang together as their root EDUs do (`sentence_heads`).
+    counted in the document. The logarithm is that of Kikuchi et al. 2014 (Eq 15). Content words are found with
+    scikit-learn's stop word list, since the papers give none. The tree over sentences follows the heads of their root
+    EDUs (`sentence_heads`).
     """
 
     name = "tree-knapsack"
@@ -46,24 +47,25 @@ def best_rooted_subtree(
 ) -> list[int]:
     """Return the units of the rooted subtree of greatest weight that costs no more than `capacity`.
 
-    Exact, by dynamic programming over the units in pre-order: with `i` selected its children may follow,
-    which begin at `i + 1`; without it nothing below it may, so all `size(i)` units of its subtree are passed over:
+    The solution is exact, by dynamic programming over the units in pre-order. If unit `i` is selected, its children,
+    which begin at `i + 1`, may be selected too. If it is not, all `size(i)` units of its subtree are skipped:
 
         best(i, c) = max(weight(i) + best(i + 1, c - cost(i)), best(i + size(i), c))
 
-    in O(units x capacity). (Hirao et al. 2013 call an integer program solver; the optimum is the same.)
+    This takes O(units x capacity). (Hirao et al. 2013 use an integer program solver; the optimum is the same.)
 
     Args:
-        heads: `(units,)`, the root pointing at itself; the root is always selected, even over the budget.
+        heads: `(units,)` head of each unit, the root's being itself; the root is always selected, even over the budget.
         weights: `(units,)`.
         costs: `(units,)`, not negative.
-        capacity: In the unit of `costs`.
+        capacity: Budget in the same unit as `costs`.
     """
     order, sizes = _pre_order(heads)
     count, left = len(order), min(capacity, int(costs.sum())) - int(costs[order[0]])
     if left < 0:
         return [int(order[0])]
-    # Row i is read last by the first unit whose subtree ends before i (or by i - 1): then it can go.
+    # The loop below counts down, so the last unit to read row i is the first one whose subtree ends just before i, or
+    # i - 1. After it, the row is deleted.
     needed_until = np.arange(count + 1) - 1
     np.minimum.at(needed_until, np.arange(count) + sizes, np.arange(count))
     rows = {count: np.zeros(left + 1)}
@@ -107,7 +109,7 @@ def _pre_order(heads: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def content_words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of every text without stop words."""
+    """Return the words of every text, without stop words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     analyze = CountVectorizer(stop_words="english").build_analyzer()

@@ -13,11 +13,11 @@ COUNT = 10 + FIRST_PLACES
 
 
 def unit_features(document: Document, unit: str) -> NDArray[np.float32]:
-    """Return `(units, COUNT)` features with values around 1.
+    """Return the layout features `(units, COUNT)`, scaled to values around 1.
 
-    Position (logarithm, and relative), document length, one column for each of the first positions, words, whether
-    the unit starts a paragraph, has a quotation mark or has a digit, share of capitalised words, Marcu score, and
-    whether the unit is promoted to the root.
+    The columns are: logarithm of the position, relative position, document length, an indicator for each of the first
+    positions, number of words, whether the unit starts a paragraph, has a quotation mark or has a digit, share of
+    capitalised words, Marcu score, and whether the unit is promoted to the root.
     """
     spans = document.units(unit)
     count = len(spans)

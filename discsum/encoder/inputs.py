@@ -1,4 +1,4 @@
-"""Inputs of the document encoder: unit vectors, layout features and a head's prior, single and in batches."""
+"""Inputs of the document encoder: unit vectors, layout features and a head's prior, for one document or a batch."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def unit_inputs(
 ) -> Iterator[UnitInputs]:
     """Yield the inputs of each section of a parsed document, in order; nothing for a document without a tree.
 
-    A section has at most `size` units, by default `max_units`, and its prior comes from the tree over its own EDUs, so
-    memory is linear in the document's length. `vectors` `(units, width)` may end after the sections that are used.
+    A section has at most `size` units, by default `max_units`. Its prior comes from the tree over its own EDUs, so
+    memory is linear in the document's length. `vectors` `(units, width)` only need to cover the sections that are used.
     """
     count = len(document.units(unit))
     if not count or document.tree is None:
@@ -60,7 +60,8 @@ def _section(document: Document, unit: str, first: int, after: int) -> UnitTree:
         return UnitTree(document.tree.section(first, after - 1), document.edu_to_sentence[first:after])
     edus = np.flatnonzero((document.edu_to_sentence >= first) & (document.edu_to_sentence < after))
     if not len(edus):
-        # One EDU covers all of them, so each attends to itself, as with a tree of one EDU in the first.
+        # No EDU starts here: one EDU covers all these sentences. Place a single EDU in the first, so that each sentence
+        # attends to itself.
         return UnitTree(RSTTree(1), np.zeros(1, dtype=np.int64), after - first)
     section = document.tree.section(int(edus[0]), int(edus[-1]))
     return UnitTree(section, document.edu_to_sentence[edus] - first, after - first)
@@ -78,7 +79,7 @@ def batched(inputs: Sequence[UnitInputs]) -> InputBatch:
 
 
 def padded(arrays: Sequence[Tensor]) -> Tensor:
-    """Return tensors with equal numbers of dimensions as `(batch, ...)`, padded with 0, or with -1 if integers."""
+    """Stack tensors of the same rank into `(batch, ...)`, padded with 0, or with -1 if they are integers."""
     sizes = [max(array.shape[place] for array in arrays) for place in range(arrays[0].dim())]
     filled = arrays[0].new_full((len(arrays), *sizes), 0 if arrays[0].is_floating_point() else -1)
     for row, array in enumerate(arrays):

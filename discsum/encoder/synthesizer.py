@@ -1,8 +1,8 @@
-"""The document encoder: transformer layers whose attention comes from a head, and a scorer of units.
+"""The document encoder: transformer layers with interchangeable attention heads, and an MLP that scores units.
 
-Xiao, Huber, Carenini 2020, section 3, after the Synthesizer of Tay et al. 2020: two layers, layer norm
+It follows Xiao, Huber, Carenini 2020, section 3, based on the Synthesizer of Tay et al. 2020: two layers, layer norm
 after each sub-layer, sinusoidal positions added to the input scaled by sqrt(d), then an MLP and a sigmoid. The paper
-does not mention the scale, and the released code has none (`SynthesizerConfig.scaled`).
+does not mention the scaling, and the released code has none (`SynthesizerConfig.scaled`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SynthesizerConfig(Checked):
     features: Annotated[Natural, about("Layout features per unit, added through a linear map; 0 in the paper.")] = 0
     layers: Annotated[Count, about("Transformer layers.")] = 2
     heads: Annotated[Count, about("Attention heads.")] = 1
-    key_size: Annotated[Count, about("Size `d_k` of keys and queries, where the head has them.")] = 64
+    key_size: Annotated[Count, about("Size `d_k` of keys and queries, if the head has them.")] = 64
     value_size: Annotated[Count, about("Size `d_v` of a head's values.")] = 64
     inner: Annotated[Count, about("Size of the feed-forward layers.")] = 3072
     scorer: Annotated[Count, about("Inner size of the scoring MLP.")] = 100
@@ -39,8 +39,8 @@ class SynthesizerConfig(Checked):
     max_units: Annotated[
         Count,
         about(
-            "Maximum units that attend to each other; longer documents are read in sections, so memory is linear in "
-            "their length. Heads whose parameters depend on it take no more units at once."
+            "Maximum number of units that attend to each other; longer documents are split into sections, so memory "
+            "is linear in their length. Some heads have parameters for exactly this many units."
         ),
     ] = 512
     dense_inner: Annotated[Count, about("Inner size of the dense head.")] = 512
@@ -54,7 +54,7 @@ class SynthesizerConfig(Checked):
         return HeadConfig(self.width, self.key_size, self.heads, self.dropout, self.max_units, options)
 
     def head_problems(self) -> list[str]:
-        """Return what is wrong with the head's name, sizes and options; custom heads must be registered before."""
+        """Return the problems of the head's name, sizes and options; custom heads must already be registered."""
         names, kinds, found = (self.head, *self.mixture), [], []
         for name in names:
             try:
@@ -69,7 +69,7 @@ class SynthesizerConfig(Checked):
         return found + [f"head_options.{name}: {wanted}{suggestion(name, known)}" for name in unknown]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; options only where there are any."""
+        """Return the fields as a dictionary, without `head_options` if there are none."""
         return {name: value for name, value in super().to_dict().items() if value or name != "head_options"}
 
 
@@ -81,7 +81,7 @@ class InputBatch:
         vectors: `(batch, units, width)` unit vectors; padding has no effect.
         features: `(batch, units, features)` layout features.
         prior: Arrays that the head reads from each document's tree.
-        mask: `(batch, units)`, true where there is a unit.
+        mask: `(batch, units)`, true for units and false for padding.
     """
 
     vectors: Tensor
@@ -96,7 +96,7 @@ class InputBatch:
 
 
 class SynthesizerLayer(nn.Module):
-    """`X_out = A . G(X)` and a feed-forward layer, each added to its input and normalised."""
+    """Attention `A . G(X)` and a feed-forward network, each with residual connection and layer norm."""
 
     def __init__(self, config: SynthesizerConfig) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class Synthesizer(nn.Module):
         return next(self.parameters()).device
 
     def forward(self, inputs: InputBatch, first: int = 0) -> Tensor:
-        """Return `(batch, units)` logits, the sigmoid of which is a unit's confidence.
+        """Return logits `(batch, units)`; their sigmoid is the confidence of each unit.
 
         `first` is the position of the first unit in its document.
         """

@@ -1,4 +1,4 @@
-"""Parsed documents with references and oracle labels, from tables and from dataset folders."""
+"""Blocks of parsed documents with references and oracle labels, from tables or from dataset folders."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from discsum.scoring import ParsedDocument
 from discsum.selection import Policy, unit_texts
 from discsum.signature import Signature
 
-# Documents in a block.
+# Number of documents in a block.
 BATCH = 8
 
 
 @dataclass(frozen=True)
 class Block:
-    """Parsed documents with their references and oracle labels `(units,)`."""
+    """Parsed documents with their references and oracle labels, `(units,)` for each document."""
 
     documents: Sequence[ParsedDocument]
     references: Sequence[tuple[str, ...]]
     labels: Sequence[NDArray[np.int8]]
 
     def with_units(self, unit: str) -> Block:
-        """Return the documents with at least one unit."""
+        """Return the block without documents that have no unit."""
         kept = [index for index, item in enumerate(self.documents) if item.document.units(unit)]
         return Block(
             [self.documents[index] for index in kept],
@@ -48,7 +48,7 @@ class Block:
 
 
 def parser_name(parser: Parser) -> str:
-    """Return a parser's name and the beginning of its fingerprint, for a signature."""
+    """Return a parser's name and the start of its fingerprint, for a signature."""
     return f"{parser.name}@{parser.fingerprint[:8]}"
 
 
@@ -56,15 +56,15 @@ class TextBlocks:
     """Texts with references, parsed once for all models, with labels of the oracle `rouge12-f`."""
 
     def __init__(self, pairs: Sequence[Pair], parser: Callable[[], Parser], policy: Policy) -> None:
-        """Take texts; labels have the unit of the policy, and at most its number of units if it limits units.
+        """Take texts with references; the policy gives the unit of the labels and, if it limits units, their number.
 
-        Trained models encode the texts themselves if their parser is another one.
+        Trained models with another parser encode the texts themselves.
         """
         self.pairs, self.parser, self.policy = pairs, parser, policy
 
     @property
     def signature(self) -> Signature:
-        """Settings that scores depend on: parser and oracle."""
+        """The settings that scores depend on: parser and oracle."""
         return Signature.of(
             parser=parser_name(self.parser()), oracle="rouge12-f", oracle_units=self.policy.budget.units or "own"
         )
@@ -74,7 +74,7 @@ class TextBlocks:
         return len(self.pairs)
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield the documents."""
+        """Parse the documents and yield them in blocks."""
         unit, most = self.policy.unit, self.policy.budget.units
         for block in batches(self.pairs, BATCH):
             documents = ensure_parsed(block, self.parser, keep=[unit])
@@ -95,7 +95,7 @@ class DatasetBlocks:
     """The documents of a dataset folder, with its trees, labels and vectors.
 
     Attributes:
-        signature: Settings of the folder that scores depend on: parser and oracle.
+        signature: The settings of the folder that scores depend on: parser and oracle.
     """
 
     def __init__(self, folder: Location, unit: str, first: int = 0, last: int | None = None) -> None:
@@ -123,7 +123,7 @@ class DatasetBlocks:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield the documents."""
+        """Yield the documents in blocks."""
         for rows in batches(self.rows, BATCH):
             labels = [np.array(row[f"{self.unit}_labels"], dtype=np.int8) for row in rows]
             yield Block([self._parsed(row) for row in rows], [tuple(row["references"]) for row in rows], labels)

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of Ling and Rush 2017: perplexity, ROUGE by the best highlight, attention to chunks."""
+"""Tables 1 and 2 of Ling and Rush 2017: perplexity, ROUGE against the best highlight, attention to chunks."""
 
 from __future__ import annotations
 
@@ -37,16 +37,21 @@ FAMILY = "coarse_to_fine"
 
 @dataclass(frozen=True)
 class ChunkRow:
-    """Figures of a system, means over documents.
+    """Figures of a system, as means over documents unless stated otherwise.
+
+    An extractive system has None for perplexity, entropy, padding, encoded and chunks.
 
     Attributes:
-        model: Its name.
-        perplexity: Of the first highlight; none for an extractive system, as what follows the ROUGE.
-        rouge1: ROUGE-1, and the others, of the best highlight, in percent.
-        entropy: Of attention to chunks, in nats, over all written tokens.
-        padding: Share of attention to words that falls on padding, over all written tokens.
-        encoded: Chunks encoded for a summary, and `chunks` with words.
-        words: Words of a summary.
+        model: Name of the system.
+        perplexity: Perplexity per token of the first highlights.
+        rouge1: ROUGE-1 against the best highlight, in percent.
+        rouge2: ROUGE-2, likewise.
+        rougeLsum: ROUGE-Lsum, likewise.
+        entropy: Entropy of the attention to chunks, in nats, as a mean over all generated tokens.
+        padding: Share of the attention to words that falls on padding, as a mean over all generated tokens.
+        encoded: Number of chunks encoded for a summary.
+        chunks: Number of chunks with words.
+        words: Number of words in a summary.
     """
 
     model: str
@@ -63,7 +68,7 @@ class ChunkRow:
 
 @dataclass(frozen=True)
 class ChunkTable(MeasuredTable):
-    """The rows of several systems, the ROUGE of `differences` being that of the best highlight."""
+    """The rows of several systems; the ROUGE in `differences` is also against the best highlight."""
 
     rows: Sequence[ChunkRow]
 
@@ -79,7 +84,7 @@ class ChunkTable(MeasuredTable):
 
 
 def highlights(pair: Pair) -> list[str]:
-    """Return every line of a pair's references, each of which is a reference of its own."""
+    """Return the non-empty lines of a pair's references; each line counts as a separate reference."""
     return [line.strip() for reference in pair.references for line in reference.splitlines() if line.strip()]
 
 
@@ -91,20 +96,20 @@ def measure_chunks(
     report: Callable[[int], None] = lambda done: None,
     device: str = "cpu",
 ) -> ChunkTable:
-    """Return the table of coarse-to-fine models and extractive systems, as `lead` (the paper's FIRST) and `ilp`.
+    """Return the table of coarse-to-fine models and extractive systems such as `lead` (the paper's FIRST) and `ilp`.
 
     Args:
-        models: Folders of coarse-to-fine models, names of baselines or extractive models.
+        models: Folders of coarse-to-fine models, and names of baselines or extractive models.
         pairs: Texts with references.
-        parser: Returns the parser of the texts, and of the summaries' sentences.
+        parser: Returns the parser, which parses the texts and splits summaries into sentences.
         generation: Settings of the search.
-        report: Receives the number of summaries done.
+        report: Receives the number of finished summaries.
         device: Device of the models.
 
     Raises:
-        InputError: No documents, or one without a highlight; another family of sequence-to-sequence models, or texts or
-            settings that a model does not take. All are told before anything is measured.
-        WeightsError: A system that is not there.
+        InputError: No documents, a document without a highlight, a sequence-to-sequence model of another family, or
+            texts or settings that a model does not accept. All are raised before anything is measured.
+        WeightsError: No such system.
     """
     if not pairs:
         raise InputError("expected texts with reference summaries, got none")
@@ -115,7 +120,7 @@ def measure_chunks(
     writing = [name for name in models if _writes(name)]
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     for name in writing:
-        # Loaded again when it is measured: all of them may be too large to be kept.
+        # Loaded again for measuring: all models may not fit into memory together.
         AbstractiveSummarizer.from_pretrained(name, device=device).lengths(documents, **generation.options)
     shared = signature().with_(reference="highlight")
     rows: list[ChunkRow] = []
@@ -153,7 +158,7 @@ def measure_chunks(
 
 
 def _writes(name: str) -> bool:
-    """Return whether a name is that of a coarse-to-fine model, and not of an extractive system.
+    """Return whether a name refers to a coarse-to-fine model, rather than to an extractive system.
 
     Raises:
         InputError: A sequence-to-sequence model of another family.
@@ -171,9 +176,9 @@ def _writes(name: str) -> bool:
 def losses(
     summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return `(documents,)` mean negative log-probabilities of a target's tokens in nats, and the numbers of tokens.
+    """Return each target's mean negative log-probability per token in nats, and its number of tokens.
 
-    Chunks are chosen as at test time, long documents cut.
+    Both are `(documents,)`. Chunks are chosen as at test time; long documents are truncated.
     """
     nats, tokens = [], []
     for document, target in zip(documents, targets, strict=True):
@@ -184,10 +189,10 @@ def losses(
 
 
 def extracted(name: str, documents: Sequence[Document]) -> tuple[list[str], Signature]:
-    """Return what an extractive system selects of each document, a sentence per line, and the rules of selection.
+    """Return an extractive system's summary of each document, one sentence per line, and the signature of its policy.
 
-    It is one sentence, as the models write one; six EDUs of a system that selects all units together, as `ilp`, whose
-    summaries in the paper have several sentences too.
+    A summary is one sentence, as those of the models. A system that selects all units together, such as `ilp`, selects
+    six EDUs instead: its summaries in the paper have several sentences too.
     """
     scorer = load_scorer(name, "sentence")
     policy = scorer.complete(default_policy("edu") if scorer.own_selection else default_policy("sentence", 1))

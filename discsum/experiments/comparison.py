@@ -1,4 +1,4 @@
-"""Comparison of summarizers: ROUGE, selected units, and significance of differences."""
+"""Compare summarizers: ROUGE, selected units, and significance of the differences."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, pair
 from discsum.parsers.parser import Parser
 from discsum.selection import Policy
 
-# Shows progress through a number of documents.
+# Opens a progress display for a number of documents and returns a function that takes the number done.
 Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A model's summary of a document; `overlap` is the share of its units the oracle selects too, if it has any."""
+    """A model's summary of a document; `overlap` is the share of its units that the oracle selects too.
+
+    `overlap` is None for a summary without selected units.
+    """
 
     id: str
     summary: SystemSummary
@@ -41,10 +44,11 @@ class ModelScores:
     """Scores of one model's summaries.
 
     Attributes:
-        rouge: ROUGE of every document, with all that it depends on in the signature.
+        rouge: ROUGE of every document; the signature has all settings that it depends on.
         selections: The summary of each document.
-        seconds: Time of summarizing, without parsing, and without encoding if vectors are cached or the parser's.
-        parameters: Trained parameters of a model, without frozen layers of its encoder.
+        seconds: Time of summarizing, without parsing. It includes encoding only if vectors are neither cached nor the
+            parser's.
+        parameters: Number of trained parameters, without frozen encoder layers; None for an untrained model.
     """
 
     name: str
@@ -56,9 +60,10 @@ class ModelScores:
     def row(self, against: Sequence[ModelScores]) -> dict[str, Any]:
         """Return the model's figures.
 
-        ROUGE means and 95% bootstrap intervals in percent, with the paired bootstrap against other models; words per
-        summary; the mean position of a selected unit, from 0 for the first to 1 for the last; the share of a summary's
-        units that the oracle selects too, as a mean over summaries that have units; parameters; documents per second.
+        These are: ROUGE means with 95% bootstrap intervals in percent and the paired bootstrap against other models;
+        words per summary; the mean position of the selected units, from 0 for the first to 1 for the last; the mean
+        share of a summary's units that the oracle selects too, over summaries that have units; parameters; documents
+        per second.
         """
         result: dict[str, Any] = {"model": self.name}
         for metric in METRICS:
@@ -94,7 +99,7 @@ class ModelScores:
 
 @dataclass(frozen=True)
 class MeasuredRows:
-    """Rows `first` to `last`, exclusive, of a table or of a dataset folder; columns are those of a table."""
+    """Rows `first` to `last`, exclusive, of a table or a dataset folder; only tables have columns to name."""
 
     path: Location
     text_column: str | None = None
@@ -111,9 +116,9 @@ def measure(
     failed: Callable[[Failure], None],
     counting: Counting,
 ) -> list[ModelScores]:
-    """Return the scores of models on rows of a table or of a dataset folder.
+    """Return the scores of systems on rows of a table or a dataset folder.
 
-    `parser` returns the parser of a table's texts, and `failed` receives the rows that cannot be read.
+    `parser` returns the parser for a table's texts, and `failed` receives the rows that cannot be read.
 
     Raises:
         InputError: No documents.
@@ -145,9 +150,9 @@ def compare_models(
     unit: str,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[ModelScores]:
-    """Return the scores of each system's summaries of the same documents, without those that have no unit.
+    """Return the scores of each system's summaries of the same documents, skipping documents without units.
 
-    `unit` is that of the oracle's labels, and `report` receives the number of documents done.
+    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents.
     """
     selections: list[list[Selection]] = [[] for _ in systems]
     seconds = [0.0] * len(systems)

@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of Yap et al.: accuracy, perplexity, speed in training and writing, ROUGE recall, precision and F1."""
+"""Tables 2 and 3 of Yap et al.: accuracy, perplexity, training and generation speed, ROUGE recall, precision and F1."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from discsum.parsers.parsing import ensure_parsed, split_lines
 from discsum.signature import Signature
 from discsum.training.task import Step
 
-# Recall, precision and F1, as the paper's table has them.
+# Recall, precision and F1, in the order of the paper's table.
 MEASURES = ("r", "p", "f")
 
 
 @dataclass(frozen=True)
 class EncoderRow:
-    """Figures of a model, over the same documents.
+    """Figures of a model.
 
     Attributes:
-        model: Its name.
-        accuracy: Share of the reference's tokens that are the most probable ones, given those before, in percent.
-        perplexity: Of a token of the reference.
-        training: Tokens of references a second in training: the family's loss and its gradients, without the step of an
-            optimiser, one document at a time.
-        writing: Tokens of summaries a second, one document at a time.
-        rouge: Percentages by metric and by `MEASURES`.
+        model: Name of the model.
+        accuracy: Share of the reference's tokens that are the most probable given the tokens before, in percent.
+        perplexity: Perplexity per token of the references.
+        training: Reference tokens per second in training, one document at a time: the family's loss and its gradients,
+            without an optimiser step.
+        writing: Generated tokens per second, one document at a time.
+        rouge: ROUGE in percent, by metric and by `MEASURES`.
     """
 
     model: str
@@ -57,7 +57,7 @@ class EncoderRow:
 
 @dataclass(frozen=True)
 class EncoderTable(MeasuredTable):
-    """The rows of several models, the ROUGE of `differences` being F1."""
+    """The rows of several models; the ROUGE in `differences` is F1."""
 
     rows: Sequence[EncoderRow]
 
@@ -80,19 +80,19 @@ def measure_encoders(
     report: Callable[[int], None] = lambda done: None,
     device: str = "cpu",
 ) -> EncoderTable:
-    """Return the table of abstractive models; documents are cut where a model's positions end.
+    """Return the table of abstractive models; documents are truncated to a model's positions.
 
     Args:
         models: Folders of sequence-to-sequence models.
-        pairs: Texts with references, the first of which is the one for accuracy and perplexity.
-        parser: Returns the parser of the texts, and of the summaries' sentences.
+        pairs: Texts with references; accuracy and perplexity use the first reference of each text.
+        parser: Returns the parser, which parses the texts and splits summaries into sentences.
         generation: Settings of the search.
-        report: Receives the number of summaries done.
+        report: Receives the number of finished summaries.
         device: Device of the models.
 
     Raises:
-        InputError: No documents, one without a reference, a model that writes no summaries, or texts or settings that a
-            model does not take. All are told before anything is measured.
+        InputError: No documents, a document without a reference, a model that is not sequence-to-sequence, or texts or
+            settings that a model does not accept. All are raised before anything is measured.
     """
     if not pairs:
         raise InputError("expected texts with reference summaries, got none")
@@ -105,7 +105,7 @@ def measure_encoders(
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     generation = replace(generation, truncate=True)
     for name in models:
-        # Loaded again when it is measured: all of them may be too large to be kept.
+        # Loaded again for measuring: all models may not fit into memory together.
         AbstractiveSummarizer.from_pretrained(name, device=device).lengths(documents, **generation.options)
     rows: list[EncoderRow] = []
     compared: list[Figures] = []
@@ -114,7 +114,7 @@ def measure_encoders(
     for name in models:
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
-        # Untimed: a model's first passes are slower.
+        # Warm up, because a model's first passes are slower.
         _learned(summarizer, documents[:1], targets[:1])
         summarizer.summarize(documents[:1], **generation.options)
         learned = _learned(summarizer, documents, targets)
@@ -143,7 +143,7 @@ def measure_encoders(
 
 
 class _Learned(NamedTuple):
-    """Accuracy in percent; nats a token and tokens of each target; tokens a second in training."""
+    """Accuracy in percent; nats per token and number of tokens of each target; training speed in tokens per second."""
 
     accuracy: float
     nats: NDArray[np.float64]
@@ -165,7 +165,7 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         nats.append(entropy)
         model.train()
         started = time.perf_counter()
-        # As at the end of a run, when epochs of pretraining are over.
+        # As at the end of a run, after any epochs of pretraining.
         family.begin_step(recipe, Step(place, float(recipe.epochs), 1.0))
         loss = family.loss(recipe, batch.inputs, batch.extra, 1.0, torch.zeros(1))["loss"]
         torch.autograd.backward(loss)
@@ -178,15 +178,15 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
 
 
 def _recipe(summarizer: AbstractiveSummarizer, tokens: int) -> Any:
-    """Return a recipe with the defaults of a model's family, for targets of so many tokens."""
+    """Return a recipe with the defaults of a model's family, for targets of at most `tokens` tokens."""
     fields = {"train": [{"path": "train"}], "validation": [{"path": "validation"}], "model": summarizer.name}
     return summarizer.family.recipe_type.from_dict({**fields, "target_tokens": max(SHORTEST, tokens)})
 
 
 @torch.inference_mode()
 def _scores(model: Any, batch: TextBatch) -> tuple[float, float]:
-    """Return the cross-entropy of a label in nats, and the share of labels that are the most probable words."""
-    # Models would take losses of their own from labels.
+    """Return the mean cross-entropy per label in nats, and the share of labels that are the most probable token."""
+    # Given labels, a model would compute its own loss.
     given = {name: value for name, value in batch.inputs.items() if name != "labels"}
     labels = batch.inputs["labels"]
     counted = labels != IGNORED

@@ -1,4 +1,4 @@
-"""Tables of systems with the paired bootstraps between them."""
+"""Tables of systems with paired bootstraps between the systems."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from discsum.metrics.rouge import METRICS, RougeScores
 from discsum.metrics.significance import Comparison, paired_bootstrap
 from discsum.signature import Signature
 
-# Name of the difference between two models' mean negative log-probabilities of a token of the references, in nats: the
+# Name of the difference between two models' mean negative log-probabilities per reference token, in nats. It is the
 # logarithm of the ratio of their perplexities.
 NATS = "nats"
-# Digits behind the point.
+# Decimal places.
 DIGITS = {NATS: 4}
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of a system, by document.
+    """Figures of a system for each document.
 
     Attributes:
         percent: ROUGE by metric, `(documents,)` in percent.
-        nats: `(documents,)` mean negative log-probability of a token of the reference; none for a system that gives
-            words no probabilities.
-        tokens: `(documents,)` tokens of the references.
+        nats: `(documents,)` mean negative log-probability per token of the reference; None for a system without token
+            probabilities.
+        tokens: `(documents,)` number of tokens of the references.
         vocabulary: Digest of the vocabulary of these tokens.
     """
 
@@ -43,11 +43,11 @@ class Figures:
 
     @property
     def perplexity(self) -> float | None:
-        """Perplexity of a token of the references."""
+        """Perplexity per token of the references, or None without token probabilities."""
         return None if self.nats is None else float(np.exp(np.average(self.nats, weights=self.tokens)))
 
     def compared(self, other: Figures) -> dict[str, Comparison]:
-        """Return the differences of the figures that both have; nats only where both have the same tokens."""
+        """Return the differences of all figures that both systems have; nats only if both have the same tokens."""
         found = {name: paired_bootstrap(own, other.percent[name]) for name, own in self.percent.items()}
         if self.nats is None or other.nats is None or self.tokens is None or other.tokens is None:
             return found
@@ -58,19 +58,19 @@ class Figures:
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean of a model's figures minus those of another one over the same documents, by the figures that both have."""
+    """Mean differences `model - against` over the same documents, for each figure that both have."""
 
     model: str
     against: str
     figures: dict[str, Comparison]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON objects hold it."""
+        """Return the difference as a JSON object."""
         found = {name: asdict(one) | {"signature": str(one.signature)} for name, one in self.figures.items()}
         return {"model": self.model, "against": self.against, **found}
 
     def printed(self, names: Sequence[str]) -> tuple[str, list[tuple[float, float] | None]]:
-        """Return the pair's name, and difference and p-value of each named figure; none where one has it not."""
+        """Return the pair's name, and the difference and p-value of each named figure; None for a missing figure."""
         found = map(self.figures.get, names)
         return f"{self.model} - {self.against}", [(one.difference, one.p_value) if one else None for one in found]
 
@@ -83,7 +83,7 @@ def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:
 def summaries_of(
     model: str, pairs: Sequence[Pair], written: Sequence[str], scores: RougeScores
 ) -> list[dict[str, Any]]:
-    """Return what a model wrote of each document, with its ROUGE from 0 to 1, as JSON objects."""
+    """Return a model's summary of each document with its ROUGE from 0 to 1, as JSON objects."""
     return [
         {"id": pair.id, "model": model, **dict(zip(METRICS, values, strict=True)), "summary": text}
         for pair, text, values in zip(pairs, written, scores.values.tolist(), strict=True)
@@ -91,7 +91,7 @@ def summaries_of(
 
 
 def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Difference]:
-    """Return the differences of each model from every one before it."""
+    """Return the differences between each model and every model before it."""
     found = []
     for place, (model, own) in enumerate(zip(names, figures, strict=True)):
         for against, other in zip(names[:place], figures, strict=False):
@@ -105,10 +105,10 @@ class MeasuredTable(ABC):
 
     Attributes:
         documents: Number of documents.
-        rows: The systems.
-        signatures: What the figures of each row depend on.
-        differences: Those of each system from every one before it.
-        summaries: What each system wrote of each document, with its ROUGE, as JSON objects.
+        rows: One row per system.
+        signatures: The settings that the figures of each row depend on.
+        differences: Differences between each system and every system before it.
+        summaries: Each system's summary of each document with its ROUGE, as JSON objects.
     """
 
     documents: int
@@ -119,10 +119,13 @@ class MeasuredTable(ABC):
 
     @abstractmethod
     def cells(self) -> list[list[str]]:
-        """Return what is printed of the rows, below a header."""
+        """Return the printed cells: a header and the rows."""
 
     def report(self, style: str) -> str:
-        """Return it as `table`, `markdown` or `json`; all but `json` have the differences from the first row alone."""
+        """Return the table as `table`, `markdown` or `json`; only `json` has the differences from all rows.
+
+        The other two styles show the differences from the first row.
+        """
         if style == "json":
             content: dict[str, Any] = {"documents": self.documents, "signature": str(self.signatures[0])}
             both = zip(self.rows, self.signatures, strict=True)

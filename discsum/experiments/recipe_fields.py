@@ -13,7 +13,7 @@ WIDTH, INDENT = 100, "    "
 
 
 def recipe_type(kind: str) -> type[Checked]:
-    """Return the class of the recipes of a kind: `parser`, `extractive` or `abstractive`."""
+    """Return the recipe class of a kind: `parser`, `extractive` or `abstractive`."""
     if kind == "parser":
         from discsum.parsers.training.recipe import ParserRecipe
 
@@ -28,10 +28,10 @@ def recipe_type(kind: str) -> type[Checked]:
 
 
 def field_report(content: dict[str, Any]) -> str:
-    """Return every field that a recipe may have, as `key=value` of this one, followed by type, range and help.
+    """Return all fields of a recipe's kind as `key=value` lines, each followed by type, range and help.
 
     Raises:
-        InputError: A recipe that cannot be trained.
+        InputError: An invalid recipe.
     """
     content = dict(content)
     kind = content["kind"]

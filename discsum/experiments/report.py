@@ -1,4 +1,4 @@
-"""Scores of summarizers, parameters, and tables of Xiao, Huber and Carenini 2020 as text, Markdown or JSON."""
+"""Reports as text, Markdown or JSON: scores of summarizers, parameters, and tables of Xiao, Huber and Carenini 2020."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ DAGGERS = (
 
 
 def write_documents(path: Path, results: Sequence[ModelScores]) -> None:
-    """Write every document's scores as `write_entries` does."""
+    """Write the scores of every document with `write_entries`."""
     write_entries(path, [entry for result in results for entry in result.documents()])
 
 
 def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:
-    """Write JSON objects, one a line; gzipped where the name ends in `.gz`."""
+    """Write JSON objects, one per line; gzipped if the name ends in `.gz`."""
     lines = "".join(map(to_line, entries)).encode()
     with replacing(path) as partial:
-        # Without a time stamp, equal scores give equal bytes.
+        # No time stamp, so that equal scores give equal bytes.
         partial.write_bytes(gzip.compress(lines, mtime=0) if path.suffix == ".gz" else lines)
 
 
@@ -49,8 +49,8 @@ def comparison_report(
 ) -> str:
     """Return the figures of several models on the same documents as `table`, `markdown` or `json`.
 
-    `rows` has the `ModelScores.row` of each model and `settings` its signature, of which each one is printed once, with
-    the models that it is of unless it is that of all; with `signatures` each figure's own signature follows.
+    `rows` has the `ModelScores.row` of each model and `settings` its signature. Signatures are printed as in
+    `signature_lines`; with `signatures`, the signature of each single figure follows.
     """
     if style == "json":
         head = {"data": data, "documents": documents, "signature": str(settings[0])}
@@ -78,7 +78,7 @@ def comparison_report(
 
 
 def signature_lines(named: Sequence[tuple[str, Signature]], style: str) -> list[str]:
-    """Return a line for each signature, with the models that it is of unless it is that of all."""
+    """Return a line for each distinct signature; it names the models that have it unless all have the same."""
     owners: dict[str, list[str]] = {}
     for name, own in named:
         owners.setdefault(str(own), []).append(name)
@@ -90,7 +90,7 @@ def signature_lines(named: Sequence[tuple[str, Signature]], style: str) -> list[
 
 
 def few_documents(documents: int) -> list[str]:
-    """Return lines, the first of them empty, of doubt about p-values over few documents; none for enough of them."""
+    """Return an empty line and a warning about p-values if there are too few documents, otherwise nothing."""
     if documents >= FEW:
         return []
     return ["", f"p-values are too small: a bootstrap needs {FEW} documents or more, got {documents}"]
@@ -115,10 +115,10 @@ def _number(value: float | None, form: str = ".2f") -> str:
 def parameter_report(models: Sequence[tuple[str, int, int]], style: str) -> str:
     """Return the parameters of models as `table`, `markdown` or `json`.
 
-    `models` has names with the parameters of the attention and of the whole model; without any, the report has every
-    row of both tables with the published numbers.
+    `models` has the name of each model with the parameters of its attention and of the whole model. If it is empty, the
+    report has every row of both tables with the published numbers.
     """
-    # Late: reads the table of all rows.
+    # Imported late because the module reads the table of all rows.
     from discsum.experiments.rows import UNIT_OF, table_rows
 
     entries: list[dict[str, Any]] = [
@@ -147,7 +147,10 @@ def table_report(
     style: str,
     seeds: int | None = None,
 ) -> str:
-    """Return the rows of a table as `table`, `markdown` or `json`; `results` and arguments are those of `run_table`."""
+    """Return the rows of a table as `table`, `markdown` or `json`.
+
+    Takes the results of `run_table`, the number of the table, the output style, and the arguments of `run_table`.
+    """
     first = results[0].draws[0]
     documents = len(first.selections)
     if style == "json":
@@ -192,7 +195,7 @@ def _table_cells(results: Sequence[RowResult]) -> list[list[str]]:
 
 
 def aligned(cells: Sequence[Sequence[str]], style: str) -> str:
-    """Return a table, its header in the first row, with aligned columns or in Markdown."""
+    """Return a table with aligned columns or in Markdown; the first row of `cells` is the header."""
     if style == "markdown":
         lines = ["| " + " | ".join(row) + " |" for row in cells]
         lines.insert(1, "|" + "---|" * len(cells[0]))
@@ -213,9 +216,9 @@ def paired_table(
     names: Sequence[str] = METRICS,
     digits: Mapping[str, int] | None = None,
 ) -> str:
-    """Return a table of differences: by pair of systems, the difference and its p-value for each figure that both have.
+    """Return a table of differences: for each pair of systems, the difference and p-value of every figure of both.
 
-    `names` are those of the figures, `digits` how many of one stand behind the point, by default two.
+    `names` are the figures, and `digits` has the number of decimal places by figure, by default two.
     """
     cells = []
     for pair, figures in rows:

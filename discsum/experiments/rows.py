@@ -1,4 +1,4 @@
-"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020, with recipes and published figures."""
+"""The rows of tables 2 and 3 of Xiao, Huber and Carenini 2020, with their recipes and published figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTINGS = tuple(_TABLE.settings)
 # Published ROUGE of Lead and Oracle, on the whole test set of CNN/DailyMail.
 LEAD = {its.table: dict(zip(METRICS, its.lead, strict=True)) for its in _TABLE.units.values()}
 ORACLE = {its.table: dict(zip(METRICS, its.oracle, strict=True)) for its in _TABLE.units.values()}
-# Fields of the low-resource recipes that each row sets itself.
+# Fields that each row sets itself, so the low-resource recipes do not change them.
 OWN = ("name", "synthesizer")
 
 
@@ -45,7 +45,7 @@ class TableRow:
     paper: dict[str, float]
 
     def parameters(self) -> ParameterCount:
-        """Return the number of parameters of the row's model, for unit vectors of size 768 as in the paper."""
+        """Return the parameter counts of the row's model with unit vectors of size 768, as in the paper."""
         content: dict[str, Any] = read_recipe(self.recipe)
         common_fields(content)
         network = SummarizerRecipe.from_dict(content).synthesizer
@@ -53,10 +53,10 @@ class TableRow:
 
 
 def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]:
-    """Return the rows of table 2 (EDUs) or 3 (sentences) in some settings, in the paper's order.
+    """Return the rows of table 2 (EDUs) or 3 (sentences) in the given settings, in the paper's order.
 
     Raises:
-        InputError: Another table or setting.
+        InputError: An unknown table or setting.
     """
     unknown = [setting for setting in settings if setting not in SETTINGS]
     if unknown:
@@ -77,10 +77,10 @@ def table_rows(table: int, settings: Sequence[str] = SETTINGS) -> list[TableRow]
 
 
 def low_resource_fields(table: int) -> list[str]:
-    """Return the changes of the low-resource recipe of a table's unit, as `key=value` settings.
+    """Return what the low-resource recipe of a table's unit changes, as `key=value` settings.
 
     Raises:
-        InputError: Another table than 2 or 3.
+        InputError: A table other than 2 and 3.
     """
     unit = _unit_of(table)
     usual, scarce = read_recipe(f"xiao2020/{unit}"), read_recipe(f"xiao2020/{unit}-low-resource")

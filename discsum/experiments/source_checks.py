@@ -1,4 +1,4 @@
-"""Sources of a recipe, checked before the first of them is preprocessed, which may take hours."""
+"""Checks of a recipe's sources that run before the first is preprocessed, which may take hours."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from discsum.training.recipe import RunRecipe
 
 
 def check_sources(recipe: RunRecipe, data: Path) -> None:
-    """Check that all sources of a recipe are there, with the rows and columns that it names.
+    """Check that all sources of a recipe exist, with the rows and columns that the recipe names.
 
-    Rows of a table at a URL that would have to be read whole are not counted.
+    The rows of a table at a URL are not counted if that would mean reading the whole table.
 
     Args:
-        recipe: Its `train`, `validation` and `sample`.
-        data: Folder that paths of sources are relative to; URLs are not.
+        recipe: The recipe; its `train`, `validation` and `sample` are checked.
+        data: Folder that paths of sources are relative to; URLs are used as they are.
 
     Raises:
-        InputError: A source that is missing, not a table, without the columns, or with fewer rows; or a larger sample
-            than there are training documents.
+        InputError: A source that is missing, is not a table, or lacks columns or rows; or a sample larger than the
+            number of training documents.
     """
     counts = []
     for part, sources in (("train", recipe.train), ("validation", recipe.validation)):
@@ -43,7 +43,7 @@ def check_sources(recipe: RunRecipe, data: Path) -> None:
 
 
 def check_sample(recipe: RunRecipe, there: int | None) -> None:
-    """Raise `InputError` if a recipe's sample is larger than the number of training documents, where it is known."""
+    """Raise `InputError` if a recipe's sample exceeds the number of training documents; `there` is None if unknown."""
     if recipe.sample is not None and there is not None and recipe.sample > there:
         raise InputError(
             f"sample: expected at most the {there} documents of train, got {recipe.sample}; say sample=null for all"
@@ -55,7 +55,10 @@ def _is_short(source: Source, there: int) -> bool:
 
 
 def _count(source: Source, data: Path, *, counted: bool) -> int | None:
-    """Return the rows of a source, or None if its recipe asks for all and none are `counted`, or it is elsewhere."""
+    """Return the number of rows of a source, or None if it is not needed or not known.
+
+    It is needed if the recipe names rows, or if `counted`. It may be unknown for a table at a URL.
+    """
     path = location(source.path) if is_url(source.path) else data / source.path
     if is_dataset_folder(path):
         return Manifest.read(path).documents
@@ -71,6 +74,6 @@ def _count(source: Source, data: Path, *, counted: bool) -> int | None:
         return None
     known = rows.count()
     if known is None and not is_url(source.path):
-        # Records of CSV may have line breaks.
+        # Count records, not lines: CSV records may have line breaks.
         known = sum(1 for _ in islice(rows.rows(), source.last))
     return known

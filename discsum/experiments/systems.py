@@ -30,7 +30,8 @@ class SystemSummary:
 
     Attributes:
         lines: The summary with one sentence per line, for ROUGE-Lsum.
-        selected: The selected units; none for an abstractive summary.
+        words: Number of words.
+        selected: Indices of the selected units; None for an abstractive summary.
     """
 
     lines: str
@@ -39,19 +40,19 @@ class SystemSummary:
 
     @classmethod
     def of(cls, summary: Summary) -> SystemSummary:
-        """Return an extractive summary."""
+        """Convert an extractive summary."""
         selected = tuple(unit.index for unit in summary.selected)
         return cls("\n".join(summary.lines), len(summary.text.split()), selected)
 
 
 @dataclass(frozen=True)
 class System:
-    """Summarizes documents under a name.
+    """A named system that summarizes documents.
 
     Attributes:
-        signature: Settings that scores depend on.
-        summaries: Returns the summaries of a block whose documents have units.
-        parameters: Number of trained parameters, without frozen layers of encoders; none for an untrained system.
+        signature: The settings that scores depend on.
+        summaries: Returns the summaries of a block; all documents of the block must have units.
+        parameters: Number of trained parameters, without frozen encoder layers; None for an untrained system.
     """
 
     name: str
@@ -61,7 +62,7 @@ class System:
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
-    """Return a baseline or a trained extractive model with the policy of its summaries, completed by the scorer."""
+    """Return a baseline or trained extractive model as a system; the scorer fills in what the policy leaves open."""
     policy = scorer.complete(policy)
 
     def summaries(block: Block) -> list[SystemSummary]:
@@ -76,7 +77,7 @@ def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
 
 
 def oracle_system(unit: str) -> System:
-    """Return the oracle, which selects the labelled units; what limits these is in the documents' signature."""
+    """Return the oracle, which selects the units with label 1; the documents' signature has the oracle's limit."""
 
     def summaries(block: Block) -> list[SystemSummary]:
         found = []
@@ -91,7 +92,7 @@ def oracle_system(unit: str) -> System:
 def abstractive_system(
     name: str, summarizer: AbstractiveSummarizer, generation: Generation, parser: Callable[[], Parser]
 ) -> System:
-    """Return a sequence-to-sequence model; the parser splits its summaries into sentences."""
+    """Return a sequence-to-sequence model as a system; the parser splits its summaries into sentences."""
 
     def summaries(block: Block) -> list[SystemSummary]:
         documents = [item.document for item in block.documents]
@@ -114,12 +115,17 @@ def load_system(
 ) -> System:
     """Return a system by name.
 
-    `name` is `oracle`, a name for `load_scorer`, or the folder or `hf:NAME` of a sequence-to-sequence model. The policy
-    is that of extractive summaries; the others are for abstractive ones: `parser` returns the parser that splits them
-    into sentences, `selector` is the sentence selector, by default as in training, of `r` sentences at each step.
+    Args:
+        name: `oracle`, a name for `load_scorer`, or the folder or `hf:NAME` of a sequence-to-sequence model.
+        policy: Policy of extractive summaries.
+        parser: Returns the parser that splits abstractive summaries into sentences.
+        generation: Settings of the search for abstractive summaries.
+        selector: Sentence selector of a sparse abstractive model; by default as in training.
+        r: Number of sentences that it selects at each step; by default as in training.
+        device: Device of the model.
 
     Raises:
-        WeightsError: No such model, or an extractive one of the other unit.
+        WeightsError: No such model, or an extractive model that scores the other unit.
     """
     if name == ORACLE:
         return oracle_system(policy.unit)

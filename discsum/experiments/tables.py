@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of Xiao, Huber and Carenini 2020 on other data: every row trained and evaluated."""
+"""Train and evaluate every row of tables 2 and 3 of Xiao, Huber and Carenini 2020 on other data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 # Significance level of the paper.
 LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
-# Options that the folders of a table must share.
+# Preprocessing options that the three dataset folders of a table must share.
 SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
 Report = Callable[[str], None]
 
@@ -43,11 +43,11 @@ class RowResult:
     Attributes:
         label: The row's name in the paper.
         setting: `default` or `balanced`; empty for Lead and Oracle.
-        draws: Scores of its models, one for each random training set or each seed.
-        paper: Published figures, as in `TableRow`; ROUGE alone for Lead and Oracle.
-        parameters: Parameters of the trained models; none for Lead and Oracle.
-        daggers: By metric, `†` if not significantly worse than the setting's best model with one head, `‡` if not
-            than the one with eight heads (paired bootstrap, p < 0.01).
+        draws: Scores of the row's models, one for each random training set or each seed.
+        paper: Published figures, as in `TableRow`; only ROUGE for Lead and Oracle.
+        parameters: Parameter counts of the trained models; None for Lead and Oracle.
+        daggers: By metric, `†` if the row is not significantly worse than the setting's best model with one head, `‡`
+            if it is not significantly worse than the model with eight heads (paired bootstrap, p < 0.01).
     """
 
     label: str
@@ -59,7 +59,7 @@ class RowResult:
 
     @property
     def name(self) -> str:
-        """Its label, with the setting if it has one."""
+        """The row's label, with its setting if it has one."""
         return f"{self.label} ({self.setting})" if self.setting else self.label
 
     def documents(self, metric: str) -> NDArray[np.float64]:
@@ -68,7 +68,7 @@ class RowResult:
         return values
 
     def spread(self, metric: str) -> float | None:
-        """Return the standard deviation of the draws' means, in percent; none for a single draw."""
+        """Return the standard deviation of the draws' means, in percent; None for a single draw."""
         means = [100 * draw.rouge.mean[metric] for draw in self.draws]
         return float(np.std(means, ddof=1)) if len(means) > 1 else None
 
@@ -85,7 +85,7 @@ class RowResult:
             for metric in METRICS
         }
         parameters = None if self.parameters is None else asdict(self.parameters)
-        # Draws differ in their training documents alone, or in their seed.
+        # The first draw's signature is enough: draws only differ in training documents or seed.
         signature = str(self.draws[0].rouge.signature)
         named = {"label": self.label, "setting": self.setting, "signature": signature}
         return {**named, **figures, "parameters": parameters}
@@ -100,19 +100,19 @@ def run_table(
     report: Report,
     seeds: int | None = None,
 ) -> list[RowResult]:
-    """Return the rows of a table, Lead and Oracle first.
+    """Train and evaluate the rows of a table and return their results, with Lead and Oracle first.
 
     Args:
         rows: All rows of the table, or of one setting.
         data: A folder with the dataset folders `train`, `validation` and `test`.
         runs: Folder of the runs, `ROW/draw-K`, or `ROW/seed-K` with `seeds`; finished runs are not repeated.
-        settings: `key=value` changes of all recipes.
-        draws: Number of random training sets of each row; they differ if `sample` is set.
-        report: Receives lines of progress.
-        seeds: Number of runs of each row on the same documents, with the seeds 1, 2, ...; none for the recipe's seed.
+        settings: `key=value` changes to all recipes.
+        draws: Number of random training sets of each row; more than one needs `sample` in the recipe.
+        report: Receives progress lines.
+        seeds: Number of runs of each row on the same documents, with seeds 1, 2, ...; None for the recipe's seed.
 
     Raises:
-        InputError: Folders that are missing or do not fit together, or both draws and seeds.
+        InputError: Folders that are missing or do not fit together, or several draws together with seeds.
     """
     unit = rows[0].unit
     _check_seeds(draws, seeds, settings)
@@ -154,7 +154,7 @@ def run_table(
 
 
 def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None:
-    """Check that runs of a row differ either in their documents or in their seed."""
+    """Check that the runs of a row differ either in training documents or in seed, not in both."""
     if seeds is None:
         return
     if draws > 1:
@@ -175,7 +175,7 @@ def _check_options(data: Path) -> None:
 
 
 def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> list[RowResult]:
-    """Return the results with their daggers; the first two are Lead and Oracle."""
+    """Return the results with daggers; the first two results are Lead and Oracle."""
     marked = list(results)
     for setting in SETTINGS:
         places = [place for place, result in enumerate(results) if result.setting == setting]
@@ -196,7 +196,7 @@ def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> lis
 
 
 def _not_worse(row: RowResult, other: RowResult, metric: str) -> bool:
-    """Return whether a row is not significantly worse than another one."""
+    """Return whether a row is not significantly worse than another."""
     if row is other:
         return True
     paired = paired_bootstrap(row.documents(metric), other.documents(metric))

@@ -1,4 +1,4 @@
-"""Training runs of every kind, from the fields of a recipe to a model folder."""
+"""Training runs of every kind, from recipe fields to a model folder."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
     Args:
         content: Fields of the recipe; its `kind` is one of `KINDS`.
-        folder: Folder of the run; the caches beside it are shared between runs.
-        report: Receives lines of progress, only from the first process.
+        folder: Folder of the run; runs in the same parent folder share the caches there.
+        report: Receives progress lines, only from the first process.
 
     Raises:
         DiscsumError: Invalid recipe or data, or a folder that another run uses.
     """
     check_kind(content)
     best = KINDS[content["kind"]](content, folder, report)
-    # Not after an error: this process must then end at once, so that the launcher stops the others.
+    # Not after an error: the process must then exit at once, so that the launcher stops the others.
     leave_group()
     return best
 
@@ -55,7 +55,7 @@ def check_kind(content: dict[str, Any]) -> None:
 
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train as `train` a recipe of the kind `parser`; pseudo-labelled texts are cached in the folder `silver`."""
+    """Train a recipe of the kind `parser`, see `train`; pseudo-labelled texts are cached in the folder `silver`."""
     from discsum.parsers.training.model_soup import train_seeds
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.splits import read_treebank
@@ -65,7 +65,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     recipe = ParserRecipe.from_dict(content)
     with warnings.catch_warnings():
         if not is_main_process():
-            # The first process reads the same.
+            # The first process gives the same warnings.
             warnings.simplefilter("ignore", InputWarning)
         treebank = read_treebank(data, recipe.split, recipe.sentences)
     train, dev = treebank.train, treebank.dev
@@ -82,7 +82,7 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 
 def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train as `train` a recipe of the kind `extractive`; preprocessed tables are cached in the folder `datasets`."""
+    """Train a recipe of the kind `extractive`, see `train`; preprocessed tables are cached in the folder `datasets`."""
     data, name, notes = common_fields(content)
     recipe = SummarizerRecipe.from_dict(content)
     with _locked(folder, report) as say:
@@ -92,7 +92,7 @@ def train_summarizer(content: dict[str, Any], folder: Path, report: Report) -> P
 
 
 def train_abstractive(content: dict[str, Any], folder: Path, report: Report) -> Path:
-    """Train as `train_summarizer` a recipe of the kind `abstractive`."""
+    """Train a recipe of the kind `abstractive`; all else as in `train_summarizer`."""
     from discsum.abstractive.recipe import AbstractiveRecipe
     from discsum.abstractive.training.pairs import PairData, pair_collection
     from discsum.abstractive.training.task import AbstractiveTask
@@ -117,7 +117,7 @@ KINDS: dict[str, Callable[[dict[str, Any], Path, Report], Path]] = {
 
 @contextmanager
 def _locked(folder: Path, report: Report) -> Iterator[Report]:
-    """Lock a run's folder in the first process; yield the progress reporter of this process."""
+    """Lock a run's folder in the first process and yield this process's progress reporter, silent in the others."""
     if not is_main_process():
         yield lambda line: None
         return
@@ -132,14 +132,14 @@ def _documents(
     folder: Path,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[Examples, Examples]:
-    """Return training and validation documents.
+    """Return the training and validation documents.
 
     Args:
-        read: Takes sources and a cache folder.
+        read: Reads sources; takes them and a cache folder.
         recipe: All settings.
         data: Folder that paths of sources are relative to.
         folder: Folder of the run.
-        check: Checks what reading does not, before a new run reads anything.
+        check: Further checks, called before a new run reads anything.
     """
     cache = folder.parent / "datasets"
     with local_main_first():
@@ -147,7 +147,7 @@ def _documents(
             check_sources(recipe, data)
             check()
         train, validation = read(recipe.train, cache=cache), read(recipe.validation, cache=cache)
-    # Again: rows may have failed.
+    # Checked again because rows may have failed.
     check_sample(recipe, len(train))
     return train, validation
 
@@ -161,10 +161,10 @@ def _run(task: TrainingTask[Any, Any], folder: Path, report: Report, usage: str)
 
 
 def _texts(data: Path, rows: Rows) -> list[str]:
-    """Return the texts of some rows of a table, with or without summaries."""
+    """Return the texts in a range of a table's rows, with or without summaries."""
     texts = []
     for number, item in enumerate(islice(read_inputs([str(data / rows.path)], trees=False), rows.last)):
-        # Also before the first row: of a table that cannot be read there is one failure.
+        # Also before the first row, because a table that cannot be read yields a single failure.
         if not isinstance(item, Item):
             raise InputError(f"texts: {item}")
         if number >= rows.first:

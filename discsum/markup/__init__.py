@@ -1,4 +1,4 @@
-"""Text of HTML and Markdown, with the marks that `discsum.layout` knows: what is a heading there is one in the text."""
+"""Convert HTML and Markdown to text, keeping headings and other structure as marks that `discsum.layout` recognises."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ assert tuple(READERS) == INPUTS
 
 
 def check_input(input: str) -> None:
-    """Raise `InputError` unless texts can be written in `input`."""
+    """Raise `InputError` if `input` is not a known input format."""
     if input not in INPUTS:
         raise InputError(f"input: expected one of {', '.join(INPUTS)}, got {input!r}{suggestion(input, INPUTS)}")
 
 
 def to_text(content: str, input: str) -> str:
-    """Return the text of `content`, which is written in `input`: `text` (returned unchanged), `markdown`, or `html`.
+    """Return the text of `content` in the format `input`: `text` (returned unchanged), `markdown`, or `html`.
 
     Raises:
-        TypeError: The content is no string.
-        InputError: No such `input`, or HTML of which nothing can be extracted.
+        TypeError: The content is not a string.
+        InputError: An unknown format, HTML from which no text can be extracted, or markup that is nested too deeply.
         MissingExtraError: The extra `web` is not installed.
     """
     check_input(input)

@@ -1,6 +1,6 @@
-"""Write the text of a tree of HTML elements: headings, list items, tables and code keep a mark, inline markup does not.
+"""Write a tree of HTML elements as text; headings, list items, tables and code keep a mark, inline markup is dropped.
 
-One block a paragraph: `# Heading`, `- item`, `1. item`, `| cell | cell |`, code between fences, and prose.
+Each block becomes one paragraph: `# Heading`, `- item`, `1. item`, `| cell | cell |`, code between fences, or prose.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _BLOCKS = {
     *("dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "legend", "li", "main"),
     *("nav", "ol", "p", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", *_HEADINGS),
 }
-# Not for readers, or not for readers of the text alone.
+# Elements without content for readers, or with content that only makes sense on the page.
 DROPPED = {
     *("audio", "button", "canvas", "datalist", "embed", "head", "iframe", "math", "meter", "noembed", "noframes"),
     *("noscript", "object", "option", "progress", "script", "select", "style", "svg", "template", "textarea", "title"),
     *("video", "xmp"),
 }
-# Line breaks of HTML's text mean nothing; this stands for those that do.
+# Marks a meaningful line break, since line breaks in HTML text mean nothing.
 _BREAK = "\x00"
 _FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
 @dataclass
 class _List:
-    """A list that is open, and the number of its next item; none in a list without numbers."""
+    """An open list with the number of its next item; None for an unordered list."""
 
     number: int | None
 
@@ -47,11 +47,11 @@ class _List:
 
 
 def blocks(root: _Element, is_dropped: Callable[[_Element], bool] = lambda _: False) -> list[str]:
-    """Return the blocks of a tree of HTML elements in order, without empty ones.
+    """Return the non-empty blocks of a tree of HTML elements, in order.
 
     Args:
         root: The tree; it is not changed.
-        is_dropped: Further elements that are left out with all they hold.
+        is_dropped: Whether to drop an element with all its content, in addition to `DROPPED`.
     """
     with needs("lxml"):
         from lxml.etree import iterwalk
@@ -80,9 +80,9 @@ class _Writer:
         self.blocks: list[str] = []
         self._words: list[str] = []
         self._lists: list[_List] = []
-        # The mark of the item or heading that is open, until its first words come.
+        # Mark of the open item or heading, until its first words are written.
         self._mark = ""
-        # Cells of the table's row that is open, with breaks; tables in cells are read as the cell's text.
+        # Cells of the open table row, with breaks. A table inside a cell becomes the cell's text.
         self._row: list[str] | None = None
         self._rows = 0
         self._in_table = False
@@ -109,7 +109,7 @@ class _Writer:
             elif tag in ("ul", "ol"):
                 self._lists.append(_List(_first_number(element) if tag == "ol" else None))
             elif tag == "li" and self._lists:
-                # Two columns at most: code is indented by four.
+                # Indent by at most two columns, because four would mean code.
                 self._mark = "  " * (len(self._lists) > 1) + self._lists[-1].marker()
             elif tag in _HEADINGS:
                 self._mark = _HEADINGS[tag] + " "
@@ -135,7 +135,7 @@ class _Writer:
                 self._in_table = False
 
     def flush(self) -> None:
-        """End the block that is open; in a cell, whose blocks are written with its row, mark its end."""
+        """End the open block; inside a cell, only mark the end, because cells are written with their row."""
         if self._rows:
             self._words.append(2 * _BREAK)
         elif text := self._taken("\n"):
@@ -143,14 +143,14 @@ class _Writer:
             self._mark = ""
 
     def code(self, content: str) -> None:
-        """Write a block of code, unchanged but for empty lines around it."""
+        """Write a block of code, unchanged except for empty lines around it."""
         if self._rows:
             self.add(content)
             return
         self.flush()
         lines = content.rstrip().removeprefix("\n")
         if lines:
-            # Longer than all that the code itself holds.
+            # The fence must be longer than any inside the code.
             fence = "`" * max([3, *(len(run) + 1 for run in _FENCES.findall(lines))])
             self._block(f"{fence}\n{lines}\n{fence}")
 
@@ -159,7 +159,7 @@ class _Writer:
         self._in_table = False
 
     def _taken(self, separator: str) -> str:
-        """Return the words so far, in lines where breaks are meant, and begin anew."""
+        """Return the words so far, with `separator` at meaningful breaks, and clear them."""
         text = _lines("".join(self._words), separator)
         self._words.clear()
         return text
@@ -169,7 +169,7 @@ class _Writer:
             return
         cells, self._row = self._row, None
         if len(cells) == 1:
-            # One cell is no row: pages are laid out with such tables.
+            # A single cell is not written as a row, because pages use such tables for layout.
             for block in cells[0].split(2 * _BREAK):
                 if text := _lines(block, "\n"):
                     self._block(text)
@@ -183,7 +183,7 @@ class _Writer:
 
 
 def _lines(text: str, separator: str) -> str:
-    """Return a text with single spaces, in lines where breaks are meant."""
+    """Return a text with single spaces, and with `separator` at meaningful breaks."""
     lines = (" ".join(line.split()) for line in text.split(_BREAK))
     return separator.join(line for line in lines if line)
 

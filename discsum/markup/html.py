@@ -1,4 +1,4 @@
-"""Read the text of an HTML page: its article, without navigation, advertisements, comments and cookie banners."""
+"""Extract the article of an HTML page, without navigation, advertisements, comments and cookie banners."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from lxml.html import HtmlElement
 
-# What to do with what is no markup.
+# Advice in messages about input that is not markup.
 REMEDY = 'read it with --input text (Python: input="text")'
 _DECLARED = re.compile(
     rb"<(?:\?xml\b[^>]{0,200}?\bencoding|meta\b[^>]{0,500}?\bcharset)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
 )
-# As browsers do (WHATWG Encoding Standard, section 4.2): pages that declare these mean what has more
-# letters, as Windows-1252; and a declaration that can be read as ASCII is not in UTF-16.
+# Declared encodings and what pages mean by them, as in browsers (WHATWG Encoding Standard, section 4.2). Pages often
+# use a larger encoding than declared, such as Windows-1252. A declaration that is readable as ASCII cannot be in
+# UTF-16.
 _MEANT = {
     **dict.fromkeys(("iso8859-1", "ascii"), "cp1252"),
     **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
@@ -31,10 +32,10 @@ _MEANT = {
     "iso8859-9": "cp1254",
 }
 _TAG = re.compile(r"<[!?/]?[A-Za-z]")
-# libxml2 ends a text at a null character.
+# Replaced by spaces; libxml2 for example stops reading at a null character.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
-# What a short page is not to be made of: of those the extraction takes all that is left. What holds the article is kept
-# whatever its role and class are.
+# Ids and classes of banners, which are removed with navigation and dialogs before the extraction: on a short page,
+# trafilatura takes everything that is left. An element that holds the article is kept whatever its role and class.
 _BANNER = (
     r"\s(cookies?[-_]?(banner|bar|consent|law|message|notice|popup)|consent[-_]?(banner|manager|popup)|onetrust|cookiebot|"
     r"gdpr[-_]?(banner|notice))"
@@ -49,18 +50,18 @@ _FURNITURE = f"""
     ]
 """
 _REGULAR_EXPRESSIONS = {"re": "http://exslt.org/regular-expressions"}
-# Elements of trafilatura's tree that HTML has other names for; those of headings, lists and code hang on more.
+# HTML names of elements in trafilatura's tree. Headings, lists and code need more than the name, see `_as_html`.
 _NAMES = {"item": "li", "row": "tr", "cell": "td", "lb": "br", "graphic": "img", "hi": "span", "ref": "span"}
-# What is in them is in a line of text.
+# Elements whose content is inline.
 _LINES = {"p", "li", "td", "span", "del", "h1", "h2", "h3", "h4", "h5", "h6"}
 _WORD = re.compile(r"\w+")
 
 
 def declared_encoding(content: bytes) -> str:
-    """Return the name of the encoding that a page declares by a byte order mark, in XML or in HTML; UTF-8 otherwise.
+    """Return the encoding that a page declares by a byte order mark, in XML or in HTML; UTF-8 if it declares none.
 
     Raises:
-        InputError: It declares one that is not known, or that is not of text.
+        InputError: The declared encoding is unknown, or is not a text encoding.
     """
     if marked := marked_encoding(content):
         return marked
@@ -69,7 +70,7 @@ def declared_encoding(content: bytes) -> str:
         return "utf-8"
     name = declared[1].decode("latin-1")
     try:
-        # Python knows codecs that are none of text, as hex, and one that always fails, undefined.
+        # Test by encoding: Python has codecs that are not for text, such as hex, and `undefined`, which always fails.
         " ".encode(name)
         known = codecs.lookup(name).name
     except (LookupError, UnicodeError) as error:
@@ -80,13 +81,13 @@ def declared_encoding(content: bytes) -> str:
 
 
 def from_html(page: str) -> str:
-    """Return the text of the article of an HTML page, as trafilatura finds it; see `discsum.markup.blocks`.
+    """Return the text of an HTML page's article, as trafilatura finds it, in the form of `discsum.markup.blocks`.
 
-    The page's title becomes the first heading if the text does not begin with one or with the title itself. Nothing is
-    fetched.
+    The page's title becomes the first heading unless the text begins with a top-level heading or with the title itself.
+    Nothing is fetched from the network.
 
     Raises:
-        InputError: A page without text or tags, or with more than about 2,000 elements in each other.
+        InputError: A page without tags or without an article, or with elements nested more than about 2,000 deep.
         MissingExtraError: The extra `web` is not installed.
     """
     if not _TAG.search(page):
@@ -99,7 +100,7 @@ def from_html(page: str) -> str:
     try:
         found: Any = bare_extraction(tree, include_comments=False, include_formatting=True, with_metadata=True)
     except Exception as error:
-        # Another library on a page from anywhere: whatever it stumbles over is this page's error, not the batch's.
+        # A third-party library on an arbitrary page: any exception must only fail this page, not the batch.
         raise InputError(f"expected HTML that trafilatura can read, it failed with {error!r}; {REMEDY}") from error
     written = blocks(_as_html(found.body)) if found is not None and found.body is not None else []
     if not written:
@@ -111,15 +112,15 @@ def from_html(page: str) -> str:
 
 
 def parse(page: str) -> HtmlElement:
-    """Return the tree of a page; no entity or address in it is followed.
+    """Return the element tree of a page, without following any entity or address in it.
 
     Raises:
-        InputError: A page that the parser cannot read to its end.
+        InputError: A page that is empty, or too deeply nested for the parser to read to its end.
     """
     with needs("lxml"):
         from lxml.etree import ErrorTypes, ParserError
         from lxml.html import HTMLParser, document_fromstring
-    # The encoding overrides what the page declares, which was obeyed when it was read.
+    # Overrides the declared encoding, which was already applied when the page was read.
     parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     content = _CONTROL.sub(" ", page).encode("utf-8", "replace")
     try:
@@ -132,9 +133,9 @@ def parse(page: str) -> HtmlElement:
 
 
 def _as_html(body: _Element) -> _Element:
-    """Return trafilatura's tree with HTML's names: `h2` for `head`, `pre` for `code` that is not in a line."""
+    """Rename the elements of trafilatura's tree to HTML, such as `head` to `h2` and non-inline `code` to `pre`."""
     for element in list(body.iter("*")):
-        # Parents come first, and have HTML's names by then.
+        # Parents come before their children, so they are already renamed.
         parent = element.getparent()
         around = parent.tag if parent is not None else ""
         if element.tag == "head":

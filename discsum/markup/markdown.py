@@ -1,4 +1,4 @@
-"""Read the text of a Markdown document: CommonMark with tables, strikethrough, footnotes and front matter."""
+"""Extract the text of a Markdown document: CommonMark with tables, strikethrough, footnotes and front matter."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from markdown_it.renderer import RendererHTML
     from markdown_it.token import Token
 
-# Blocks in each other that are read: markdown_it leaves out what is deeper.
+# Maximum nesting of blocks; markdown_it silently drops deeper ones.
 DEEPEST = 100
-# A document may begin with a rule, and have another: front matter begins with a key, after comments.
+# Front matter begins with a key, possibly after comments. Without a key, the `---` may be a thematic break.
 _FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:\s*#.*\n|\s*\n)*+\s*[\w\"'. -]{1,100}:(?:\s|$)")
-# Elements whose content HTML reads as no markup: one that is opened in a line and never closed would swallow the rest.
+# Elements that swallow the rest of the document if they are opened but never closed.
 _RAW = re.compile(rf"<({'|'.join(sorted(DROPPED - {'embed', 'head'} | {'plaintext'}))})\b", re.IGNORECASE)
 _CLOSED = re.compile(r"</([a-z]+)\b", re.IGNORECASE)
-# Where the renderer keeps the last place of each closing tag in a block of HTML: number of the token, and offset in it.
+# Key of `env` under which `_block_html` caches the last position of each closing tag: (token number, offset in it).
 _LAST = "discsum: closing tags"
 
 
 def from_markdown(document: str) -> str:
-    """Return the text of a Markdown document, with marks of headings, items, tables and code only.
+    """Return the text of a Markdown document, in the form of `discsum.markup.blocks`.
 
-    Front matter, HTML's comments, scripts and styles, and the marks that refer to footnotes are left out; blocks of
-    HTML become their text; images become the text that stands for them.
+    Front matter, HTML comments, scripts and styles, and footnote references are removed. HTML blocks become their text,
+    and images become their alternative text.
 
     Raises:
-        InputError: More than 100 blocks, or 2,000 elements of HTML, in each other.
+        InputError: Blocks nested more than 100 deep, or HTML elements nested more than 2,000 deep.
         MissingExtraError: The extra `web` is not installed.
     """
     document = document.removeprefix("\ufeff")
@@ -52,7 +52,7 @@ def from_markdown(document: str) -> str:
 
 @cache
 def _reader(front_matter: bool) -> MarkdownIt:
-    # Its plug-ins bring markdown_it.
+    # Installing the plug-ins installs markdown_it too.
     with needs("mdit_py_plugins"):
         from markdown_it import MarkdownIt
         from mdit_py_plugins.footnote import footnote_plugin
@@ -67,7 +67,7 @@ def _reader(front_matter: bool) -> MarkdownIt:
 
 
 def _inline_html(self: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
-    """Return a tag in a line as it is, or as text if it would swallow what follows."""
+    """Return an inline tag unchanged, or escaped if it is never closed and would swallow what follows."""
     from markdown_it.common.utils import escapeHtml
 
     tag = tokens[index].content
@@ -81,7 +81,7 @@ def _inline_html(self: RendererHTML, tokens: Sequence[Token], index: int, *_: An
 
 
 def _block_html(self: RendererHTML, tokens: Sequence[Token], index: int, _: Any, env: dict[str, Any]) -> str:
-    """Return a block of HTML, in which tags that would swallow what follows are text."""
+    """Return an HTML block in which tags are escaped if they are never closed and would swallow what follows."""
     if _LAST not in env:
         env[_LAST] = {
             match[1].lower(): (number, match.start())

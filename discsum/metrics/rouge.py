@@ -1,4 +1,4 @@
-"""ROUGE as computed by rouge-score, per document and on average, with its signature."""
+"""ROUGE as rouge-score computes it, per document and on average, with its signature."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RougeScores:
 
 
 def signature(*measures: str) -> Signature:
-    """Return the signature of ROUGE scores by some measures, or by F1: everything that changes them.
+    """Return the signature of ROUGE scores, with everything that they depend on; the default measure is F1.
 
     Raises:
         InputError: An unknown measure; the message lists the choices.
@@ -55,12 +55,12 @@ def signature(*measures: str) -> Signature:
 def rouge(predictions: Sequence[str], references: Sequence[str | Sequence[str]], *, measure: str = "f") -> RougeScores:
     """Return ROUGE-1, ROUGE-2 and ROUGE-Lsum of every document.
 
-    Texts have one sentence per line: ROUGE-Lsum (Lin 2004, section 3.2) matches line by line. Words are stemmed
-    (Porter). With several references for a summary, each metric uses the one with the best F1; there is no jackknifing.
-    The measure is `f`, `p` or `r`: F1, precision or recall.
+    Texts must have one sentence per line because ROUGE-Lsum (Lin 2004, section 3.2) matches line by line. Words are
+    stemmed (Porter). With several references for a summary, each metric uses the one with the best F1; there is no
+    jackknifing. The measure is `f`, `p` or `r`: F1, precision or recall.
 
     Raises:
-        InputError: An unknown measure, no document, different numbers of references and summaries, or a document
+        InputError: An unknown measure, no documents, different numbers of references and summaries, or a document
             without a reference.
     """
     signed = signature(measure)

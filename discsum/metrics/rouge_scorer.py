@@ -1,4 +1,4 @@
-"""The scorer that computes ROUGE: rouge-score, or rouge-score-rs if that is installed and gives equal scores."""
+"""The ROUGE scorer: rouge-score, or rouge-score-rs if it is installed and gives equal scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from discsum.metrics.rouge_words import stemmed_words
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
-# Pairs with several lines, stems, repeated words, digits, letters beyond ASCII, no common word, no word.
+# Text pairs that cover several lines, stems, repeated words, digits, non-ASCII letters, no common word, and no word.
 _PROBES = (
     ("The ferries stopped running.\nIce covered the harbour.", "Ice stopped the ferry.\nThe harbour is iced over."),
     ("the the cat cat sat in 2019\nfor 3.5%", "The cat sat on the mat for 3.5 percent,\nand the cat slept in 2019."),
@@ -23,10 +23,10 @@ _PROBES = (
 
 @cache
 def scorer() -> tuple[str, Any]:
-    """Return the name, with its version, and the `RougeScorer` of this process.
+    """Return the name and version of this process's scorer, and its `RougeScorer`.
 
-    It is rouge-score with cached stems, or rouge-score-rs if the extra `rouge-fast` is installed. A version of
-    rouge-score-rs that scores a probe differently is not used, with a warning.
+    The scorer is rouge-score with cached stems, or rouge-score-rs if the extra `rouge-fast` is installed. If
+    rouge-score-rs scores a probe differently, it is not used, and a warning is given.
     """
     from rouge_score.rouge_scorer import RougeScorer
 

@@ -1,4 +1,4 @@
-"""The words that rouge-score counts, with a cache of their stems."""
+"""Tokenisation and stemming as in rouge-score, with a cache of stems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CACHED_WORDS = 1 << 17
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the lower-cased words of a text: runs of the letters a to z and digits, as in rouge-score."""
+    """Return the lower-cased words of a text: runs of the letters a to z and of digits, as in rouge-score."""
     return _WORDS.findall(text.lower())
 
 
@@ -22,7 +22,7 @@ def stemmed_words(text: str) -> list[str]:
 
 @lru_cache(_CACHED_WORDS)
 def stem(word: str) -> str:
-    """Return the stem of a word by rouge-score's stemmer."""
+    """Return the stem of a word as rouge-score computes it."""
     found: str = word if len(word) <= 3 else _stemmer().stem(word)
     return found
 

@@ -1,4 +1,4 @@
-"""Bootstrap over documents: confidence intervals of means, and p-values of differences between two systems."""
+"""Bootstrap over documents: confidence intervals of means, and p-values for differences between two systems."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from discsum.errors import InputError
 from discsum.signature import Signature
 
 SAMPLES, SEED = 10_000, 12345
-# Documents below which p-values of a bootstrap are too small.
+# With fewer documents than this, the p-values of a bootstrap are too small.
 FEW = 20
-# Drawn indices in memory at once: 32 MB.
+# Maximum number of drawn indices in memory: 32 MB.
 _BLOCK = 4_000_000
 
 
@@ -50,7 +50,7 @@ def bootstrap_interval(
         seed: Seed of the draws.
 
     Raises:
-        InputError: No score, one that is not finite, or an option out of range.
+        InputError: No scores, a score that is not finite, or an option out of range.
     """
     values = _check(scores, confidence, samples)
     low, high = _percentiles(_resampled_means(values, samples, seed), confidence)
@@ -67,30 +67,30 @@ def paired_bootstrap(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Return the difference `mean(system) - mean(baseline)` with interval and two-sided p-value.
+    """Return the difference `mean(system) - mean(baseline)` with its interval and two-sided p-value.
 
-    Documents are drawn for both systems together (Koehn 2004). With d the observed difference and d_b that of the
-    b-th of B draws, the null hypothesis that the true difference is 0 shifts the bootstrap distribution to 0 (Riezler
-    and Maxwell 2005):
+    Each draw takes the same documents for both systems (Koehn 2004). Let d be the observed difference and d_b that of
+    the b-th of B draws. Under the null hypothesis that the true difference is 0, the bootstrap distribution is shifted
+    to 0 (Riezler and Maxwell 2005):
 
         p = (1 + |{b : |d_b - d| >= |d|}|) / (B + 1)
 
-    so p is never below `1 / (B + 1)`, and is 1 for equal systems, and for one document, whose draws are all the same.
-    With fewer than `FEW` documents p is too small: systems that are equally good differ at p < .05 more often than in
-    5% of samples (9% with 10 documents and 30% with 3, of normal differences).
+    So p is never below `1 / (B + 1)`. It is 1 for equal systems, and for a single document, whose draws are all equal.
+    With fewer than `FEW` documents p is too small: equally good systems differ at p < .05 in more than 5% of samples
+    (9% with 10 documents and 30% with 3, for normally distributed differences).
 
     Args:
         system: `(documents,)` scores.
-        baseline: The same of the other system.
-        weights: `(documents,)` above 0, by which the means are weighted, in each draw too; for scores that are means
-            over a document's tokens the numbers of tokens.
+        baseline: `(documents,)` scores of the other system.
+        weights: `(documents,)` weights above 0 for the means, also in each draw. For scores that are means over a
+            document's tokens, use the numbers of tokens.
         confidence: Share of the bootstrap means in the interval, in (0, 1).
         samples: Number of draws of all documents, with replacement.
         seed: Seed of the draws.
 
     Raises:
-        InputError: Scores or weights of different lengths, no score, one that is not finite, a weight that is not above
-            0, or an option out of range.
+        InputError: Scores or weights of different lengths, no scores, a score that is not finite, a weight that is not
+            above 0, or an option out of range.
     """
     first, second = _check(system, confidence, samples), _check(baseline, confidence, samples)
     if first.shape != second.shape:
@@ -102,7 +102,7 @@ def paired_bootstrap(
     difference = float(np.average(differences, weights=heavy))
     means = _resampled_means(differences, samples, seed, heavy)
     low, high = _percentiles(means, confidence)
-    # Means that differ from the bound by rounding reach it.
+    # The margin also counts means that miss the bound by a rounding error.
     margin = 1e-12 * max(float(np.abs(differences).max()), 1e-300)
     extreme = int(np.count_nonzero(np.abs(means - difference) >= abs(difference) - margin))
     if len(differences) == 1:
@@ -116,7 +116,7 @@ def paired_bootstrap(
 def _resampled_means(
     values: NDArray[np.float64], samples: int, seed: int, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the means, maybe weighted, of `samples` draws with replacement `(samples,)`."""
+    """Return the means `(samples,)`, weighted if there are weights, of draws of all documents with replacement."""
     generator = np.random.default_rng(seed)
     rows = max(1, _BLOCK // len(values))
     means = np.empty(samples)

@@ -1,4 +1,4 @@
-"""Oracle labels: the units selected by a greedy search against the reference. One file per oracle."""
+"""Oracle labels: the units that a greedy search against the reference selects; one file per oracle."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# From units' texts, references and limit, and `(edus,)` heads if `edu_only`, to the selected units.
-# Facts: `units`, the default maximum number of units, as in its paper; `edu_only`, whether it needs EDUs.
+# An oracle takes the units' texts, the references, the maximum number of units and, if `edu_only`, the heads `(edus,)`.
+# It returns the selected units. Facts of an oracle: `units`, the default maximum number of units, as in its paper;
+# `edu_only`, whether it needs EDUs.
 ORACLES: Registry[Callable[..., list[int]]] = Registry("oracle", "discsum.oracles", "discsum.oracles", dashes=True)
 register = ORACLES.register
 
@@ -26,16 +27,17 @@ def oracle_labels(
     heads: NDArray[np.int64] | None = None,
     groups: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int8]:
-    """Return 1 for every unit of the oracle summary and 0 for the others `(units,)`.
+    """Return the labels `(units,)`: 1 for units of the oracle summary and 0 for the others.
 
     Args:
         name: One of `ORACLES`.
         units: The units' texts.
         references: The reference summary, or several.
         k: Maximum number of units; by default as in the oracle's paper.
-        heads: `(units,)` the EDU each EDU depends on in its sentence, -1 for none; for an oracle that is `edu_only`.
-        groups: `(units,)` first unit of the group that each unit is selected with (`same_unit_groups`); a group is one
-            unit to the oracle.
+        heads: `(units,)` the EDU that each EDU depends on in its sentence, -1 for none; only needed by oracles that are
+            `edu_only`.
+        groups: `(units,)` first unit of the group that each unit is selected with (`same_unit_groups`); the oracle
+            treats a group as one unit.
 
     Raises:
         InputError: An unknown name (the message lists the choices), no reference, or missing heads.

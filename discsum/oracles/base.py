@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-# A gain below this is rounding, so equal candidates stay equal and the first one wins.
+# Smaller gains are rounding errors; equal candidates must stay equal, so that the first one wins.
 TOLERANCE = 1e-12
 
 
 def greedy(count: int, k: int | None, scores: Callable[[list[int]], NDArray[np.float64]]) -> list[int]:
-    """Return at most `k` of `count` candidates, each the one that raises the score most (ties: the first).
+    """Select at most `k` of `count` candidates greedily; each step adds the one that raises the score most.
 
-    `scores` is called once a step with the selection so far, and returns its scores with each candidate `(count,)`.
+    Ties go to the first candidate, and the search stops when none raises the score. `scores` is called once per step
+    with the selection so far, and returns the score `(count,)` of that selection with each candidate added.
     """
     selected: list[int] = []
     best = 0.0

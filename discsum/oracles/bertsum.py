@@ -1,4 +1,4 @@
-"""`bertsum`: greedy by R1-F + R2-F over sets of n-grams, unstemmed (Liu and Lapata 2019)."""
+"""`bertsum`: greedy search by R1-F + R2-F over sets of unstemmed n-grams (Liu and Lapata 2019)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Gram = str | tuple[str, str]
 
 @ORACLES.register("bertsum", units=3)
 def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) -> list[int]:
-    """Return the units found greedily by R1-F + R2-F over sets of n-grams, in document order.
+    """Select units greedily by R1-F + R2-F over sets of n-grams; return them in document order.
 
-    The labels of Liu and Lapata 2019: lower-cased words without stemming, every character but letters, digits and
-    spaces removed; n-grams counted once; no bigrams across units; several references read as one text. Ties go to the
-    first unit; the search stops when no unit raises the sum, or at `k` units.
+    These are the labels of Liu and Lapata 2019. Words are lower-cased and not stemmed, and all characters except
+    letters, digits and spaces are removed. Each n-gram counts once, no bigram crosses units, and several references are
+    joined into one text. Ties go to the first unit. The search stops when no unit raises the sum, or at `k` units.
     """
     return select_groups(units, references, [[index] for index in range(len(units))], k)
 
@@ -30,7 +30,7 @@ def bertsum(units: Sequence[str], references: Sequence[str], k: int | None = 3) 
 def select_groups(
     units: Sequence[str], references: Sequence[str], groups: Sequence[Sequence[int]], k: int | None
 ) -> list[int]:
-    """Return the units of at most `k` groups, found as by `bertsum`, each group scored and taken together."""
+    """Select at most `k` groups as in `bertsum`, scoring and selecting each group as a whole; return their units."""
     *texts, reference = _words([*units, " ".join(references)])
     overlaps = [_Overlap(reference, texts, groups, n) for n in (1, 2)]
     chosen = greedy(len(groups), k, lambda selected: overlaps[0].f(selected) + overlaps[1].f(selected))
@@ -38,7 +38,7 @@ def select_groups(
 
 
 class _Overlap:
-    """The n-grams that each group would add to the selection: those of the reference, and others."""
+    """The n-grams that each group would add to the selection, split into reference n-grams and others."""
 
     def __init__(self, reference: Words, units: Sequence[Words], groups: Sequence[Sequence[int]], n: int) -> None:
         target = _grams(reference, n)
@@ -47,13 +47,16 @@ class _Overlap:
         self.hits = [grams & target for grams in added]
         self.others = [grams - target for grams in added]
         self.covered = 0
-        # N-grams of the selection plus those of the reference.
+        # Number of n-grams of the selection plus number of n-grams of the reference.
         self.size = len(target)
 
     def f(self, selected: list[int]) -> NDArray[np.float64]:
-        """Return F1 of the selection, which has grown by its last group, with each group added `(groups,)`."""
+        """Return the F1 `(groups,)` of the selection with each group added.
+
+        Between calls, the selection must grow by one group, the last of `selected`.
+        """
         if selected:
-            # Copies: the group's own sets are emptied too.
+            # Copied because the loop below also empties the group's own sets.
             hits, others = self.hits[selected[-1]].copy(), self.others[selected[-1]].copy()
             self.covered += len(hits)
             self.size += len(hits) + len(others)
@@ -66,11 +69,11 @@ class _Overlap:
 
 
 def _grams(words: Words, n: int) -> set[Gram]:
-    """Return the different n-grams, n 1 or 2."""
+    """Return the set of n-grams, for n 1 or 2."""
     return set(words) if n == 1 else set(pairwise(words))
 
 
 def _words(texts: Sequence[str]) -> list[Words]:
-    """Return the words of each text, without every character but letters, digits and spaces."""
+    """Return the lower-cased words of each text, after removing all characters except letters, digits and spaces."""
     lines = "\n".join(" ".join(text.lower().split()) for text in texts)
     return [line.split() for line in re.sub(r"[^a-z0-9 \n]+", "", lines).split("\n")]

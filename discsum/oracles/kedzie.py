@@ -1,4 +1,4 @@
-"""`kedzie`: greedy by ROUGE-1 recall, stemmed, stop words removed, at most 100 words."""
+"""`kedzie`: greedy search by ROUGE-1 recall, stemmed, without stop words, up to 100 words."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ WORDS = 100
 
 @ORACLES.register("kedzie")
 def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
-    """Return the units found greedily by ROUGE-1 recall, in document order.
+    """Select units greedily by ROUGE-1 recall; return them in document order.
 
-    The labels of Kedzie et al. 2018, which Xiao et al. 2020 train on: each step adds the unit that raises recall most
-    (ties: the first) out of those with which the summary stays within `WORDS` white-space separated words; it
-    stops when none raises it. Words are those of rouge-score with its stemmer, without scikit-learn's English stop
-    words, which stand in for the list of the ROUGE-1.5.5 script. With several references recall is the best over them.
-    `k` is the maximum number of units, by default only limited by the words.
+    These are the labels of Kedzie et al. 2018, which Xiao et al. 2020 train on. Each step adds the unit that raises
+    recall most (ties: the first), among those that keep the summary within `WORDS` white-space separated words. The
+    search stops when none raises recall. Words are tokenised and stemmed as in rouge-score, without scikit-learn's
+    English stop words, which replace the list of the ROUGE-1.5.5 script. With several references, recall is the best
+    over them. `k` is the maximum number of units; by default only the words are limited.
     """
     goals = [Counter(content_words(text)) for text in references]
     words = [Counter(content_words(unit)) for unit in units]
     lengths = np.array([len(unit.split()) for unit in units], dtype=np.int64)
-    # One row of counts per unit, only for the words of each reference: `(units, words)`.
+    # Counts `(units, words)` for each reference, only of the reference's words.
     counts = [
         np.array([own[word] for own in words for word in goal], dtype=np.int64).reshape(len(units), len(goal))
         for goal in goals
@@ -51,7 +51,7 @@ def kedzie(units: Sequence[str], references: Sequence[str], k: int | None = None
 
 def content_words(text: str) -> list[str]:
     """Return the stemmed words of a text without stop words."""
-    # Late: scikit-learn takes a while to import.
+    # Imported late because scikit-learn is slow to import.
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return [stem(word) for word in plain_words(text) if word not in ENGLISH_STOP_WORDS]

@@ -1,4 +1,4 @@
-"""`rouge12-f`: greedy by exact, stemmed R1-F + R2-F, the measures of summaries."""
+"""`rouge12-f`: greedy search by exact, stemmed R1-F + R2-F, the measures used for evaluation."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Gram = tuple[str | None, ...]
 
 @ORACLES.register("rouge12-f")
 def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = None) -> list[int]:
-    """Return the units found greedily by exact R1-F + R2-F, in document order.
+    """Select units greedily by exact R1-F + R2-F; return them in document order.
 
-    Each step adds the unit that raises ROUGE-1 F + ROUGE-2 F of the whole selection most (ties: the first),
-    and the search stops when none raises it, or at `k` units. Scores are those of rouge-score with its stemmer on the
-    units in document order, bigrams across unit ends included; with several references each of the two is the best
-    over them.
+    Each step adds the unit that raises ROUGE-1 F + ROUGE-2 F of the whole selection most (ties: the first). The search
+    stops when none raises it, or at `k` units. Scores equal those of rouge-score with its stemmer on the units in
+    document order, including bigrams across unit boundaries. With several references, each of the two scores is the
+    best over them.
     """
     tokens = [stemmed_words(unit) for unit in units]
-    # A unit without any token changes no count: it can neither gain nor stand between two others.
+    # Units without tokens are no candidates: they cannot raise a score and must not separate two neighbours.
     candidates = [index for index, words in enumerate(tokens) if words]
     targets = [_Target(stemmed_words(text), [tokens[index] for index in candidates]) for text in references]
 
     def scores(selected: list[int]) -> NDArray[np.float64]:
-        # The best over the references, of each n.
+        # Best over the references, separately for each n.
         best = np.max([target.f(sorted(selected)) for target in targets], axis=0)
         total: NDArray[np.float64] = best.sum(axis=0)
         return total
@@ -41,9 +41,10 @@ def rouge12_f(units: Sequence[str], references: Sequence[str], k: int | None = N
 
 
 def unit_gains(units: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
-    """Return the R1-F + R2-F of each unit as a summary `(units,)`, each the best over the references, from 0 to 2.
+    """Return the R1-F + R2-F of each unit as a summary `(units,)`, from 0 to 2.
 
-    These are the scores of the first step of `rouge12_f`; units without any token have 0.
+    These are the scores of the first step of `rouge12_f`: each of the two is the best over the references. Units
+    without tokens score 0.
     """
     tokens = [stemmed_words(unit) for unit in units]
     candidates = [index for index, words in enumerate(tokens) if words]
@@ -55,10 +56,10 @@ def unit_gains(units: Sequence[str], references: Sequence[str]) -> NDArray[np.fl
 
 
 class _Target:
-    """One reference: how often each of its n-grams, n 1 and 2, is in every candidate."""
+    """A reference, with the counts of its unigrams and bigrams in every candidate."""
 
     def __init__(self, reference: list[str], candidates: list[list[str]]) -> None:
-        """Count the reference's n-grams in every candidate: `(candidates, n-grams)`."""
+        """Count the reference's n-grams in every candidate, `(candidates, n-grams)` for each n."""
         targets = [_ngrams(reference, n) for n in (1, 2)]
         self.limits = [np.array(list(grams.values()), dtype=np.int64) for grams in targets]
         self.index = [{gram: place for place, gram in enumerate(grams)} for grams in targets]
@@ -69,13 +70,13 @@ class _Target:
                     if gram in index:
                         counts[row, index[gram]] = count
         self.lengths = np.array([len(words) for words in candidates], dtype=np.int64)
-        # First and last word of each candidate; at -1 those of no candidate.
+        # First and last word of each candidate; index -1 stands for no candidate.
         self.ends = [*((words[0], words[-1]) for words in candidates), (None, None)]
 
     def f(self, selected: list[int]) -> NDArray[np.float64]:
-        """Return ROUGE-1 F and ROUGE-2 F of the selection with each candidate in its place `(2, candidates)`."""
+        """Return ROUGE-1 F and ROUGE-2 F `(2, candidates)` of the selection with each candidate inserted in order."""
         counts = [own + own[selected].sum(axis=0) for own in self.counts]
-        # Bigrams across the ends of units: those of the selection, and those that a candidate makes and breaks.
+        # Bigrams across unit boundaries: those in the selection, and those that inserting a candidate adds and removes.
         bigrams = self.index[1]
         for one, other in pairwise(selected):
             joint = self.ends[one][1], self.ends[other][0]
@@ -96,5 +97,5 @@ class _Target:
 
 
 def _ngrams(words: list[str], n: int) -> Counter[Gram]:
-    """Return how often each n-gram occurs, n 1 or 2."""
+    """Return the count of each n-gram, for n 1 or 2."""
     return Counter(zip(words) if n == 1 else pairwise(words))

@@ -1,4 +1,4 @@
-"""Recipes: training runs as YAML files in the package."""
+"""Recipes: training runs described by YAML files in the package."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def names() -> list[str]:
 
 
 def summaries() -> dict[str, dict[str, str]]:
-    """Return the first comment line of every shipped recipe by folder (may be empty) and name.
+    """Return the first comment line of every shipped recipe, by folder (may be empty) and name.
 
-    The rows of `xiao2020` are one entry.
+    The rows of `xiao2020` are grouped into one entry.
     """
     found: dict[str, dict[str, str]] = {}
     for name, path in sorted(_files().items()):
@@ -35,14 +35,15 @@ def summaries() -> dict[str, dict[str, str]]:
 
 
 def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the content of a recipe, with `key=value` overrides (`network.design=top_down`) in place.
+    """Return the content of a recipe after applying `key=value` overrides such as `network.design=top_down`.
 
-    A recipe with a field `base` inherits the fields of that recipe (a name, or a path relative to its own file).
+    A recipe with the field `base` inherits the fields of another recipe, given by name or by path relative to its own
+    file.
 
     Raises:
         InputError: Unknown recipe, a file without a YAML mapping, or an override that is not `key=value`.
     """
-    # Imported late: parsers check their configurations with `discsum.recipes.fields` and need no YAML.
+    # Imported late because parsers, which check their configurations with `discsum.recipes.fields`, need no YAML.
     from discsum.recipes.yaml_values import parse_yaml
 
     content = _read(name_or_path, ())
@@ -61,7 +62,7 @@ def read_recipe(name_or_path: str, overrides: Sequence[str] = ()) -> dict[str, A
 
 
 def common_fields(content: dict[str, Any]) -> tuple[Path, str, str]:
-    """Remove the fields common to all recipes from the content; return data, name, and notes for the model card.
+    """Remove the fields that all recipes share from the content; return data, name, and notes for the model card.
 
     Raises:
         InputError: A recipe without data or name.
@@ -115,7 +116,7 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the base with the changes; groups are merged field by field."""
+    """Return the fields of the base with the changes applied; groups are merged field by field."""
     merged = dict(base)
     for key, value in changes.items():
         nested = isinstance(value, dict) and isinstance(merged.get(key), dict)

@@ -1,4 +1,4 @@
-"""Types, ranges and choices of dataclass fields, and their description in words."""
+"""Read types, ranges and choices of dataclass fields, and describe them in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FieldHelp:
 
 
 def help_of(made: Any, prefix: str = "") -> list[FieldHelp]:
-    """Return the fields of a dataclass instance; fields of nested dataclasses are named `group.field`."""
+    """Return the help of all fields of a dataclass instance; fields of nested dataclasses are named `group.field`."""
     found = []
     for name, hint in init_fields(type(made)).items():
         value = getattr(made, name)
@@ -68,7 +68,7 @@ def init_fields(cls: Any) -> dict[str, Any]:
 def _init_fields(cls: Any) -> dict[str, Any]:
     hints = get_type_hints(cls, include_extras=True)
     for base in cls.__mro__[1:]:
-        # A subclass that only changes a default inherits range and help.
+        # A subclass that only changes a field's default inherits its range and help.
         if is_dataclass(base):
             bare, annotated = get_type_hints(base), get_type_hints(base, include_extras=True)
             hints |= {name: annotated[name] for name in annotated if hints[name] == bare[name]}
@@ -76,7 +76,7 @@ def _init_fields(cls: Any) -> dict[str, Any]:
 
 
 def unwrapped(hint: Any) -> tuple[dict[str, Any], list[str] | None, Any]:
-    """Return the limits of a type, its choices (None if unrestricted), and the type without annotations."""
+    """Return a type's limits, its choices (None if unrestricted), and the type without its annotations."""
     if get_origin(hint) is not Annotated:
         return {}, None, hint
     bare, *marks = get_args(hint)

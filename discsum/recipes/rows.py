@@ -13,13 +13,13 @@ from discsum.recipes.fields import convert
 
 FOLDER, FILE = "xiao2020", "rows.yaml"
 Figures = tuple[int | float, ...]
-# Columns of the figures of a row; Lead and Oracle have the first three.
+# Columns of a row's figures; Lead and Oracle only have the first three.
 COLUMNS = ("rouge1", "rouge2", "rougeLsum", "attention", "parameters")
 
 
 @dataclass(frozen=True)
 class Group:
-    """Fields of `synthesizer` that all rows of a setting or head share, and the printed name of a head."""
+    """The `synthesizer` fields that all rows of a setting or head share, and the printed name of a head."""
 
     synthesizer: dict[str, Any] = field(default_factory=dict)
     label: str = ""

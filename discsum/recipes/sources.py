@@ -15,17 +15,17 @@ class Rows(Checked):
     """A range of rows of a table of texts."""
 
     path: Annotated[str, about("The file, relative to the recipe's data folder.")]
-    first: Annotated[Natural, about("First row taken, from 0.")] = 0
+    first: Annotated[Natural, about("First row, from 0.")] = 0
     last: Annotated[Count | None, about("End of the rows (exclusive).")] = None
 
     def problems(self) -> list[str]:
-        """Return the problem of an empty range."""
+        """Return a problem if the range is empty."""
         if self.last is None or self.last > self.first:
             return []
         return [f"last: expected a row above first {self.first}, got {self.last}"]
 
     def __str__(self) -> str:
-        """Return the path and the range of rows, its end excluded."""
+        """Return the path and the range of rows, with an exclusive end."""
         if self.first == 0 and self.last is None:
             return self.path
         return f"{self.path} rows {self.first}-{'end' if self.last is None else self.last}"
@@ -36,9 +36,9 @@ class Source(Rows):
     """Rows with summaries, for training or validation."""
 
     weight: Annotated[Positive, about("Sampling weight of its documents, relative to other sources.")] = 1.0
-    text_column: Annotated[str | None, about("Column of a table's texts; by default `article` or `text`.")] = None
+    text_column: Annotated[str | None, about("Column with a table's texts; by default `article` or `text`.")] = None
     summary_column: Annotated[
-        str | None, about("Column of its references; by default `references`, `highlights` or `summary`.")
+        str | None, about("Column with its references; by default `references`, `highlights` or `summary`.")
     ] = None
 
     @property
@@ -48,7 +48,7 @@ class Source(Rows):
         return {name: value for name, value in named.items() if value is not None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary; columns only where set, as in the records of older runs."""
+        """Return the fields as a dictionary; columns only if set, so that records of older runs still match."""
         return {"path": self.path, "first": self.first, "last": self.last, "weight": self.weight} | self.columns
 
 

@@ -1,7 +1,7 @@
-"""YAML of recipes, lists of splits and options: plain values, bounded, with one line for what is wrong.
+"""Read YAML of recipes, split lists and options: plain values of limited size, with one-line error messages.
 
-Unlike YAML's own schema, dates are words and a key stands once. Anchors are refused: a few lines of them are more
-values than memory holds.
+Unlike in standard YAML, dates are read as strings and duplicate keys are errors. Aliases are rejected because a few
+lines of them can expand to more values than fit into memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DATE = "tag:yaml.org,2002:timestamp"
 
 
 class _Loader(yaml.SafeLoader):
-    """Loads what the module's docstring says."""
+    """The safe loader with the restrictions in the module's docstring."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 (PyYAML's name and type)
         letter: [(tag, pattern) for tag, pattern in found if tag != _DATE]
@@ -37,7 +37,7 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         seen = set[str]()
         for key, _ in node.value:
-            # Others are lists and mappings, which cannot be keys.
+            # Lists and mappings, which the base class rejects as keys.
             if not isinstance(key.value, str):
                 continue
             if key.value in seen:
@@ -47,7 +47,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the value in a file.
+    """Return the value in a YAML file.
 
     Raises:
         InputError: A file that cannot be read, is larger than `LARGEST` bytes, or is not YAML in UTF-8.
@@ -62,13 +62,13 @@ def read_yaml(path: Path) -> Any:
 
 
 def parse_yaml(text: str, source: str) -> Any:
-    """Return the value that is written in `text`.
+    """Return the value of a YAML text.
 
     Raises:
-        InputError: It is not YAML; the message begins with `source` and names the line.
+        InputError: The text is not valid YAML; the message begins with `source` and names the line.
     """
     try:
-        # A subclass of the safe loader.
+        # Safe, because `_Loader` is a subclass of the safe loader.
         return yaml.load(text, _Loader)  # nosec B506
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark

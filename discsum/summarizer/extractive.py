@@ -45,17 +45,17 @@ class ExtractiveSummarizer(UnitScorer):
         trained: Mapping[str, Tensor] | None = None,
         card: str = "",
     ) -> None:
-        """Wrap a network and the parser of its inputs; `trained` holds the trained layers of its encoder by name."""
+        """Wrap a network and its parser; `trained` is the state dict of the encoder layers trained with it."""
         self.network = network.eval()
         self.config, self.parser, self.card = config, parser, card
         self.trained = trained or {}
 
     @cached_property
     def encoder(self) -> UnitEncoder:
-        """The encoder of units, loaded on first use: documents of a dataset folder have vectors already.
+        """The unit encoder, loaded on first use because documents from a dataset folder already have vectors.
 
         Raises:
-            WeightsError: The encoder differs from that of training, or has other layers.
+            WeightsError: The encoder is not the one that the model was trained on, or has other layers.
         """
         config = self.config
         layers, window = config.encoder_layers, config.encoder_window
@@ -83,7 +83,7 @@ class ExtractiveSummarizer(UnitScorer):
 
     @property
     def open_rules(self) -> dict[str, bool | float]:
-        """The rules of the model's validation."""
+        """The selection rules that the model was validated with."""
         return {name: getattr(self.config, name) for name in OPEN_RULES}
 
     def default_units(self, unit: str) -> int:
@@ -91,7 +91,7 @@ class ExtractiveSummarizer(UnitScorer):
         return self.config.units
 
     def parameter_count(self) -> ParameterCount:
-        """Return the parameters of the network, and of the encoder's layers that were trained with it."""
+        """Return the parameter counts of the network; `whole` includes the encoder layers trained with it."""
         count = self.network.parameter_count()
         layers = sum(weight.numel() for weight in dict(self.trained).values())
         return replace(count, whole=count.whole + layers)
@@ -106,18 +106,20 @@ class ExtractiveSummarizer(UnitScorer):
         precision: str = "fp32",
         **hub: Any,
     ) -> ExtractiveSummarizer:
-        """Return the shipped summarizer for `unit`, the one of that name or folder, or `hf:NAME` from the hub.
+        """Load a summarizer by name, from a folder, or from the hub.
 
         Args:
-            name_or_path: By default the shipped summarizer.
-            unit: Unit of the shipped summarizer.
+            name_or_path: Name of a shipped summarizer, a folder, or `hf:NAME` on the hub; by default the shipped
+                summarizer for `unit`.
+            unit: Unit of the default summarizer.
             device: Device of the model and its parser.
             precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
             hub: Options of `huggingface_hub.snapshot_download` for models on the hub, such as `revision`.
 
         Raises:
-            InputError: Another unit than `sentence` or `edu`, or a device that is not here.
-            WeightsError: A folder that is missing, damaged, or of another kind of model, or has another parser.
+            InputError: A unit other than `sentence` or `edu`, or a device that is not available.
+            WeightsError: A folder that is missing, damaged, or holds another kind of model, or a parser other than the
+                one that the model was trained on.
         """
         check_device(device)
         if unit not in SHIPPED:
@@ -132,9 +134,10 @@ class ExtractiveSummarizer(UnitScorer):
         return cls(network.to(device), config, load_parser(config.parser, device, precision), trained, text)
 
     def save_pretrained(self, folder: str | Path, card: str | None = None, **hub: Any) -> None:
-        """Write configuration, float16 weights and model card to `folder`; parser and encoder are named, not copied.
+        """Write the configuration, float16 weights and model card to `folder`.
 
-        Further options, which `push_to_hub` passes, are ignored.
+        The parser and encoder are recorded by name, not copied. Further options, which `push_to_hub` passes, are
+        ignored.
         """
         write_summarizer(self, Path(folder), self.card if card is None else card)
 
@@ -142,13 +145,13 @@ class ExtractiveSummarizer(UnitScorer):
         """Upload the model's folder and return the address of the commit.
 
         Args:
-            repo_id: Name on the hub, as `me/model`; created if it is not there.
-            options: Those of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
+            repo_id: Name on the hub, such as `me/model`; the repository is created if it does not exist.
+            options: Options of `ModelHubMixin.push_to_hub`, such as `private`, `branch` and `token`.
         """
-        # Imported late: it takes a tenth of the time in which `discsum extract` starts.
+        # Imported late: the import takes a tenth of the start-up time of `discsum extract`.
         from huggingface_hub import ModelHubMixin
 
-        # Of its class the mixin needs `save_pretrained` only.
+        # The mixin's method only needs an object with `save_pretrained`.
         address: str = ModelHubMixin.push_to_hub(cast(ModelHubMixin, self), repo_id, **options)
         return address
 
@@ -158,10 +161,10 @@ class ExtractiveSummarizer(UnitScorer):
         """Return the summary of a text or document, as `discsum.summarize` does.
 
         Args:
-            text: The text, or a document, whose tree is kept.
-            units: Maximum number of units, by default the model's usual one.
-            policy: Length and rules, instead of `units`.
-            id: The document's name.
+            text: The text, or a document; a parsed document is not parsed again.
+            units: Maximum number of units; by default the model's own default.
+            policy: Length limit and selection rules, used instead of `units`.
+            id: Name of the document.
         """
         return next(self.summarize_many([text], units=units, policy=policy, ids=[id]))
 
@@ -175,26 +178,26 @@ class ExtractiveSummarizer(UnitScorer):
         ids: Iterable[str] | None = None,
         tidy: bool = False,
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, `batch_size` of them encoded together."""
+        """Yield the summary of each text or document, in order, encoding `batch_size` of them at a time."""
         rules = policy or replace(self.policy(units), layout="skip")
         return SummaryPipeline(self, rules, lambda: self.parser, "model", tidy).many(texts, ids, batch_size)
 
     def policy(self, units: int | None = None) -> Policy:
-        """Return the policy of the model's validation, with `units` units if given.
+        """Return the policy that the model was validated with, limited to `units` units if given.
 
-        EDUs are selected together with the EDUs of their sentence that they depend on, as in the paper.
+        Each EDU is selected together with the EDUs of its sentence that it depends on, as in the paper.
         """
         return self.complete(default_policy(self.config.unit, self.config.units if units is None else units))
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:
-        """Identity of the vectors: parser, kind, encoder and unit; none if the encoder was trained."""
+        """Identity of the vectors: parser, kind, encoder and unit; None if encoder layers were trained."""
         config = self.config
         return None if config.encoder_layers else (self.parser.fingerprint, config.vectors, config.encoder, self.unit)
 
     @property
     def reads(self) -> Collection[str]:
-        """The vectors of the parser's encoding of a text that it uses; none if it encodes texts itself."""
+        """The vectors to keep when the parser encodes a text; empty if the model encodes texts itself."""
         return self.encoder.needs(self.unit) if self.encoder.pools else ()
 
     def score(self, document: Document, unit: str) -> Scores:
@@ -206,14 +209,14 @@ class ExtractiveSummarizer(UnitScorer):
         """Return the confidences `(units,)` of parsed documents, without building trees.
 
         Raises:
-            InputError: The model scores another unit.
+            InputError: The model scores the other unit.
         """
         if unit != self.unit:
             raise InputError(f"{self.name}: expected unit {self.unit!r}, got {unit!r}; name another model")
         return [self.confidences(item.document, self._vectors(item)) for item in documents]
 
     def _vectors(self, item: ParsedDocument) -> Tensor:
-        """Return the unit vectors `(units, width)` of a document, from its cached vectors if it has them."""
+        """Return the unit vectors `(units, width)` of a document, cached ones if there are any."""
         vectors: Tensor | None = item.vectors.get(self.vectors_key)
         if vectors is not None:
             return vectors
@@ -221,7 +224,7 @@ class ExtractiveSummarizer(UnitScorer):
 
     @torch.inference_mode()
     def confidences(self, document: Document, vectors: Tensor) -> Scores:
-        """Return the confidences `(units,)` of a document from unit vectors `(units, width)`, by sections."""
+        """Return the confidences `(units,)` of a document from unit vectors `(units, width)`, section by section."""
         sections = [np.zeros(0)]
         for section in unit_inputs(document, self.config.unit, vectors, self.network.config):
             logits = self.network(batched([section]).to(self.network.device), section.first)

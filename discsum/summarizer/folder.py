@@ -31,20 +31,20 @@ class SummarizerConfig(Checked):
 
     Attributes:
         vectors: `contextual`, pooled from the parser's encoding of the whole text; `discourse`, the same
-            concatenated with the parser's states of EDUs; `isolated`, the first token's state of each unit encoded
-            alone by the parser's encoder; or the name or folder of a Hugging Face encoder that does so
+            concatenated with the parser's EDU states; `isolated`, the first token's state of each unit encoded alone by
+            the parser's encoder; or the name or folder of a Hugging Face encoder, used like `isolated`
             (Xiao et al. 2020, section 3).
-        encoder: Digest of that Hugging Face encoder.
-        revision: Its commit, if known.
+        encoder: Digest of the Hugging Face encoder.
+        revision: Commit of the Hugging Face encoder, if known.
         encoder_layers: Number of the encoder's last layers that were trained and are saved with the model.
-        encoder_window: Subwords per window of that encoder; none for those of the parser.
-        parser: Name or folder of the parser; in a saved model relative to its folder.
+        encoder_window: Subwords per window of the encoder; None for the default.
+        parser: Name or folder of the parser; in a saved model relative to the model's folder.
         units: Default number of units of a summary.
-        block_trigrams: Whether its summaries block trigrams by default, as in its validation.
-        redundancy: Penalty for repetition by default, as in its validation; see `Policy`.
-        brevity: Penalty for length by default, likewise.
-        fingerprint: Fingerprint of the parser, set on saving: scores are valid for that parser only.
-        vectors_folder: In a saved model the folder of a local Hugging Face encoder, relative to the model's.
+        block_trigrams: Default for trigram blocking, as in validation.
+        redundancy: Default penalty for repetition, as in validation; see `Policy`.
+        brevity: Default penalty for length, as in validation; see `Policy`.
+        fingerprint: Fingerprint of the parser, set on saving; scores are only valid with this parser.
+        vectors_folder: In a saved model, the folder of a local Hugging Face encoder, relative to the model's folder.
     """
 
     name: str
@@ -77,9 +77,9 @@ class SummarizerFile(Checked):
 
 
 def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> None:
-    """Write configuration, float16 weights of what was trained, and model card; parser and encoder by name only.
+    """Write the configuration, the float16 weights of all trained layers, and the model card.
 
-    Heads from outside discsum are recorded with their code, `file.py:Class`.
+    The parser and encoder are recorded by name only, heads from outside discsum with their code, `file.py:Class`.
     """
     name, vectors = model.config.parser, model.config.vectors
     named = replace(
@@ -101,18 +101,19 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
     """Return the network of a saved model, and its configuration with current paths.
 
     Raises:
-        WeightsError: Another configuration or other weights, an unknown head, or a parser that is not that of training.
+        WeightsError: A configuration or weights that do not fit, an unknown head, or a parser other than the one that
+            the model was trained on.
     """
     content = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError)
     _check_heads(model.path, content)
     weights = {key: value for key, value in model.tensors.items() if not key.startswith(ENCODER)}
     try:
-        # Without memory: sizes that are not those of the weights are found before any is taken.
+        # On the meta device, so that wrong sizes are found before memory is allocated.
         with torch.device("meta"):
             network = Synthesizer(content.synthesizer)
         network.load_state_dict(weights, assign=True)
         if any(buffer.is_meta for buffer in network.buffers()):
-            # A head computes what it does not save.
+            # A head has buffers that it computes and does not save.
             network = Synthesizer(content.synthesizer)
             network.load_state_dict(weights)
     except (InputError, RuntimeError) as error:
@@ -122,10 +123,10 @@ def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:
 
 
 def read_inputs(model: ModelFolder) -> SummarizerConfig:
-    """Return the configuration of a saved model's inputs with current paths; its weights may be left out.
+    """Return the configuration of a saved model's inputs with current paths; `model.tensors` is not read.
 
     Raises:
-        WeightsError: Another configuration, or a parser that is not that of training.
+        WeightsError: A configuration that does not fit, or a parser other than the one that the model was trained on.
     """
     config = checked_fields(SummarizerFile, model.config, model.path / CONFIG, WeightsError).summarizer
     local = model.path / config.parser
@@ -143,7 +144,7 @@ def read_inputs(model: ModelFolder) -> SummarizerConfig:
 def _vectors(config: SummarizerConfig, folder: Path) -> str:
     """Return the name of a saved model's vectors, or the current folder of their encoder.
 
-    A name that still points to that folder is kept: it identifies the vectors in dataset folders.
+    A name that still points to that folder is kept because it identifies the vectors in dataset folders.
     """
     local = folder / config.vectors_folder
     if not config.vectors_folder or not local.is_dir():
@@ -153,7 +154,7 @@ def _vectors(config: SummarizerConfig, folder: Path) -> str:
 
 
 def _check_heads(folder: Path, content: SummarizerFile) -> None:
-    """Raise `WeightsError` with the file of a head of a saved model that is not registered."""
+    """Raise `WeightsError` if a head of a saved model is not registered; the message names its file."""
     for name in (content.synthesizer.head, *content.synthesizer.mixture):
         try:
             HEADS.entry(name)

@@ -1,4 +1,4 @@
-"""Unit scorers by name (baselines, and summarizers that are shipped, in folders or on the hub), and their pipelines."""
+"""Load unit scorers by name (baselines; summarizers that are shipped, in folders or on the hub) and their pipelines."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
         name: By default the shipped summarizer for the unit.
         unit: `sentence` or `edu`; by default the unit that the model scores.
         device: Device of a trained model.
-        precision: Of its parser's encoder.
+        precision: Numeric precision of its parser's encoder.
 
     Raises:
-        WeightsError: No such model, or a model of the other unit.
+        WeightsError: No such model, or a model that scores the other unit.
     """
     if name is not None and name in BASELINES:
         return baseline(name)
@@ -47,10 +47,10 @@ def load_scorer(name: str | None, unit: str | None = None, device: str = "cpu", 
 
 
 def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
-    """Return the pipeline with these options; models are loaded once.
+    """Return the pipeline for these options; loaded models are cached.
 
     Raises:
-        InputError: A parser that is not that of the model, or a unit that a model of the hub does not score.
+        InputError: A parser other than the model's own, or options that do not fit the unit of a model from the hub.
         WeightsError: No such model or parser.
     """
     scorer = load_scorer(options.model, options.unit, options.device, options.precision)
@@ -64,7 +64,7 @@ def load_pipeline(options: SummaryOptions) -> SummaryPipeline:
 
 
 def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -> Callable[[], Parser]:
-    """Return a function that gives the parser: the scorer's own if it has one, otherwise the named one."""
+    """Return a function that returns the parser: the scorer's own if it has one, otherwise the named one."""
     own = scorer.parser
     if own is None:
         return lambda: load_parser(name or SHIPPED_PARSER, device, precision)

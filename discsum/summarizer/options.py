@@ -1,4 +1,4 @@
-"""Options of extractive summaries, and checks of them that load no model and do not import torch."""
+"""Options of extractive summaries, checked without loading a model or importing torch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHIPPED = {"sentence": "discsum-news-sentence", "edu": "discsum-news-edu"}
 
 
 class SummaryArguments(TypedDict, total=False):
-    """`SummaryOptions` as the keyword arguments of `discsum.summarize`, for type checkers."""
+    """The fields of `SummaryOptions` as keyword arguments of `discsum.summarize`, for type checkers."""
 
     model: str | None
     unit: str | None
@@ -48,26 +48,27 @@ class SummaryOptions:
     Attributes:
         model: A shipped model, a folder, `hf:NAME` on the hub, or a baseline such as `lead`; by default the shipped
             model of the unit.
-        unit: `sentence` or `edu`; by default the model's.
-        units: Maximum number of units; without a length, the model's usual one.
+        unit: `sentence` or `edu`; by default the model's unit.
+        units: Maximum number of units; if no length is given, the model's default.
         words: Maximum number of words.
-        ratio: Maximum number of words as a share of the text's.
-        dependencies: Whether EDUs bring along those of their sentence that they depend on; true by default.
-        block_trigrams: Whether units that share a trigram with the summary are skipped; by default as the model does.
-        redundancy: Penalty for repetition, see `Policy`; by default as the model does.
-        brevity: Penalty for length, likewise.
-        layout: `skip` or `keep` headings, bylines, fragments of lists and the like.
+        ratio: Maximum number of words, as a share of the words in the text.
+        dependencies: Whether each EDU is selected with the EDUs of its sentence that it depends on; true by default
+            for EDUs.
+        block_trigrams: Whether units that share a trigram with the summary are skipped; by default the model's setting.
+        redundancy: Penalty for repetition, see `Policy`; by default the model's setting.
+        brevity: Penalty for length, see `Policy`; by default the model's setting.
+        layout: `skip` or `keep` headings, bylines, list fragments and the like.
         tidy: Whether the EDUs of each sentence are capitalised and punctuated.
         sentences: Sentence segmentation: `model`, `nltk`, or `newline`.
         parser: Name or folder of a parser, for baselines; trained models have their own.
         device: Device of the models: `cpu`, `cuda`, ...
         precision: Numeric precision of the parser's encoder, see `Parser.from_pretrained`.
-        query: Words, a question or a text that the summary should be about: units like it weigh more.
+        query: Words, a question or a text that the summary should be about; similar units get higher scores.
 
     Raises:
-        TypeError: Something else than text or a truth value.
+        TypeError: A text option that is not a string, or a switch that is not a bool.
         InputError: Options out of range or in conflict.
-        WeightsError: No such model, or a model of the other unit.
+        WeightsError: No such model, or a model that scores the other unit.
     """
 
     model: str | None = None
@@ -105,7 +106,7 @@ class SummaryOptions:
                 f"query: expected words that the summary should be about, got {self.query!r}; leave it out"
             )
         own = check_scorer(self.model)
-        # The unit of a model on the hub is known when it is loaded.
+        # The unit of a model on the hub is only known after loading.
         self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
         check_unit(self.model, own, self.unit)
         if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
@@ -136,17 +137,17 @@ def _check_types(kinds: tuple[type, ...], **options: object) -> None:
 
 
 def check_scorer(name: str | None, unit: str | None = None) -> str | None:
-    """Return the unit that a trained summarizer scores; none for a baseline, which scores both, and on the hub.
+    """Return the unit that a trained summarizer scores, or None if it is open.
 
-    Of a model on the hub only the name is checked.
+    It is open for a baseline, which scores both units, and for a model on the hub, of which only the name is checked.
 
     Raises:
-        WeightsError: No such model, or a model of the other unit.
+        WeightsError: No such model, or a model that scores the other unit.
     """
     if name is None or name in BASELINES:
         return None
     if name.startswith(HUB):
-        # Raises if it is no name of the hub.
+        # Raises if the hub has no such model.
         local_only(name)
         return None
     if name in shipped(PARSER_KIND):
@@ -164,7 +165,7 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
 
 
 def check_unit(name: str | None, own: str | None, unit: str | None) -> None:
-    """Raise `WeightsError` if a model scores another unit than the wanted one; both may be unknown."""
+    """Raise `WeightsError` if a model's `own` unit differs from the requested `unit`; either may be None (unknown)."""
     if None not in (unit, own) and unit != own:
         raise WeightsError(
             f"{name}: expected a model that scores {unit} units, got one for --unit {own} (Python: unit={own!r})"

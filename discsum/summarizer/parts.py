@@ -1,4 +1,4 @@
-"""`discsum extract --shards`: extractive summaries by any number of workers."""
+"""`discsum extract --shards`: write extractive summaries with any number of workers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class SummaryMaker(PartMaker):
     """Writes parts of summaries.
 
     Attributes:
-        options: Those of the summaries, paths absolute; the device is the maker's own.
-        head_files: Python files that register heads of the model, absolute.
+        options: Options of the summaries, with absolute paths; `device` overrides their device.
+        head_files: Absolute paths of Python files that register heads of the model.
     """
 
     options: SummaryOptions
@@ -43,7 +43,7 @@ class SummaryMaker(PartMaker):
     command = EXTRACT
 
     def makers(self) -> dict[str, str]:
-        """Return the identities of program, model and parser."""
+        """Return the identities of the program and of the model or parser; see `_makers`."""
         return _makers(self.options)
 
     def load(self) -> None:
@@ -56,7 +56,7 @@ class SummaryMaker(PartMaker):
 
     @cached_property
     def pipeline(self) -> SummaryPipeline:
-        """The models, loaded once a process."""
+        """The summary pipeline, loaded once per process."""
         from discsum.summarizer.loading import load_pipeline
 
         for file in self.head_files:
@@ -71,17 +71,19 @@ def summary_job(
     division: Division,
     head_files: Sequence[str] = (),
 ) -> ShardJob[Item]:
-    """Return the job of a folder of summaries, for `make_all`, `make_part` and `finish` of `discsum.data.shard_run`.
+    """Return the job that writes a folder of summaries.
+
+    Run it with `make_all`, or with `make_part` and `finish`, of `discsum.data.shard_run`.
 
     Args:
         source: Texts and parsed documents.
         folder: Folder of the parts.
-        options: Those of the summaries; the device is that of the run.
+        options: Options of the summaries; the run chooses the device.
         division: How documents are divided among files.
         head_files: Python files that register heads of the model.
 
     Raises:
-        InputError: As of `part_job`.
+        InputError: As in `part_job`.
         WeightsError: No such model or parser.
     """
     made_by = _makers(options)
@@ -98,7 +100,10 @@ def summary_job(
 
 
 def _makers(options: SummaryOptions) -> dict[str, str]:
-    """Return the identities of program and of the model, whose configuration has its parser's, or of the parser."""
+    """Return the identities of the program and of the model, or of the parser for a baseline.
+
+    A trained model's fingerprint covers its parser, whose fingerprint is part of the model's configuration.
+    """
     made = {"discsum": version("discsum")}
     if options.model is not None and options.model in BASELINES:
         return made | {"parser": fingerprint(options.parser or SHIPPED_PARSER)}

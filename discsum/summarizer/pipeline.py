@@ -1,4 +1,4 @@
-"""Extractive summaries of texts and documents, as `discsum.summarize` and `discsum extract` make them."""
+"""The extractive pipeline behind `discsum.summarize` and `discsum extract`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SummaryPipeline:
-    """Parses, scores and selects.
+    """Parses documents, scores their units and selects summaries.
 
     Attributes:
         scorer: A baseline or a trained model.
-        policy: Unit, length and rules.
-        parser: Returns the parser of texts.
+        policy: Unit, length limit and selection rules.
+        parser: Returns the parser for texts.
         sentences: Sentence segmentation.
-        tidy: Whether EDUs are tidied.
-        query: What summaries should be about, if anything.
+        tidy: Whether the EDUs of each sentence are capitalised and punctuated.
+        query: What the summaries should be about, if anything.
     """
 
     scorer: UnitScorer
@@ -45,11 +45,11 @@ class SummaryPipeline:
     query: str | None = None
 
     def __call__(self, items: Sequence[Text]) -> list[Summary]:
-        """Return the summary of each text or document, in order; they are parsed together."""
+        """Return the summary of each text or document, in order; they are parsed as one batch."""
         unit, asked = self.policy.unit, self.query is not None
-        # For models that read vectors, and queries, documents that came with trees are encoded too.
+        # Models that read vectors, and queries, need documents that came with trees to be encoded too.
         keep = {*self.scorer.reads, *([SUBWORDS] if asked else [])}
-        # What has a parser, or asks one, has learned from texts of its language.
+        # Trained models and queries only know the parser's language, so documents with trees are checked too.
         checked = asked or self.scorer.parser is not None
         parsed = ensure_parsed(items, self.parser, sentences=self.sentences, keep=keep, checked=checked)
         scores = self.scorer.scores(parsed, unit)
@@ -75,10 +75,10 @@ class SummaryPipeline:
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8
     ) -> Iterator[Summary]:
-        """Yield the summary of each text or document, in order, `batch_size` of them parsed together.
+        """Yield the summary of each text or document, in order, parsing `batch_size` of them at a time.
 
         Raises:
-            TypeError: Something else than a text or document.
+            TypeError: A value that is neither a text nor a document.
         """
         for batch in batches(zip(texts, repeat("") if ids is None else ids, strict=ids is not None), batch_size):
             yield from self([_item(text, name) for text, name in batch])

@@ -1,4 +1,4 @@
-"""Summaries for a query: units that are like it weigh more."""
+"""Query-focused summaries: units that are similar to the query get higher scores."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from discsum.selection import unit_texts
 from discsum.text_checks import ENGLISH, FUNCTION_WORDS
 from discsum.writing import is_inside_word
 
-# Share of the similarity in a combined score, chosen on 200 validation documents: docs/summaries.md.
+# Weight of the similarity in a combined score, chosen on 200 validation documents: docs/summaries.md.
 SHARE = 0.75
 _WORD = re.compile(r"\w+")
-# Words of an English question that say nothing of its subject; lists of libraries hold words such as fire and system.
+# Words of an English question that say nothing about its subject. Not a library's stop list: those also have content
+# words such as fire and system.
 _FUNCTION_WORDS = FUNCTION_WORDS | {
     *("a", "all", "also", "am", "an", "any", "as", "because", "before", "being", "between", "can", "did", "do", "does"),
     *("how", "i", "if", "in", "many", "may", "me", "might", "most", "much", "must", "my", "no", "on", "or", "our", "s"),
@@ -37,14 +38,14 @@ class Query:
     """
 
     def __init__(self, text: str, parser: Parser) -> None:
-        """Encode a query by the encoder of a parser."""
+        """Encode a query with a parser's encoder."""
         self.text, self._parser = text, parser
         words = list(_WORD.finditer(text))
         if parser.language == ENGLISH:
             words = [word for index, word in enumerate(words) if not _is_function_word(word[0], index == 0)] or words
         self._words = " ".join(word[0] for word in words)
         encoded = parser.vectors([Document.from_spans(text, [], [])], [SUBWORDS])[0]
-        # Vectors of other words and of punctuation would match in every unit.
+        # Vectors of function words and punctuation would match in every unit.
         starts = encoded.subwords.starts
         inside = np.zeros(len(starts), dtype=bool)
         for word in words:
@@ -52,9 +53,9 @@ class Query:
         self._vectors = nn.functional.normalize(encoded.vectors[SUBWORDS][torch.from_numpy(inside)], dim=-1)
 
     def doubt(self, text: str) -> str:
-        """Return what should be doubted of a summary of the text for this query, if anything.
+        """Return a warning if the text has no word of the query; an empty string if it has, or if it is empty.
 
-        Words may go on, as otters with the query otter.
+        A query word may be the beginning of a longer word: the query "otter" matches "otters".
         """
         lower = text.lower()
         found = (match for word in self._words.lower().split() for match in re.finditer(re.escape(word), lower))
@@ -67,10 +68,10 @@ class Query:
     def similarities(self, item: ParsedDocument, unit: str) -> Scores:
         """Return how similar each unit is to the query, `(units,)` in 0 to 1.
 
-        It is the mean of two similarities. That of words, the cosine of tf-idf vectors with the document's units as
-        documents, finds names and numbers; that of the encoder's vectors finds other words for the same, as in late
-        interaction (Khattab and Zaharia 2020, *ColBERT*): the greatest cosine of each subword of the query with a
-        subword of the unit, averaged over the query.
+        The similarity is the mean of two. The word similarity finds names and numbers: it is the cosine of tf-idf
+        vectors, with idf over the document's units. The vector similarity finds synonyms by late interaction (Khattab
+        and Zaharia 2020, *ColBERT*): it takes the greatest cosine of each query subword with any subword of the unit,
+        and averages over the query.
         """
         encoded = encoding(item, self._parser, [SUBWORDS])
         texts = unit_texts(item.document, unit)
@@ -84,7 +85,10 @@ class Query:
 
     @torch.inference_mode()
     def _vector_similarities(self, vectors: Tensor, bounds: NDArray[np.int64]) -> Scores:
-        """Return `(units,)` from subword vectors `(subwords, width)` and the units' ranges of subwords."""
+        """Return the late-interaction similarities `(units,)`.
+
+        Takes subword vectors `(subwords, width)` and the subword range `(units, 2)` of each unit.
+        """
         if not len(self._vectors):
             return np.zeros(len(bounds), dtype=np.float64)
         cosines = self._vectors @ nn.functional.normalize(vectors, dim=-1).T
@@ -97,21 +101,24 @@ class Query:
 
 
 def _is_function_word(word: str, first: bool) -> bool:
-    """Return whether a word of an English query says nothing of its subject; WHO, IT and May in a sentence do."""
+    """Return whether a word of an English query says nothing about its subject.
+
+    Case counts: WHO and IT are content words, and so is May unless it is the query's first word.
+    """
     plain = word.islower() or word == "I" or (first and not (word.isupper() and len(word) > 1))
     return plain and word.lower() in _FUNCTION_WORDS
 
 
 def combined(scores: Scores, similarities: Scores) -> Scores:
-    """Return the scores of a model weighed by similarities to a query, `(units,)` in 0 to 1.
+    """Return the weighted mean of a model's scores and the similarities to a query, `(units,)` in 0 to 1.
 
-    Both are brought to 0 to 1 in the document first, since models' scores have scales of their own.
+    Both are first scaled to 0 to 1 within the document because each model has its own scale.
     """
     return (1 - SHARE) * _scaled(scores) + SHARE * _scaled(similarities)
 
 
 def _scaled(values: Scores) -> Scores:
-    """Return values brought to 0 to 1; equal ones become 0."""
+    """Return the values scaled to 0 to 1; all 0 if they are equal."""
     if not values.size or np.ptp(values) == 0:
         return np.zeros_like(values)
     scaled: Scores = (values - values.min()) / np.ptp(values)
@@ -119,7 +126,7 @@ def _scaled(values: Scores) -> Scores:
 
 
 def _word_similarities(query: str, texts: tuple[str, ...]) -> Scores:
-    """Return the cosine of the tf-idf vectors of each text and the query `(texts,)`; without common words 0."""
+    """Return the tf-idf cosine of each text with the query `(texts,)`; 0 where they share no word."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=_WORD.pattern)

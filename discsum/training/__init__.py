@@ -1,1 +1,1 @@
-"""The training loop and what every run shares, whatever the task."""
+"""The training loop and everything else that all tasks share."""

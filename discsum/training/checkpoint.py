@@ -29,9 +29,9 @@ def save_checkpoint(
     state: dict[str, Any],
     task: Mapping[str, Any],
 ) -> None:
-    """Write all that a run resumes from to one file in its folder.
+    """Write everything that a run needs to resume to one file in its folder.
 
-    `average` is the running average of the network's weights; `state` and `task` have values for JSON, `task` also
+    `average` is the running average of the network's weights. `state` and `task` have JSON values; `task` may also have
     tensors.
     """
     tensors = {f"network.{key}": value for key, value in network.state_dict().items()}
@@ -43,13 +43,13 @@ def save_checkpoint(
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     content = json.dumps(state | {"task": values})
     with replacing(folder / LAST) as partial:
-        # Not `save_file`, which leaves files of its own where it is killed. The state is in one field: safetensors
-        # writes several in any order.
+        # Not `save_file`, which leaves temporary files behind if it is killed. The state is a single metadata field
+        # because safetensors writes several in arbitrary order.
         partial.write_bytes(save(whole, {"state": f"{_digest(whole, content)} {content}"}))
 
 
 def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
-    """Return the SHA-256 of a checkpoint's content; the file cannot hold that of itself."""
+    """Return the SHA-256 of a checkpoint's tensors and state; a file cannot contain its own digest."""
     found = sha256(state.encode())
     for name, value in sorted(tensors.items()):
         found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
@@ -58,13 +58,13 @@ def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
 
 
 def _parts(metadata: Mapping[str, str]) -> tuple[str, str]:
-    """Return the digest, which checkpoints of earlier versions do not have, and the JSON object."""
+    """Return the digest and the JSON object; the digest is empty in checkpoints of earlier versions."""
     digest, _, state = metadata["state"].partition("{")
     return digest.strip(), "{" + state
 
 
 def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the `state` of the run in the folder, with the task's values as `task`; none if there is no run yet.
+    """Return the saved `state` of the run in a folder, with the task's values as `task`; None if there is no run yet.
 
     Raises:
         InputError: The folder has a run of another recipe; the message names the fields that differ.

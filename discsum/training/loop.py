@@ -35,16 +35,16 @@ class TrainingLoop:
     Attributes:
         batches: The documents of each step.
         steps: Steps over which the learning rate rises and falls.
-        end: Last step of the run, unless its patience ends before.
+        end: Last step of the run, unless patience ends it earlier.
         log: The validations so far.
-        average: The running average of the weights, as in `state_dict`; empty without one.
+        average: The running average of the weights, keyed as `state_dict`; empty if the recipe averages nothing.
     """
 
     def __init__(self, task: TrainingTask[Any, Any], folder: Path, report: Report = lambda line: None) -> None:
-        """Prepare a run in `folder`, or resume the one there; `report` receives lines of progress.
+        """Prepare a run in `folder`, or resume the run there; `report` receives progress lines.
 
         Raises:
-            InputError: The folder has a run of another recipe or on other documents, or one without its best weights.
+            InputError: The run in the folder has another recipe or other documents, or lacks its best weights.
             WeightsError: A damaged checkpoint, or damaged best weights of a finished run.
         """
         self.task, self.recipe, self.folder = task, task.recipe, folder
@@ -76,15 +76,15 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
-        # Before `prepare`, where processes wait for each other.
+        # Before `prepare`, in which processes wait for each other.
         self._check_together()
         if state is not None and not (folder / BEST / CONFIG).is_file():
-            # Only a better validation would write them again.
+            # The run would only write them again after a better validation.
             raise InputError(
                 f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
                 f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
             )
-        # SHA-256 of the best weights' files, as they were written.
+        # SHA-256 of each file of the best weights when it was written.
         self._sums: dict[str, str] = {} if state is None else state.get("best", {})
         if self.finished:
             self._check_best()
@@ -97,12 +97,12 @@ class TrainingLoop:
 
     @property
     def best(self) -> LogEntry:
-        """The best validation, the first of equals."""
+        """The best validation; the earliest of several equal ones."""
         return max(self.log, key=self.task.selection_score)
 
     @property
     def finished(self) -> bool:
-        """Whether the run is at its end."""
+        """Whether the run has reached its last step or exhausted its patience."""
         patience = self.recipe.patience
         late = len(self.log) - 1 - self.log.index(self.best) if self.log else 0
         return self._done() >= self.end or (patience is not None and late >= patience)
@@ -120,7 +120,7 @@ class TrainingLoop:
             after = min(self.end, first + (self.recipe.validate_every or self.batches.steps))
             means = self._train(first, after, report)
             entries = [self._validate(after, means)] if main else [None]
-            # From the first process to all.
+            # Only the first process validates and sends its entry to all others.
             broadcast_object_list(entries)
             entry = entries[0]
             assert entry is not None, "the first process made it"
@@ -135,12 +135,12 @@ class TrainingLoop:
                 curves |= {f"train/{name}": value for name, value in (entry.parts | {LOSS: entry.loss}).items()}
                 board.add(curves | {"train/rate": self.optimizer.param_groups[0]["lr"]}, after)
         if main:
-            # The others know what was best when the run was resumed.
+            # Not in the others, whose digests date from the start of the run.
             self._check_best()
         return self.best
 
     def _check_best(self) -> None:
-        """Raise `WeightsError` if the best weights are not those that were written."""
+        """Raise `WeightsError` if a file of the best weights has changed since it was written."""
         for name, expected in self._sums.items():
             path = self.folder / BEST / name
             found = sha256(path) if path.is_file() else "no such file"
@@ -151,7 +151,7 @@ class TrainingLoop:
                 )
 
     def _check_together(self) -> None:
-        """Raise `InputError` if processes resume from different steps, because some do not see the run's folder."""
+        """Raise `InputError` if processes would resume from different steps: some do not see the run's folder."""
         steps = torch.tensor([self._done()], device=self.accelerator.device)
         found = sorted(set(self.accelerator.gather(steps).tolist()))
         if len(found) > 1:
@@ -164,9 +164,9 @@ class TrainingLoop:
         return self.log[-1].steps if self.log else 0
 
     def _train(self, first: int, after: int, report: Report) -> dict[str, float]:
-        """Take the steps from `first` to `after`, exclusive; return their mean losses by name."""
+        """Train from step `first` to step `after`, exclusive; return the mean losses by name."""
         recipe = self.recipe
-        # Seeded after each validation, so that a resumed run equals an uninterrupted one.
+        # Seeded anew after each validation, so that a resumed run equals an uninterrupted one.
         seed = (recipe.seed * 1_000_003 + first) * 1_009 + self.accelerator.process_index
         torch.manual_seed(seed)
         random.seed(seed)
@@ -191,18 +191,18 @@ class TrainingLoop:
         return {name: round(total / (after - first), 4) for name, total in totals.items()}
 
     def _gradients(self, step: Step) -> dict[str, float]:
-        """Add up the gradients of a step's parts; return the step's losses by name."""
+        """Accumulate the gradients of a step's parts; return the step's losses by name."""
         processes, count = self.accelerator, self.recipe.accumulate
         chosen: list[int] = self.batches[step.number].tolist()
         whole = [chosen[part::count] for part in range(count)]
         own = [documents[processes.process_index :: processes.num_processes] for documents in whole]
         losses: dict[str, float] = {}
         for place, batch in enumerate(self.task.batches(own, step)):
-            # Processes exchange gradients once a step.
+            # Processes exchange gradients only once per step.
             with nullcontext() if place == count - 1 else processes.no_sync(self._wrapped):
                 with processes.autocast():
                     found = self.task.loss(self._wrapped, batch)
-                # Gradients are averaged over processes, and so is what is reported.
+                # Report the mean over processes because gradients are averaged over them too.
                 values = processes.reduce(torch.stack([one.detach().float() for one in found.values()]), "mean")
                 for name, value in zip(found, values.tolist(), strict=True):
                     losses[name] = losses.get(name, 0.0) + value
@@ -222,11 +222,11 @@ class TrainingLoop:
             if not all(np.isfinite(value) for value in entry.validation.values()):
                 raise DiscsumError(f"step {steps}: the validation gave {entry.validation}")
             if all(task.selection_score(entry) > task.selection_score(earlier) for earlier in self.log):
-                # Weights and card together, or neither.
+                # Weights and card are replaced together or not at all.
                 with replacing_folder(self.folder / BEST) as new:
                     task.save(new)
                     files = sorted(path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file())
-                    # Not the card, which changes with each validation.
+                    # Not of the card, which is rewritten after each validation.
                     self._sums = {name: sha256(new / name) for name in files if name != CARD}
                     (new / CARD).write_text(task.card([*self.log, entry], entry), encoding="utf-8")
         return entry
@@ -234,8 +234,8 @@ class TrainingLoop:
     def _save(self) -> None:
         """Write the log, the card with the newest figures, and the checkpoint.
 
-        The checkpoint is last: a run killed before it validates again and writes all of them, and one killed after it
-        lacks nothing.
+        The checkpoint comes last. A run that is killed before it is written validates again and rewrites all three; a
+        run that is killed afterwards has all of them.
         """
         log = [asdict(entry) for entry in self.log]
         with replacing(self.folder / LOG) as path:
@@ -248,7 +248,7 @@ class TrainingLoop:
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Give the network its averaged weights for a block."""
+        """Let the network use its averaged weights inside the block."""
         if not self.average:
             yield
             return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def is_main_process() -> bool:
-    """Return whether this is the first of all processes.
+    """Return whether this is the first process of the run.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
@@ -28,7 +28,7 @@ def is_main_process() -> bool:
 
 @contextmanager
 def local_main_first() -> Iterator[None]:
-    """Run the block in each machine's first process and then in its others, which find the files that it writes.
+    """Run the block in each machine's first process before the others, so that they find the files that it writes.
 
     Raises:
         MissingExtraError: The library accelerate is not installed.
@@ -40,7 +40,7 @@ def local_main_first() -> Iterator[None]:
 def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
     """Return the accelerator that distributes a network over processes and devices.
 
-    `bf16` selects bfloat16 on a GPU that supports it, whatever the launcher says; with `unused_parameters` some
+    `bf16` selects bfloat16 on a GPU that supports it and overrides the launcher. Set `unused_parameters` if some
     parameters have no gradient in some steps.
 
     Raises:
@@ -50,19 +50,19 @@ def accelerator(bf16: bool, *, unused_parameters: bool = False) -> Accelerator:
         from accelerate import Accelerator, DistributedDataParallelKwargs
     _import_before_group()
     able = bf16 and torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    # None: as in `accelerate launch --mixed_precision`, which helps some CPUs too.
+    # None leaves the choice to `accelerate launch --mixed_precision`, which also helps on some CPUs.
     handler = DistributedDataParallelKwargs(find_unused_parameters=unused_parameters)
     return Accelerator(cpu=_cpu(), mixed_precision="bf16" if able else None, kwargs_handlers=[handler])
 
 
 def leave_group() -> None:
-    """End the group of processes, if there is one; this process cannot train in it again.
+    """Destroy the process group, if there is one; this process cannot train in it again.
 
-    Otherwise its threads may outlive the interpreter and abort the process. They end with the last reference to the
-    group.
+    The group's threads might otherwise outlive the interpreter and abort the process. They end with the last reference
+    to the group.
     """
     if torch.distributed.is_available() and torch.distributed.is_initialized():
-        # Distributed networks in reference cycles still refer to the group.
+        # Frees distributed networks in reference cycles, which still refer to the group.
         gc.collect()
         torch.distributed.destroy_process_group()
 
@@ -72,19 +72,20 @@ def _state() -> PartialState:
     with needs("accelerate"):
         from accelerate import PartialState
     _import_before_group()
-    # Parsing a corpus, and validating, take one process hours while the others wait.
+    # A long timeout: one process may parse a corpus or validate for hours while the others wait.
     return PartialState(cpu=_cpu(), timeout=timedelta(days=2))
 
 
 def _import_before_group() -> None:
-    """Import, before there is a group, the module whose functions have the current group as their default.
+    """Import `torch.distributed.nn` before there is a process group.
 
-    Imported later, as `accelerate` does, it would refer to the group for good.
+    Its functions take the current group as the default of an argument. If it were imported later, as `accelerate` does,
+    it would refer to the group forever.
     """
     if torch.distributed.is_available():
         from torch.distributed import nn  # noqa: F401
 
 
 def _cpu() -> bool:
-    # Otherwise accelerate takes several processes without a GPU for separate runs.
+    # Without `cpu=True`, accelerate treats several processes without a GPU as separate runs.
     return not torch.accelerator.is_available()

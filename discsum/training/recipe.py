@@ -1,4 +1,4 @@
-"""Recipe fields of every training run, and of every run of a summarizer."""
+"""Recipe fields that all training runs share, and those that all runs of summarizers share."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ class TrainingRecipe(Checked):
 
     epochs: Annotated[Count, about("Passes over the training documents.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
-    stop: Annotated[Natural, about("Epochs after which the run ends early; 0 for all of them.")] = 0
-    validate_every: Annotated[Count | None, about("Steps between validations; by default those of one pass.")] = None
+    stop: Annotated[Natural, about("Epochs after which the run stops, on an unchanged schedule; 0 for all.")] = 0
+    validate_every: Annotated[Count | None, about("Steps between validations; by default one epoch.")] = None
     patience: Annotated[
-        Count | None, about("Validations without improvement after which the run ends; by default at its last step.")
+        Count | None, about("Validations without improvement after which the run stops; by default it never does.")
     ] = None
     batch_size: Annotated[Count, about("Documents per step, over all processes.")] = 32
-    accumulate: Annotated[Count, about("Parts of a step that are processed one after another, to save memory.")] = 1
+    accumulate: Annotated[Count, about("Parts into which a step is split to save memory (gradient accumulation).")] = 1
     learning_rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
-    schedule: Annotated[str, one_of(SCHEDULES, "How the rate falls after it has risen.")] = "cosine"
-    warmup: Annotated[Share, about("Share of the steps in which the rate rises.")] = 0.1
+    schedule: Annotated[str, one_of(SCHEDULES, "How the learning rate falls after warm-up.")] = "cosine"
+    warmup: Annotated[Share, about("Share of the steps in which the learning rate rises.")] = 0.1
     plateau: Annotated[
         Share,
         about(
-            "Factor by which the rate is multiplied after the first validation that is no better than an earlier one, "
-            "and after every later one, better or not; 1 leaves the rate alone."
+            "Factor that multiplies the learning rate after the first validation without improvement and after every "
+            "later one, even if it improves; 1 has no effect."
         ),
     ] = 1.0
     weight_decay: Annotated[NotNegative, about("Weight decay.")] = 0.01
-    average: Annotated[Share, about("Decay of the running average of the weights, which is saved.")] = 0.98
+    average: Annotated[Share, about("Decay of the running average of the weights, which is saved; 0 for none.")] = 0.98
     max_grad_norm: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
     bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True
     seed: Annotated[Natural, about("Seed of the run.")] = 1
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the combination of fields."""
+        """Return the problems of the combination of fields."""
         found = super().problems()
         if self.stop > self.epochs:
             found.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
@@ -54,12 +54,12 @@ class TrainingRecipe(Checked):
 
 @dataclass(frozen=True)
 class RunRecipe(TrainingRecipe):
-    """Fields of every training run of a summarizer: those of `TrainingRecipe` and its documents."""
+    """Fields that all runs of summarizers share: those of `TrainingRecipe`, documents, parser and licence."""
 
     train: Annotated[Sources, about("Training documents: dataset folders, or tables of texts with summaries.")]
     validation: Annotated[Sources, about("Validation documents; none of them may be in `train`.")]
     sample: Annotated[
-        Count | None, about("Number of documents drawn from `train` once, before training, as in a low-resource study.")
+        Count | None, about("Number of documents drawn from `train` once before training, as in a low-resource study.")
     ] = None
     draw: Annotated[Natural, about("Seed of the sample.")] = 1
     parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER

@@ -12,7 +12,7 @@ SCHEDULES = ("cosine", "noam", "constant")
 
 
 def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine") -> float:
-    """Return the share of the peak learning rate after a share `done` of a run of so many steps.
+    """Return the learning rate as a share of its peak, after the share `done` of a run of `steps` steps.
 
     The rate rises linearly over the share `warmup`; then it falls to 0 along a cosine, or with the inverse square root
     of the step (`noam`, Vaswani et al. 2017, section 5.3), or not at all (`constant`).
@@ -27,9 +27,9 @@ def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine"
 
 
 def plateau_factor(scores: Sequence[float], factor: float) -> float:
-    """Return `factor` to the power of the number of validations since the first that was no better than the best.
+    """Return `factor` to the power of the number of validations since the first one without improvement.
 
-    That one counts, and so do all later ones, better or not (Ling and Rush 2017, section 5.4).
+    The first one counts, and so do all later ones, even if they improve (Ling and Rush 2017, section 5.4).
     """
     missed = (place for place, score in enumerate(scores) if place and score <= max(scores[:place]))
     first = next(missed, len(scores))
@@ -38,8 +38,8 @@ def plateau_factor(scores: Sequence[float], factor: float) -> float:
 
 @torch.no_grad()
 def update_average(average: dict[str, Tensor], network: nn.Module, step: int, decay: float) -> None:
-    """Move the running average, keyed as the network's `state_dict`, towards its weights after a step."""
-    # An average of few steps forgets faster, so that the first steps weigh little.
+    """Update the running average after a step; `average` is keyed as the network's `state_dict`."""
+    # The decay is lower in the first steps, so that they have little weight in the average.
     decay = min(decay, (1 + step) / (10 + step))
     for key, value in network.state_dict().items():
         if value.is_floating_point():

@@ -19,7 +19,7 @@ from discsum.training.recipe import TrainingRecipe
 
 
 class Documents(Protocol):
-    """Documents to validate on, as a task compares them with those of training and of earlier runs."""
+    """Validation documents, which a task compares with the training documents and with those of earlier runs."""
 
     @property
     def digest(self) -> str:
@@ -30,12 +30,12 @@ class Documents(Protocol):
 
 
 class TrainingExamples(Documents, Protocol):
-    """Training examples, as the loop needs them.
+    """Training examples, with what the loop needs to sample them.
 
     Attributes:
-        lengths: `(examples,)`; a batch has examples of similar length.
+        lengths: `(examples,)` length of each; a batch has examples of similar length.
         weights: `(examples,)` sampling weights.
-        blocks: `(examples, 2)` the source of each and the block of its files there, from 0, as of `Batches`.
+        blocks: `(examples, 2)` source and block of each, from 0; see `Batches`.
     """
 
     lengths: NDArray[np.int64]
@@ -46,12 +46,18 @@ class TrainingExamples(Documents, Protocol):
         """Return the number of examples."""
 
     def ids(self, examples: Sequence[int]) -> list[str]:
-        """Return the names of some examples, for messages."""
+        """Return the names of the examples at these indices, for messages."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step: its number from 0, the passes over the examples before it (as 1.5), and the share of the run."""
+    """A step of a run.
+
+    Attributes:
+        number: Number of the step, from 0.
+        passes: Passes over the examples before the step, such as 1.5.
+        done: Share of the run before the step.
+    """
 
     number: int
     passes: float
@@ -60,13 +66,13 @@ class Step:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A validation.
+    """The log entry of a validation.
 
     Attributes:
-        steps: Steps of the run before it.
+        steps: Number of training steps before the validation.
         loss: Mean training loss since the previous validation.
-        validation: Its figures by name.
-        parts: Means of the other values of the task's `loss`, by name.
+        validation: Validation figures by name.
+        parts: Means of the other values that the task's `loss` returned since the previous validation, by name.
     """
 
     steps: int
@@ -85,17 +91,18 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
     Attributes:
         accelerator: The processes of the run and the device of this one.
         network: The trained module, whose forward pass gives what `loss` needs; subclasses set it.
-        unused_parameters: Whether some parameters have no gradient in some steps; several processes must know.
+        unused_parameters: Whether some parameters have no gradient in some steps, which distributed training must know.
     """
 
     network: nn.Module
     unused_parameters = False
 
     def __init__(self, recipe: Recipe, train: Examples, validation: Documents) -> None:
-        """Check the examples and start the processes.
+        """Check the examples and set up the accelerator.
 
         Raises:
-            InputError: A validation document among the training documents, or fewer documents a step than processes.
+            InputError: A validation document among the training documents, or a batch with fewer documents than
+                processes times accumulated parts.
             MissingExtraError: The library accelerate is not installed.
         """
         self.recipe, self.train = recipe, train
@@ -130,14 +137,14 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
 
     @abstractmethod
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> Sequence[Any]:
-        """Return the batch of each part of a step; `parts` are the indices of this process's documents."""
+        """Return the batch of each part of a step; `parts` has the indices of this process's documents by part."""
 
     @abstractmethod
     def loss(self, network: nn.Module, batch: Any) -> dict[str, Tensor]:
-        """Return the scalar `loss` that is minimised, and by their names others that are logged.
+        """Return the scalar `loss`, which is minimised, and other values to log, by name.
 
-        Gradients are added up over the parts of a step and averaged over processes, so a batch's loss is its part of
-        the mean over the whole step, times the number of processes.
+        Gradients are summed over the parts of a step and averaged over processes. So the loss of a batch must be its
+        share of the mean over the whole step, times the number of processes.
 
         Args:
             network: The task's network; calling it as a module exchanges gradients with other processes.
@@ -165,7 +172,7 @@ class TrainingTask(ABC, Generic[Recipe, Examples]):
         """Return the model card."""
 
     def state(self) -> dict[str, Any]:
-        """Return what else a resumed run needs, such as a moving baseline: tensors, and values for JSON."""
+        """Return further state that a resumed run needs, such as a moving baseline: tensors and JSON values."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:

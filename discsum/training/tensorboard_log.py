@@ -12,13 +12,13 @@ from typing import Any
 
 
 class TensorBoardLog:
-    """The TensorBoard log of a run; if it cannot be written, the log ends and the run goes on.
+    """The TensorBoard log of a run; if it cannot be written, logging stops and the run continues.
 
-    Not torch's `SummaryWriter`, whose thread ends the run with a traceback if the disk is full.
+    It does not use torch's `SummaryWriter`, whose thread crashes the run if the disk is full.
     """
 
     def __init__(self, folder: Path, done: int, report: Callable[[str], None]) -> None:
-        """Write to a new file in `folder`, from step `done` on; to none if TensorBoard is not installed."""
+        """Start a new log file in `folder` after step `done`; write nothing if TensorBoard is not installed."""
         self._folder, self._report = folder, report
         self._path: Path | None = None
         try:
@@ -28,7 +28,7 @@ class TensorBoardLog:
         except ImportError:
             return
         self._path = folder / f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        # Discards what a killed run wrote of later steps.
+        # Tells TensorBoard to discard later steps that a killed run wrote.
         start = self._events.SessionLog(status=self._events.SessionLog.START)
         self._write({"file_version": "brain.Event:2"}, {"session_log": start}, step=done + 1)
 

@@ -1,14 +1,14 @@
-"""The time of a summary against the words of the text: chosen chunks read lazily, all chunks, or one sequence.
+"""Measure the time of a summary by length of the text, for models that read chosen chunks, all chunks or all words.
 
     python tests/benchmarks/coarse_to_fine.py [--words 400 1600 6400 25600] [--chosen 4 30] [--steps 30] [--small]
 
-The paper's sizes (two layers of 500, chunks of 40 words) with random weights, one document, one CPU thread. "reads" is
-the encoder and the attention of `--steps` steps for random states of the decoder, of which so many as `--chosen` are
-different: few, as in a trained model, whose attention stays with some chunks, up to another one at each step.
-"encoded" counts the chunks that were encoded, with the last one, with which the decoder begins. "generate" is greedy
-search of as many tokens, which the model's own choices decide. The systems of a length take turns in one process,
-`--repeats` times, so that their ratios hold on a busy machine too; figures are medians. Ratios are those of `hier` with
-the same coarse encoder, and of `standard`.
+Models have the paper's sizes (two layers of 500, chunks of 40 words) and random weights. There is one document and one
+CPU thread. "reads" times the encoder and the attention of `--steps` steps for random decoder states, `--chosen` of
+which are different. Few different states resemble a trained model, whose attention stays on some chunks; with as many
+as steps, each step may choose another chunk. "encoded" counts the encoded chunks, including the last one, which
+initialises the decoder. "generate" times greedy search of `--steps` tokens, in which the model itself chooses the
+chunks. The systems of a length are run in turn in one process, `--repeats` times, so that their ratios also hold on a
+busy machine; figures are medians. Ratios are relative to `hier` with the same coarse encoder, and to `standard`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SMALL = {"embedding_size": 60, "hidden_size": 100, "filters": 120}
 
 
 def make_model(variant: str, coarse: str, words: int, sizes: dict[str, int]) -> CoarseToFineForConditionalGeneration:
-    """Return a model with random weights that reads so many words and never ends by itself."""
+    """Return a model with random weights that reads `words` words and never generates the end token."""
     torch.manual_seed(0)
     chunks = f"{-(-words // CHUNK)}x{CHUNK}"
     config = CoarseToFineConfig(vocab_size=VOCABULARY, variant=variant, coarse=coarse, chunks=chunks, **sizes)
@@ -40,7 +40,7 @@ def make_model(variant: str, coarse: str, words: int, sizes: dict[str, int]) -> 
 
 
 def reads(model: CoarseToFineForConditionalGeneration, ids: Tensor, queries: Tensor) -> int:
-    """Encode a text and attend to it from states `(steps, hidden)` of the decoder; return the chunks encoded."""
+    """Encode a text and attend to it from decoder states `(steps, hidden)`; return the number of encoded chunks."""
     encoded = model.encoder(ids)
     for query in queries:
         soft = model.config.variant != "c2f"
@@ -50,10 +50,11 @@ def reads(model: CoarseToFineForConditionalGeneration, ids: Tensor, queries: Ten
 
 @dataclass(frozen=True)
 class System:
-    """A model with the states of its decoder `(steps, hidden)`, and what was measured of it.
+    """A model with its measured times.
 
     Attributes:
-        times: Seconds of reading, and of `generate`.
+        queries: `(steps, hidden)` decoder states.
+        times: Seconds of each run of reading, and of each run of `generate`.
     """
 
     variant: str
@@ -63,7 +64,7 @@ class System:
     times: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
 
     def run(self, ids: Tensor) -> None:
-        """Measure it once."""
+        """Time both kinds of work once."""
         steps = len(self.queries)
         limits = {"max_new_tokens": steps, "min_new_tokens": steps, "num_beams": 1}
         works = (lambda: reads(self.model, ids, self.queries), lambda: self.model.generate(input_ids=ids, **limits))
@@ -73,7 +74,7 @@ class System:
             times.append(time.perf_counter() - started)
 
     def shown(self, others: Sequence[System]) -> str:
-        """Return the medians, and how many times as long other systems took."""
+        """Return the medians, with the ratios of other systems' times to them."""
         cells = []
         for place, own in enumerate(self.times):
             seconds = statistics.median(own)
@@ -83,7 +84,7 @@ class System:
 
 
 def systems_of(words: int, chosen: Sequence[int], steps: int, sizes: dict[str, int]) -> list[System]:
-    """Return the systems that read a text of so many words, `standard` first."""
+    """Return the systems for texts of `words` words, `standard` first."""
     found = []
     for variant, coarse in (("standard", "conv"), ("hier", "bow"), ("hier", "conv"), ("c2f", "bow"), ("c2f", "conv")):
         model = make_model(variant, coarse, words, sizes)
@@ -96,7 +97,7 @@ def systems_of(words: int, chosen: Sequence[int], steps: int, sizes: dict[str, i
 
 @torch.inference_mode()
 def main() -> None:
-    """Print a row a system and length."""
+    """Print a row for each system and length."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--words", type=int, nargs="+", default=[400, 1600, 6400, 25600])
     options.add_argument("--chosen", type=int, nargs="+", default=[4, 30])
@@ -111,7 +112,7 @@ def main() -> None:
         ids = torch.randint(4, VOCABULARY, (1, words), generator=torch.Generator().manual_seed(1))
         systems = systems_of(words, arguments.chosen, arguments.steps, SMALL if arguments.small else {})
         for system in systems:
-            # Whatever is made at the first call.
+            # Warm up.
             reads(system.model, ids[:, :CHUNK], system.queries[:1])
         for _ in range(arguments.repeats):
             for system in systems:

@@ -1,19 +1,19 @@
-"""The encoder's time and memory: stock attention against each variant of a compressed one.
+"""Measure time and memory of the encoder with stock attention and with each variant of compressed attention.
 
     python tests/benchmarks/compressed_encoder.py [--tokens 512 1024 ...] [--blocks 4] [--layer-up-to 8192] [--whole]
 
-The shape is bart-large's encoder with random weights, one document, one CPU thread. All rows of a length are measured
-in turn and in one process, by its own seconds of the processor, so that their ratios hold on a busy machine too: each
-is the fastest of as many runs as fit into `--seconds`, at least two of those that are not long. Columns:
+The encoder has bart-large's shape and random weights. There is one document and one CPU thread. All rows of a length
+are measured in turn in one process, in CPU seconds, so that their ratios also hold on a busy machine. Each figure is
+the fastest of as many runs as fit into `--seconds`: at least two, or one if it takes much longer. Columns:
 
-- attention: everything but projections, which are left out on both sides; convolutions are projections too, and take
-  every third state here;
+- attention: everything but projections, which are left out of stock attention too; convolutions count as projections,
+  and are replaced by taking every third state;
 - projected: one self-attention with its projections and convolutions;
 - layer: one whole layer of the encoder, of which bart-large has twelve;
-- MiB: what one attention without projections takes above its inputs, by SDPA's fused kernel, and by its plain
-  one, which keeps all products.
+- MiB: memory of one attention without projections, on top of its inputs, with SDPA's fused kernel and with its plain
+  one, which stores all products.
 
-With `--whole` the only column is the whole encoder, twelve layers and embeddings, as `compress` converts it.
+With `--whole`, the only column is the whole encoder as `compress` converts it: twelve layers and embeddings.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from discsum.abstractive.compressed.convolution import KeyValueConvolution
 from discsum.abstractive.projections import BART, Projections
 
 KERNEL = 3
-# The plain kernel keeps 64 bytes a pair of tokens for 16 heads, several times.
+# The plain kernel stores 64 bytes per pair of tokens (16 heads) several times.
 PLAIN_UP_TO = 4096
 
 
 class EveryThird(nn.Module):
-    """Takes the place of convolutions where projections are left out."""
+    """Replaces convolutions if projections are left out."""
 
     def forward(self, states: Tensor, inside: None) -> tuple[Tensor, Tensor, None]:
         return states[:, ::KERNEL], states[:, ::KERNEL], None
 
 
 def make_layer(config: CompressionConfig | None, settings: CompressionSettings | None, *, projected: bool) -> Any:
-    """Return an encoder layer of bart-large's shape, compressed if there is a configuration."""
+    """Return an encoder layer of bart-large's shape, compressed if `config` is given."""
     torch.manual_seed(0)
     bart = BartConfig(encoder_layers=1, vocab_size=8, max_position_embeddings=8)
     bart._attn_implementation = "sdpa"
@@ -67,7 +67,7 @@ def make_layer(config: CompressionConfig | None, settings: CompressionSettings |
 
 
 def seconds(run: Callable[[], Any], limit: float) -> float:
-    """Return the fastest of at least two runs, or of one if it takes many times the limit."""
+    """Return the time of the fastest of at least two runs, or of one if it takes ten times the limit."""
     found: list[float] = []
     while not found or sum(found) < limit or (len(found) == 1 and found[0] < 10 * limit):
         started = time.process_time()
@@ -79,7 +79,7 @@ def seconds(run: Callable[[], Any], limit: float) -> float:
 def measure(
     config: CompressionConfig | None, states: Tensor, limit: float, *, layers: bool
 ) -> tuple[list[float], list[float]]:
-    """Return the seconds of attention, and with `layers` of its projections and its layer; and the MiB of attention."""
+    """Return the seconds and MiB of attention; with `layers`, also the seconds with projections and of the layer."""
     settings = CompressionSettings(config) if config is not None else None
     bare = make_layer(config, settings, projected=False).self_attn
     layer = make_layer(config, settings, projected=True)
@@ -89,7 +89,7 @@ def measure(
             return lambda: run(states, attention_mask=None)
 
         def call() -> Any:
-            # Each pass makes its tables anew, as the encoder does.
+            # Build the tables in each pass, as the encoder does.
             mask = torch.ones(states.shape[:2], dtype=torch.bool)
             tables = BlockTables.of(mask, config.blocks if config.strides else 1)
             with settings.within(Call(tables=tables)):
@@ -107,7 +107,7 @@ def measure(
 
 
 def measure_whole(config: CompressionConfig | None, tokens: int, limit: float) -> float:
-    """Return the seconds of a pass of the whole encoder."""
+    """Return the seconds of one pass through the whole encoder."""
     torch.manual_seed(0)
     bart = BartConfig(decoder_layers=1, vocab_size=1000, max_position_embeddings=tokens)
     bart._attn_implementation = "sdpa"
@@ -121,7 +121,7 @@ def measure_whole(config: CompressionConfig | None, tokens: int, limit: float) -
 
 
 def main() -> None:
-    """Print a row a system and length."""
+    """Print a row for each system and length."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tokens", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192, 16384])
     options.add_argument("--blocks", type=int, nargs="+", default=[3, 4])

@@ -1,6 +1,6 @@
-"""Time what engines themselves take: `python tests/benchmarks/engines.py [ENGINE...] [--workers N] [--tasks N]`.
+"""Measure the overhead of engines: `python tests/benchmarks/engines.py [ENGINE...] [--workers N] [--tasks N]`.
 
-The work does nothing, so that a task costs what giving it and taking its result cost.
+Tasks do no work, so the time of a task is that of sending it and receiving its result.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Speeds of the experiments: preprocessing, training on kept vectors, ROUGE, and growth with the number of documents.
+"""Measure the speed of preprocessing, training and ROUGE, and how preprocessing scales with the number of documents.
 
     python tests/benchmarks/experiments.py TABLE [--documents 480] [--growth 10000]
 
-TABLE has texts with summaries, as CNN/DailyMail. Ratios are those of one run, each of its sides measured in turn, so
-that they hold on a busy machine too; two workers need two free cores, and are the better of two runs as one worker is.
-Growth is measured on short texts made here.
+TABLE has texts with summaries, such as CNN/DailyMail. Both sides of a ratio are measured in turn in the same run, so
+that ratios also hold on a busy machine. Two workers need two free cores; the figures for one and two workers are each
+the better of two runs. Scaling is measured on generated short texts.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ WORDS = (
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return the wall-clock time of some work."""
+    """Return the wall-clock time of a function call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def stages(pairs: list[Pair], folder: Path) -> None:
-    """Print what each stage of preprocessing costs on one thread."""
+    """Print the time of each stage of preprocessing on one thread."""
     parser = Parser.from_pretrained()
     encoded = parser.encode([pairs[0].text])
     parsing = seconds(lambda: encoded.extend(parser.encode([pair.text for pair in pairs], keep=UNITS)))
@@ -93,7 +93,7 @@ def stages(pairs: list[Pair], folder: Path) -> None:
         print(f"  {name:22}{1000 * value / len(pairs):8.1f} ms a document {100 * value / whole:6.1f}%")
 
 
-# In a process of its own, so that nothing is loaded yet; prints its peak memory in KiB.
+# Runs in a new process, in which nothing is loaded yet, and prints the peak memory in KiB.
 PREPROCESS = """
 import sys
 from pathlib import Path
@@ -113,7 +113,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 
 
 def preprocessed(table: Path, folder: Path, documents: int, workers: int = 1, shard: int = 256) -> tuple[float, float]:
-    """Return the seconds of preprocessing so many documents, and the peak memory in MiB; all loading is part of it."""
+    """Return the seconds of preprocessing `documents` documents, including all loading, and the peak memory in MiB."""
     command = [sys.executable, "-c", PREPROCESS, *map(str, (table, folder, documents, workers, shard))]
     started = time.perf_counter()
     one = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -122,7 +122,7 @@ def preprocessed(table: Path, folder: Path, documents: int, workers: int = 1, sh
 
 
 def workers(table: Path, documents: int, folder: Path) -> Path:
-    """Print documents a second at one and two workers, the better of two runs each; return one of the datasets."""
+    """Print documents per second with one and two workers, each the better of two runs; return one of the datasets."""
     least = {1: float("inf"), 2: float("inf")}
     for turn in range(2):
         for count in least:
@@ -138,7 +138,7 @@ def workers(table: Path, documents: int, folder: Path) -> Path:
 
 
 def training(dataset: Path, folder: Path) -> None:
-    """Print steps a second on kept vectors and with encoding each step, batches of 32 documents."""
+    """Print training steps per second on cached vectors and with encoding in each step, for batches of 32 documents."""
     parser = Parser.from_pretrained()
     large = UnitEncoder.load(bert(folder / "bert", parser), parser, dropout=True)
     for name, encoder, width, inner in (
@@ -172,7 +172,7 @@ def training(dataset: Path, folder: Path) -> None:
 
 
 def bert(folder: Path, parser: Parser) -> str:
-    """Write an encoder of BERT-base's shape with random weights, which takes as long as any, and name it."""
+    """Write an encoder of BERT-base's shape with random weights, which do not affect its speed; return its folder."""
     torch.manual_seed(1)
     BertModel(BertConfig()).save_pretrained(folder)
     names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
@@ -188,7 +188,7 @@ def step(scorer: ScoringNetwork, batch: Batch) -> None:
 
 
 def scoring(pairs: list[Pair], dataset: Path) -> None:
-    """Print pairs a second of ROUGE against rouge-score."""
+    """Print the speed of ROUGE in pairs per second, compared with rouge-score."""
     policy = Policy(Budget(units=3))
     found = [
         "\n".join(extract(example.document, baseline("lead"), policy).lines)
@@ -207,7 +207,7 @@ def scoring(pairs: list[Pair], dataset: Path) -> None:
 
 
 def growth(most: int, folder: Path) -> None:
-    """Print time and peak memory of preprocessing a tenth of the documents, and all of them."""
+    """Print time and peak memory of preprocessing a tenth of the documents, and all documents."""
     made = random.Random(1)
     table = folder / "grown.jsonl"
     with table.open("w") as file:
@@ -223,7 +223,7 @@ def growth(most: int, folder: Path) -> None:
 
 
 def main() -> None:
-    """Print all of it."""
+    """Run all measurements."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("table", type=Path)
     options.add_argument("--documents", type=int, default=480, help="For workers; other figures take 192 of them.")

@@ -1,10 +1,10 @@
-"""The 400 texts of other genres than news that the shipped parser's teachers read for it.
+"""Build the 400 texts of genres other than news that the shipped parser's teachers annotate.
 
     python tests/benchmarks/genre_texts.py SOURCES OUT.jsonl.gz
 
-SOURCES is a folder with packages and tables that anyone can get, as `--help` names them. Which of their paragraphs
-make a text is listed in genre_texts.tsv, so that the texts are always the same: genre, file or record, first paragraph
-and number of paragraphs; other versions of the sources are refused. Novels need `pip install rdata`.
+SOURCES is a folder with public packages and tables; `--help` lists them. genre_texts.tsv lists the paragraphs of each
+text, so that the texts are always the same: genre, file or record, first paragraph and number of paragraphs. Other
+versions of the sources are rejected. Novels need `pip install rdata`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def joined(lines: str) -> str:
 
 
 def blocks(text: str) -> list[str]:
-    """Return what stands between blank lines."""
+    """Return the paragraphs of a text, which are separated by blank lines."""
     return [block for block in map(joined, re.split(r"\n\s*\n", text)) if block]
 
 
@@ -55,13 +55,13 @@ def speech(sources: Path, name: str) -> list[str]:
 
 
 def novel(sources: Path, name: str) -> list[str]:
-    """Return the paragraphs of a novel, which R keeps as compressed lines."""
+    """Return the paragraphs of a novel, which the R package stores as compressed lines."""
     import rdata
 
     folder = sources / "novels"
     index = rdata.conversion.convert(rdata.parser.parse_data((folder / "Rdata.rdx").read_bytes()))
     start, size = index["variables"][name]
-    # Four bytes of length come first.
+    # The first four bytes are the length.
     packed = (folder / "Rdata.rdb").read_bytes()[start + 4 : start + size]
     lines = rdata.conversion.convert(rdata.parser.parse_data(zlib.decompress(packed)))
     return [block.replace("_", "") for block in blocks("\n".join(lines))]
@@ -75,7 +75,7 @@ def essay(sources: Path, name: str) -> list[str]:
 
 
 def meeting(sources: Path, name: str) -> list[str]:
-    """Return the turns of a meeting as one would write them: without speakers, noises and spaces before full stops."""
+    """Return the turns of a meeting in normal spelling: without speakers, noises and spaces before punctuation."""
     return [turn for turn in map(_spoken, _record(sources / "qmsum.jsonl.gz", name)["text"].split("\n")) if turn]
 
 
@@ -89,7 +89,7 @@ def _spoken(turn: str) -> str:
 
 
 def paper(sources: Path, name: str) -> list[str]:
-    """Return a paper's headings, and its sentences five a paragraph."""
+    """Return a paper's headings, and its sentences in paragraphs of five."""
     found = []
     for section in _record(sources / "papers.jsonl.gz", name)["sections"]:
         sentences = section["sentences"]
@@ -119,7 +119,7 @@ READERS: dict[str, Callable[[Path, str], list[str]]] = {
 
 
 def texts(sources: Path) -> Iterator[dict[str, str]]:
-    """Yield each listed text with its name."""
+    """Yield each listed text with its id."""
     paragraphs = cache(lambda genre, name: READERS[genre](sources, name))
     for number, line in enumerate(LIST.read_text(encoding="utf-8").splitlines()):
         genre, name, first, count = line.split("\t")

@@ -1,10 +1,10 @@
-"""What the parser's errors cost a summary: GUM's human summaries under gold trees and under predicted ones.
+"""Measure how much parser errors cost in ROUGE: summaries of GUM documents from gold trees and from predicted trees.
 
     python tests/benchmarks/gold_trees.py GUM SUMMARIES [MODEL ...]
 
-GUM is a checkout of the treebank, SUMMARIES a table of its documents with summaries (column `id`). Three conditions:
-gold EDUs with the gold tree, gold EDUs with the predicted tree, and raw text. Summaries have 3 sentences or 6 EDUs.
-Only dev documents are measured, from which the parser did not learn.
+GUM is a checkout of the treebank, and SUMMARIES a table with human summaries of its documents (column `id`). There are
+three conditions: gold EDUs with the gold tree, gold EDUs with the predicted tree, and raw text. Summaries have 3
+sentences or 6 EDUs. Only dev documents are measured because the parser was not trained on them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def conditions(gum: Path, summaries: Path, parser: Parser) -> dict[str, list[Pai
 
 
 def show(unit: str, found: dict[str, Sequence[ModelScores]]) -> None:
-    """Print each model under each condition, with what gold trees gain over the others."""
+    """Print the scores of each model in each condition, with the gain from gold trees."""
     gold = found[CONDITIONS[0]]
     for place, model in enumerate(gold):
         for condition, results in found.items():
@@ -64,7 +64,7 @@ def show(unit: str, found: dict[str, Sequence[ModelScores]]) -> None:
 
 
 def main() -> None:
-    """Print both units."""
+    """Print the scores for both units."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("gum", type=Path)
     options.add_argument("summaries", type=Path)

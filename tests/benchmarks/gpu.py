@@ -1,12 +1,12 @@
-"""Parsing on a GPU: documents a second, the share of time that it computes, the precisions, and the sparse decoder.
+"""Measure parsing on a GPU (documents per second, share of busy time, by precision) and the sparse decoder.
 
     python tests/benchmarks/gpu.py [--device cuda] [--documents 1024] [--batch-size 512] [--tokens 1024 4096] [--small]
 
-Documents are paragraphs of the sample in random order, 100 to 1,500 words each. "Encoder alone" encodes the same
-windows with nothing before or after. All rows of a table come from one process, each is the best of three runs after
-one that warms up. The share of time that the GPU computes is the length of the union of its kernels, as torch's
-profiler sees them, in the time of a run under the profiler; on a CPU it is CPU time by time. Without a GPU it says so
-and ends; `--device cpu` tries the script.
+Documents are paragraphs of the sample in random order, with 100 to 1,500 words each. "Encoder alone" only encodes the
+same windows. All rows of a table come from one process, and each is the best of three runs after a warm-up run. The
+share of busy time is the length of the union of all kernels in torch's profiler, divided by the time of the profiled
+run; on a CPU it is CPU time divided by wall-clock time. Without a GPU the script says so and exits; use `--device cpu`
+to try it.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def make_texts(count: int) -> list[str]:
 
 
 def wait(device: torch.device) -> None:
-    """Wait until the device has done all its work."""
+    """Wait until the device has finished all its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:
-    """Return the least time of some runs of a work."""
+    """Return the time of the fastest of `RUNS` runs, after a warm-up run."""
     times = []
     for _ in range(RUNS + 1):
         start = time.perf_counter()
@@ -64,7 +64,7 @@ def seconds(work: Callable[[], object], device: torch.device) -> float:
 
 
 def busy(work: Callable[[], object], device: torch.device) -> float:
-    """Return the share of a work's time in which the device computes."""
+    """Return the share of a run's time in which the device is busy."""
     if device.type != "cuda":
         start, before = time.perf_counter(), time.process_time()
         work()
@@ -88,7 +88,7 @@ def busy(work: Callable[[], object], device: torch.device) -> float:
 
 
 def same_trees(found: list[Document], expected: list[Document]) -> tuple[float, float]:
-    """Return the share of documents with the same EDUs, and that of documents with the same tree."""
+    """Return the share of documents with the same EDUs, and the share with the same tree too."""
     same_edus = [one.edus == other.edus for one, other in zip(found, expected, strict=True)]
     nodes = [
         [(node.first, node.last, node.nuclearity, node.relation) for node in document.tree.nodes]
@@ -101,7 +101,7 @@ def same_trees(found: list[Document], expected: list[Document]) -> tuple[float, 
 
 
 def measure_parsing(device: torch.device, documents: int, batch_size: int, parser_name: str) -> None:
-    """Print a row a precision."""
+    """Print a row for each precision."""
     texts, expected = make_texts(documents), list[Document]()
     heading = f"{'precision':10}{'documents/s':>12}{'encoder alone/s':>17}{'of it':>7}{'busy':>7}{'encoder busy':>14}"
     print(f"{heading}{'same EDUs':>11}{'same trees':>12}")
@@ -133,7 +133,7 @@ def measure_parsing(device: torch.device, documents: int, batch_size: int, parse
 
 
 def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> None:
-    """Print the milliseconds of a step of stock `generate`, dense attention kept once, and sparse attention."""
+    """Print milliseconds per step of stock `generate`, dense attention with one cached copy, and sparse attention."""
     model = make_model(small).to(device)
     print(f"{'tokens':>10}{'stock':>10}{'dense':>10}{'r=10':>10}  ms a step of the sparse decoder")
     for tokens in lengths:

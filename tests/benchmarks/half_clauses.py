@@ -1,8 +1,9 @@
-"""Share of EDU summaries that hold one half of a clause, with and without binding the halves.
+"""Measure the share of EDU summaries with half a clause, with and without selecting both halves together.
 
     python tests/benchmarks/half_clauses.py PATH/TO/cnndm/test.jsonl.gz
 
-The halves are the EDUs that a `same-unit` node connects. Without binding, each EDU is a candidate of its own.
+The halves of a clause are the EDUs that a `same-unit` node connects. "bound" summaries select them together; in
+"unbound" ones each EDU is a separate candidate.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from discsum.summarizer.options import SummaryOptions
 
 
 class Unbound(Policy):
-    """A policy whose candidates are single EDUs."""
+    """A policy in which each EDU is a separate candidate."""
 
     def candidates(self, document: Document) -> Candidates:
         """Return the candidates without groups."""
@@ -33,7 +34,7 @@ class Unbound(Policy):
 
 
 def has_half(document: Document, selected: Sequence[int]) -> bool:
-    """Return whether a clause is selected in part."""
+    """Return whether some clause is only partly selected."""
     groups = Candidates.of(document, "edu").groups
     chosen = np.isin(np.arange(len(groups)), selected)
     return any(chosen[groups == group].any() and not chosen[groups == group].all() for group in np.unique(groups))

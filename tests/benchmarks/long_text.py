@@ -1,6 +1,6 @@
 """Time the parser on texts of growing length: `python tests/benchmarks/long_text.py [WORDS...]`.
 
-Time and memory a word should not grow with the length. The last text is one sentence without a full stop.
+Time and memory per word should not grow with the length. The last text is a single sentence without a full stop.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Tables of news that was lower-cased and tokenised once, without the spaces that this left.
+"""Repair the spacing of news tables that were restored from tokens.
 
     python tests/benchmarks/mend_news.py PATH/TO/cnndm_large DATA/cnndm_large
 
-Copies of CNN/DailyMail made from tokens ("33 - year - old", "she said:' no") differ from text as it is written, and
-segmenters err there. A hyphen is closed up after a number before a word, and between two words that the tables
-themselves also join, or that they part this way often; an opening quotation mark moves to its word. Casing stays.
+Copies of CNN/DailyMail that were made from tokens ("33 - year - old", "she said:' no") differ from normal text and
+cause segmentation errors. Spaces around a hyphen are removed between a number and a word, and between two words that
+the tables also join, or that they often separate like this. An opening quotation mark moves to its word. Case is
+unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 from discsum.files import replacing
 
 Pair = tuple[str, str]
-# How often two words are joined, or parted by a hyphen between spaces, to count as a compound.
+# Two words are a compound if a hyphen joins them this often, or a hyphen between spaces separates them this often.
 JOINED, PARTED = 2, 8
 _PARTED = re.compile(r"(\w+) - (?=(\w+))")
 _JOINED = re.compile(r"(?<![\w-])\w+(?:-\w+)+")
@@ -37,7 +38,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def compounds(paths: list[Path]) -> set[Pair]:
-    """Return the pairs of words, in lower case, that a hyphen joins in tables with a column `text`."""
+    """Return the lower-cased pairs of words that form compounds in tables with a column `text`."""
     joined, parted = Counter[Pair](), Counter[Pair]()
     for path in paths:
         for row in rows(path):
@@ -51,7 +52,7 @@ def compounds(paths: list[Path]) -> set[Pair]:
 
 
 def mended(text: str, known: set[Pair]) -> str:
-    """Return a text with its compounds and opening quotation marks closed up."""
+    """Return a text without the spaces in compounds and after opening quotation marks."""
 
     def closed(match: re.Match[str]) -> str:
         first, second = match[1].lower(), match[2].lower()
@@ -63,7 +64,7 @@ def mended(text: str, known: set[Pair]) -> str:
 
 
 def main() -> None:
-    """Write the mended tables of a folder to another."""
+    """Repair all tables of a folder and write them to another."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="folder with train.jsonl.gz and others, columns text and summary")
     parser.add_argument("out", type=Path, help="folder of the mended tables, under the same names")

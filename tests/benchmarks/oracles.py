@@ -1,8 +1,8 @@
-"""The oracles against searches that score every candidate from nothing by rouge-score: the labels, and how much faster.
+"""Compare labels and speed of the oracles with naive searches that rescore every candidate with rouge-score.
 
     python tests/benchmarks/oracles.py TABLE [--documents 200]
 
-Texts are parsed first, which is not timed. Times are CPU seconds of one run.
+Parsing is not timed. Times are CPU seconds of a single run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def main() -> None:
-    """Print a line an oracle and unit."""
+    """Print a line for each oracle and unit."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("table", type=Path)
     options.add_argument("--documents", type=int, default=200)
@@ -42,7 +42,7 @@ def main() -> None:
     documents = list(Parser.from_pretrained().parse_many([pair.text for pair in pairs]))
     print(f"{len(pairs)} documents of {arguments.table}")
     print(f"{'oracle':15}{'unit':>10}{'equal':>8}{'naive s':>10}{'fast s':>9}{'ratio':>8}")
-    # No part of the search: what its first call loads, and looking for garbage among what the parser has made.
+    # Exclude from the times what the first call loads, and garbage collection over the parser's objects.
     oracle_labels("kedzie", documents[0].sentence_texts, pairs[0].references)
     gc.freeze()
     totals = [0.0, 0.0]

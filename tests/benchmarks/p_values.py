@@ -1,10 +1,11 @@
-"""Paired bootstrap between the systems of a file of scores.
+"""Run the paired bootstrap between all systems in a file of scores.
 
     python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
 
-SCORES is what `discsum evaluate ... -o SCORES.jsonl.gz` wrote, or `rouge.json` of `discsum analyze rouge`. Draws or
-seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) count as one system, each document's score their mean. Prints each
-pair of systems that match a pattern (default: all): the difference of the means in percent, and the two-sided p-value.
+SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, or `rouge.json` of `discsum analyze rouge`. The draws
+or seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) are averaged by document and count as one system. For each pair
+of systems whose names match a pattern (default: all), the script prints the difference of the means in percent and the
+two-sided p-value.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from discsum.metrics.significance import paired_bootstrap
 
 
 def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
-    """Return by system `(documents,)` scores in [0, 1], the mean over its draws or seeds."""
+    """Return the scores `(documents,)` of each system in [0, 1], averaged over its draws or seeds."""
     if path.suffix == ".json":
         systems = json.loads(path.read_text())["systems"]
         return {
@@ -47,7 +48,7 @@ def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
 
 
 def main() -> None:
-    """Print a line a pair."""
+    """Print a line for each pair of systems."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("scores", type=Path)
     options.add_argument("--metric", choices=METRICS, default="rouge1")

@@ -1,11 +1,12 @@
-"""Size of pages, time to make them, and time to open them in headless Chromium.
+"""Measure the size of pages, the time to make them, and the time to open them in headless Chromium.
 
     python tests/benchmarks/pages.py [--repeats 3]
 
 The documents are the sample article, and 5 and 44 copies of it parsed as one text, each with a summary of three
-sentences. "opened" is from navigation to the load event, after which everything is drawn and answers; "first paint" is
-when text is seen. "plain" is the opening of a page of paragraphs alone, the same text repeated until it is as large,
-and "ratio" is to that. Medians of the repeats, in which the two pages take turns.
+sentences. "opened" is the time from navigation to the load event, after which the page is drawn and interactive; "first
+paint" is when text first appears. "plain" is the opening time of a page with only paragraphs, the same text repeated up
+to the same size, and "ratio" is "opened" divided by "plain". Figures are medians of the repeats, in which the two pages
+alternate.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def chromium() -> Any:
 
 
 def opening(path: Path) -> tuple[float, float]:
-    """Return when a new browser, in which nothing is cached, has opened a page and first painted it, in ms."""
+    """Return the times in ms until a new browser with an empty cache has opened a page, and has first painted it."""
     browser = chromium()
     try:
         browser.get(path.as_uri())

@@ -1,8 +1,8 @@
-"""Where parsing's time goes: CPU time of its parts as shares of the encoder's, in the same run.
+"""Profile parsing: CPU time of its parts, relative to the encoder's in the same run.
 
     python tests/benchmarks/parsing_parts.py [COPIES...]
 
-One thread. A part's time is its own, without that of the parts that it calls; "other" is what no part has.
+Uses one thread. A part's time excludes other parts that it calls; "other" is the time outside all parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discsum.parsers.segmenter import BoundaryTagger
 from discsum.parsers.structure import chart, cohesion, scores
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
-# Each part with where its functions are.
+# The functions of each part: (owner, name).
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "encoder": [(Bert, "forward")],
     "subwords": [(parser, "split_subwords")],
@@ -41,14 +41,14 @@ REPEATS = 5
 
 
 class Clock:
-    """CPU seconds of parts, which may call each other."""
+    """CPU seconds of each part; parts may call each other."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self._inner: list[float] = []
 
     def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, whose time is counted."""
+        """Wrap a function so that its time counts for a part."""
 
         def call(*arguments: Any, **options: Any) -> Any:
             start = time.process_time()

@@ -1,11 +1,11 @@
-"""Parsing speed, its share beyond the encoder, its growth with length, memory and start-up time.
+"""Measure parsing speed by length of the text, the overhead beyond the encoder, memory and start-up time.
 
     python tests/benchmarks/parsing_speed.py [--threads 1]
 
-Times are CPU seconds of the process, all from one run, so that their ratios hold on a busy machine too. A
-token is a white-space separated word. "Encoder alone" is one forward pass of the same encoder over
-the same subwords in windows of the same size without overlap, in batches of the same number, which is
-the least that any reader of the text pays.
+Times are CPU seconds of the process, all from one run, so that their ratios also hold on a busy machine. A word is a
+white-space separated token. "encoder s" is the time of one forward pass of the same encoder over the same subwords, in
+windows of the same size without overlap and in batches of the same size. This is the minimum for any parser that uses
+this encoder.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NOTE = (
 
 
 def cpu_seconds(works: Sequence[Callable[[], object]], repeats: int) -> list[float]:
-    """Return the least CPU time of each work, run in turn, so that a machine that slows down slows all of them."""
+    """Return the least CPU time of each function; they run in turn, so that a slowdown of the machine affects all."""
     times = []
     for _ in range(repeats + 1):
         row = []
@@ -73,12 +73,12 @@ def start_up(code: str) -> float:
 
 
 def peak(copies: int) -> float:
-    """Return the peak memory in MiB of a new process that parses so many copies of the sample."""
+    """Return the peak memory in MiB of a new process that parses `copies` copies of the sample."""
     code = (
         "from pathlib import Path; from discsum.parsers.parser import Parser\n"
         f"text = '\\n\\n'.join([Path({str(SAMPLE)!r}).read_text()] * {copies})\n"
         "Parser.from_pretrained().parse(text) if text else Parser.from_pretrained()\n"
-        # Not getrusage, whose peak a new process has from the one that started it.
+        # Not getrusage, whose peak a new process inherits from its parent.
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     )
     return int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout) / 1024

@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def fresh(tree: RSTTree) -> RSTTree:
-    """Return the tree without its cached arrays (and without checking it again: that is not timed)."""
+    """Return the tree without its cached arrays, and without checking it again, which should not be timed."""
     copy = object.__new__(RSTTree)
     object.__setattr__(copy, "edus", tree.edus)
     object.__setattr__(copy, "nodes", tree.nodes)

@@ -1,9 +1,10 @@
-"""How far summaries for a query are about it, by the share of the query in the scores.
+"""Measure how well query-focused summaries match their query, by weight of the query in the scores.
 
     python tests/benchmarks/queries.py PATH/TO/cnndm_large/validation.jsonl.gz --first 200 --last 400
 
-Queries are the first two highlights of each article, and the three rarest words of each. Printed is ROUGE-1 of the
-selected sentence with the query's highlight, and of three selected sentences with all highlights.
+Queries are the first two highlights of each article, and the three rarest words of each of these highlights. The script
+prints ROUGE-1 of one selected sentence against the query's highlight, and of three selected sentences against all
+highlights.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def words(text: str) -> set[str]:
 
 
 def main() -> None:
-    """Print a row for each model, kind of query, and share."""
+    """Print a row for each model, kind of query, and weight."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=Path)
     parser.add_argument("--first", type=int, default=0)

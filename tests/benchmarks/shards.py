@@ -1,15 +1,15 @@
-"""Time folders of parts: what their driver can give, and engines against each other.
+"""Measure sharded runs: the maximum throughput of the driver, or the engines compared with each other.
 
     python tests/benchmarks/shards.py driver [--documents 200000]
     python tests/benchmarks/shards.py engines [--documents 320] [--rounds 2]
 
-`driver`: short rows of JSON lines are read, given to two workers and written as parts, with next to no work on them;
-documents a second of the driver's own processor time, and of the clock.
+`driver`: short rows of JSON lines are read, sent to two workers that do almost nothing, and written as parts. Figures
+are documents per second of the driver's own CPU time, and of wall-clock time.
 
-`engines`: the same texts are parsed by the shipped parser in two workers of each engine, in turn. Documents a second
-from the first part to the last, of the clock and of the processor time of all processes; time until the first part;
-and memory: the proportional set sizes of all processes that the engine started, at their greatest. Rounds take turns,
-and ratios are those within a round, so that they hold on a busy machine too.
+`engines`: the shipped parser parses the same texts in two workers of each engine, in turn. Figures are documents per
+second from the first part to the last, in wall-clock time and in CPU time of all processes; the time until the first
+part; and the peak of the summed proportional set sizes of all processes that the engine started. Engines alternate, and
+ratios are taken within a round, so that they also hold on a busy machine.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ class Trivial(PartMaker):
 
 
 def started(mark: str) -> Iterator[Path]:
-    """Yield the folder in /proc of each running process that was started with a mark in its environment."""
+    """Yield the folder in /proc of each running process that has a mark in its environment."""
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             if f"{MARK}={mark}".encode() in path.read_bytes().split(b"\0"):
                 yield path.parent
         except OSError:
-            # It has ended, or is somebody else's.
+            # The process has ended, or belongs to another user.
             continue
 
 
 def cpu_seconds(process: Path) -> float:
-    """Return the processor time of a process."""
+    """Return the CPU time of a process."""
     fields = (process / "stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -89,7 +89,7 @@ def total(mark: str, measure: Callable[[Path], float]) -> float:
 
 @dataclass
 class Timed:
-    """An engine that notes when each part is done: seconds, and processor time of all processes until then."""
+    """An engine that records when each part is done: seconds, and CPU time of all processes until then."""
 
     engine: Engine
     mark: str
@@ -106,9 +106,9 @@ class Timed:
 
 @dataclass
 class Memory:
-    """The greatest memory, in MiB, of all processes that are started with a mark.
+    """The peak memory, in MiB, of all processes that are started with a mark.
 
-    It is looked at every five seconds, since looking takes time itself.
+    It is sampled only every five seconds because sampling takes time too.
     """
 
     mark: str
@@ -116,13 +116,13 @@ class Memory:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Memory:
-        """Begin to look."""
+        """Start sampling."""
         os.environ[MARK] = self.mark
         threading.Thread(target=self._look, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End."""
+        """Stop sampling."""
         self.ended.set()
         del os.environ[MARK]
 
@@ -132,7 +132,7 @@ class Memory:
 
 
 def time_driver(documents: int, folder: Path) -> None:
-    """Print the rates of a run with trivial work."""
+    """Print the throughput of a run with trivial work."""
     table = folder / "rows.jsonl"
     with table.open("w") as file:
         for number in range(documents):
@@ -156,7 +156,7 @@ def time_driver(documents: int, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one engine: documents a second of the clock and of processor time, seconds until the first part, MiB."""
+    """Figures of an engine: documents per wall-clock and per CPU second, seconds until the first part, peak MiB."""
 
     rate: float
     cpu_rate: float
@@ -177,7 +177,7 @@ def time_engine(name: str, texts: Path, shard: int, place: Path) -> Figures:
 
 
 def time_engines(documents: int, rounds: int, folder: Path) -> None:
-    """Print a line for each engine and round, then the medians of the rounds' ratios and differences."""
+    """Print a line for each engine and round, then the medians of the ratios and differences over rounds."""
     texts = folder / "texts.jsonl"
     sample = SAMPLE.read_text(encoding="utf-8")
     texts.write_text("".join(json.dumps({"text": f"Text {n}.\n\n{sample}"}) + "\n" for n in range(documents)))
@@ -202,7 +202,7 @@ def time_engines(documents: int, rounds: int, folder: Path) -> None:
 
 
 def main() -> None:
-    """Print what was asked for."""
+    """Run the requested measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("driver", "engines"))
     parser.add_argument("--documents", type=int)

@@ -1,8 +1,8 @@
-"""Share of gold spans that a parser finds inside sentences, inside paragraphs, and between paragraphs.
+"""Measure span recall of a parser inside sentences, between the sentences of a paragraph, and between paragraphs.
 
     python tests/benchmarks/spans_by_level.py GUM [--parser discsum-gum]
 
-Trees are predicted over the gold EDUs of GUM dev, as in `discsum evaluate`. The root of a tree counts, as in original
+Trees are predicted over the gold EDUs of GUM dev, as in `discsum evaluate`. The root span counts, as in original
 Parseval.
 """
 
@@ -22,7 +22,7 @@ LEVELS = ("inside sentences", "between the sentences of a paragraph", "between p
 
 
 def level(document: Document, first: int, last: int) -> str:
-    """Return the smallest of `LEVELS` that holds the EDUs from `first` to `last`."""
+    """Return the lowest of `LEVELS` that covers the EDUs from `first` to `last`."""
     start, end = document.edus[first], document.edus[last]
     if start.sentence == end.sentence:
         return LEVELS[0]
@@ -30,7 +30,7 @@ def level(document: Document, first: int, last: int) -> str:
 
 
 def main() -> None:
-    """Print the share of each level."""
+    """Print the recall on each level."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("gum", type=Path)
     options.add_argument("--parser", default=SHIPPED_PARSER, help="A shipped parser, or the folder of one.")

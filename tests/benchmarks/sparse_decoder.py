@@ -1,11 +1,11 @@
-"""The decoder's time and memory: stock `generate`, dense attention with documents kept once, and sparse attention.
+"""Measure the decoder's time and memory: stock `generate`, dense attention with one cached copy, sparse attention.
 
     python tests/benchmarks/sparse_decoder.py [--tokens 1024 4096 16384] [--r 5 10 30] [--steps 16] [--small]
 
-The shape is bart-large's with random weights, 4 beams, one document in sentences of 25 tokens, one CPU thread. The
-encoder is left out: its output is random. All rows of a length are measured in turn and in one process, so that their
-ratios hold on a busy machine too. A step is the median time between two calls for a token's scores; `generate` takes
-`--steps` of them and whatever it makes of the documents.
+The model has bart-large's shape and random weights. There are 4 beams, one document in sentences of 25 tokens, and one
+CPU thread. The encoder does not run: its output is random. All rows of a length are measured in turn in one process, so
+that their ratios also hold on a busy machine. "ms a step" is the median time between two logits processor calls;
+"generate s" is the time of `--steps` steps, including what is computed once per document.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BEAMS = 4
 
 
 def make_model(small: bool) -> Any:
-    """Return the model; the encoder's positions do not matter, as it never runs."""
+    """Return the model; it has a single encoder layer because the encoder never runs."""
     sizes = {"encoder_layers": 1} | ({"decoder_layers": 2} if small else {})
     torch.manual_seed(0)
     model = BartForConditionalGeneration(BartConfig(**sizes, forced_eos_token_id=None)).eval()
@@ -42,7 +42,7 @@ def layout_of(tokens: int) -> SentenceLayout:
 
 
 class Clock(LogitsProcessor):
-    """Notes when it is asked; changes nothing."""
+    """Records the times at which it is called, without changing scores."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -62,7 +62,7 @@ class Clock(LogitsProcessor):
 def run(
     model: Any, states: torch.Tensor, steps: int, layout: SentenceLayout | None
 ) -> tuple[float, float, list[int], int]:
-    """Return the seconds of one `generate` and of a step, its tokens, and the bytes that it kept of the document."""
+    """Return the seconds of one `generate` and of a step, the tokens, and the bytes of the cross-attention cache."""
     options = {"layout": layout} if layout is not None else {}
     clock = Clock()
     started = time.perf_counter()
@@ -85,7 +85,7 @@ def run(
 
 
 def main() -> None:
-    """Print a row a system and length."""
+    """Print a row for each system and length."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
     options.add_argument("--r", type=int, nargs="+", default=[5, 10, 30])
@@ -117,7 +117,7 @@ def main() -> None:
             whole, step, sequence, kept = run(model, states, arguments.steps, own)
             rows.append((step, whole))
             expected = expected or sequence
-            # Stock comes first, and dense attention second.
+            # The first row is stock, and the second is dense attention.
             (step_ratios, whole_ratios) = (
                 "".join(f"{row[part] / rows[-1][part]:8.2f}" for row in rows[:2]).ljust(16) for part in (0, 1)
             )

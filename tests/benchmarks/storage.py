@@ -1,8 +1,9 @@
-"""Time what storage takes: `python tests/benchmarks/storage.py resume|rate|memory|parsed|decode [--count N]`.
+"""Measure the cost of storage: `python tests/benchmarks/storage.py resume|rate|memory|parsed|decode [--count N]`.
 
-resume: a run on a folder in moto's S3 whose shards, of one document, are all there. rate: tasks that the driver draws.
-memory: a dataset of rows of one sentence, parsed by a parser with random weights, and the memory of its process on the
-way. parsed: the same of rows that are parsed already. decode: one shard of articles, without and with unit vectors.
+resume: time of resuming a run in a folder in moto's S3 that already has all shards, each with one document.
+rate: tasks per second that the driver prepares. memory: memory of a process that makes a dataset of one-sentence rows
+with a randomly initialised parser. parsed: the same for rows that are already parsed. decode: time of decoding one
+shard of articles, without and with unit vectors.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ from discsum.data.shards import schema
 from discsum.data.storage import location
 from discsum.data.tasks import shards_of
 
-# Characters of an article as in news.
+# Number of characters of a typical news article.
 ARTICLE = 4000
 
 
 def write_rows(path: Path, count: int, text: str, **others: object) -> PairSource:
-    """Write a table of JSON lines with so many rows of the same text."""
+    """Write a table of JSON lines with `count` rows of the same text."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
             file.write(json.dumps({"id": str(number), "text": text, "summary": "Rain.", **others}) + "\n")
@@ -56,7 +57,7 @@ def write_rows(path: Path, count: int, text: str, **others: object) -> PairSourc
 
 @contextmanager
 def store() -> Iterator[tuple[str, int]]:
-    """Start moto's S3 in a process of its own, and yield the URL of a bucket and the process."""
+    """Start moto's S3 in a separate process, and yield the URL of a bucket and the process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -78,7 +79,7 @@ def store() -> Iterator[tuple[str, int]]:
 
 
 def resume(place: Path, count: int) -> None:
-    """Time a run on a folder in a store that has all shards and no manifest."""
+    """Time a run on a folder in an object store that has all shards but no manifest."""
     tiny.make_parser().save_pretrained(place / "parser")
     source = write_rows(place / "news.jsonl", count, tiny.ARTICLE)
     recipe = PreprocessRecipe(str(place / "parser"), shard=1)
@@ -106,13 +107,13 @@ def resume(place: Path, count: int) -> None:
 
 
 def computed(process: int) -> float:
-    """Return the seconds that a process has computed."""
+    """Return the CPU seconds of a process."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def rate(place: Path, count: int) -> None:
-    """Time the tasks of tables of articles."""
+    """Time preparing the tasks of article tables."""
     lines = write_rows(place / "news.jsonl", count, "x" * ARTICLE)
     rows = [json.loads(line) for line in (place / "news.jsonl").open(encoding="utf-8")]
     pq.write_table(pa.Table.from_pylist(rows), place / "news.parquet", row_group_size=10_000)
@@ -133,12 +134,12 @@ def rate(place: Path, count: int) -> None:
 
 
 def parsed(place: Path, count: int) -> None:
-    """Do as `memory` with rows that are parsed already."""
+    """Run `memory` on rows that are already parsed."""
     memory(place, count, parse=False)
 
 
 def memory(place: Path, count: int, *, parse: bool = True) -> None:
-    """Make a dataset of short rows and print the memory of this process on the way."""
+    """Make a dataset of short rows and print the peak memory of this process during the run."""
     document = tiny.make_parser().parse("It rained on Monday.").to_json()
     row = {"text": document["text"]} if parse else {name: document[name] for name in document if name != "id"}
     source = write_rows(place / "news.jsonl", count, **row)
@@ -160,7 +161,7 @@ def memory(place: Path, count: int, *, parse: bool = True) -> None:
 
 
 def decode(place: Path, count: int) -> None:
-    """Time decoding a shard of articles of 700 words, 30 sentences and 90 EDUs."""
+    """Time decoding a shard of articles with 700 words, 30 sentences and 90 EDUs each."""
     random = np.random.default_rng(0)
     words = ["".join(random.choice(list("abcdefghijklmnopqrstuvwxyz"), 5)) for _ in range(700)]
     ends = np.linspace(0, 6 * len(words) - 1, 91).astype(int).tolist()
@@ -196,7 +197,7 @@ def decode(place: Path, count: int) -> None:
 
 
 def main() -> None:
-    """Run what is named."""
+    """Run the requested measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     kinds = {
         "resume": (resume, 10_000),

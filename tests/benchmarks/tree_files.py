@@ -1,14 +1,14 @@
-"""Which files of treebanks are read, and which come back as their annotators left them.
+"""Count the treebank files that can be read, and those that are unchanged after reading and writing.
 
     python tests/benchmarks/tree_files.py [--roots join|drop|error] FOLDER [FOLDER ...]
 
-A row for each folder and format: files; those read, and of them with a warning; those refused, with the reasons below
-the table; those that are the same when written again, directly and by way of JSON; and, where rst2dep is installed,
-those rs3 and rs4 files in which it finds other heads than in what is written.
+For each folder and format, a row counts all files; those read, and those of them with a warning; those refused, with
+the reasons below the table; those that are the same when written again, directly and via JSON; and, if rst2dep is
+installed, the rs3 and rs4 files in which it finds other heads than in the written file.
 
-The same means, for rs3 and rs4: the same EDUs, constituents, relations, unattached segments, secondary edges and
-signals, apart from ids and from groups around a single child. For dis: the same brackets, apart from the numbers of
-spans, `<P>` and `//TT_ERR`. For rsd: the same EDUs, heads and relations.
+For rs3 and rs4, "the same" means the same EDUs, constituents, relations, unattached segments, secondary edges and
+signals, ignoring ids and groups around a single child. For dis, it means the same brackets, ignoring the numbers of
+spans, `<P>` and `//TT_ERR`. For rsd, it means the same EDUs, heads and relations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COLUMNS = ("files", "read", "warned", "refused", "same", "by JSON", "other heads
 
 
 def rs3_structure(content: bytes) -> Hashable:
-    """Return what an rs3 or rs4 file says: its EDUs, roots, secondary edges and signals, without ids."""
+    """Return the content of an rs3 or rs4 file without ids: EDUs, roots, secondary edges and signals."""
     found = read_elements(content, "")
     items = found.items
     edus = [item.id for item in items.values() if item.kind == "segment"]
@@ -47,7 +47,7 @@ def rs3_structure(content: bytes) -> Hashable:
     while stack:
         order.append(stack.pop())
         stack += [child.id for child in below[order[-1]]]
-    # Each element without and with its satellites, as text.
+    # Text form of each element, without its satellites (cores) and with them (wholes).
     cores = {id: f"edu {number}" for number, id in enumerate(edus)}
     wholes: dict[str, str] = {}
     for id in reversed(order):
@@ -55,7 +55,7 @@ def rs3_structure(content: bytes) -> Hashable:
         nuclei, satellites = [], []
         for child in below[id]:
             inside = is_nucleus(items[id], child, shared, found.types)
-            # Groups without any segment say nothing.
+            # Skip groups without any segment.
             if wholes[child.id]:
                 (nuclei if inside else satellites).append(f"{child.relation}: {wholes[child.id]}")
         if items[id].kind != "segment":
@@ -102,7 +102,7 @@ STRUCTURES: dict[str, Callable[[bytes], Hashable]] = {
 
 
 def heads(content: str) -> list[str] | None:
-    """Return rst2dep's head of every EDU; None without it, and for files that it does not read."""
+    """Return rst2dep's head of every EDU; None if it is not installed or cannot read the file."""
     try:
         import rst2dep
 
@@ -119,7 +119,7 @@ def again(documents: list[Document], name: str) -> bytes:
 
 
 def measure(path: Path, roots: str, counts: Counter[str], reasons: Counter[str]) -> None:
-    """Count one file."""
+    """Read, rewrite and compare one file, and update the counts."""
     name, content = path.suffix[1:], path.read_bytes()
     counts["files"] += 1
     with warnings.catch_warnings(record=True) as warned:

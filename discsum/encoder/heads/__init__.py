@@ -1,4 +1,4 @@
-"""Attention heads, which give the matrix `A` of `A . G(X)`. One file per head."""
+"""Attention heads, which compute the matrix `A` of `A . G(X)`; one file per head."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ register, register_file = HEADS.register, HEADS.register_file
 
 
 def __getattr__(name: str) -> Any:
-    """Import the base classes on first use, so that the names of the heads are known without torch."""
+    """Import the base classes on first use, so that listing the heads does not import torch."""
     if name not in ("Head", "HeadConfig", "Prior", "UnitTree"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from discsum.encoder.heads import base

@@ -14,7 +14,7 @@ from discsum.priors import project_to_sentences
 
 
 class TreeHead(Head):
-    """Attends by a matrix over the EDUs, or by its projection on sentences."""
+    """Attends with a fixed matrix over the EDUs, or with its projection to sentences."""
 
     @staticmethod
     @abstractmethod
@@ -30,5 +30,5 @@ class TreeHead(Head):
         return {"matrix": matrix}
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the matrix, the same for every head."""
+        """Return the matrix, which all heads share."""
         return prior["matrix"][:, None].to(states.dtype)

@@ -1,4 +1,4 @@
-"""The base class of attention heads, its sizes and its inputs."""
+"""The base class of attention heads, with its configuration and inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HeadConfig:
         heads: Number of heads.
         dropout: Dropout on the attention matrix.
         max_units: Maximum units of a document, for heads whose parameters depend on it.
-        options: Options of single heads by name; each head reads those of its dataclass.
+        options: Options of all kinds of heads, by name; each kind reads the fields of its own dataclass.
     """
 
     width: int
@@ -41,19 +41,19 @@ class HeadConfig:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, kind: type[Options]) -> Options:
-        """Return a head's options as its dataclass `kind`; options that are not set have its defaults."""
+        """Return a head's options as its dataclass `kind`, with defaults for options that are not set."""
         names: list[str] = [field.name for field in fields(kind)]  # type: ignore[arg-type]
         return kind(**{name: self.options[name] for name in names if name in self.options})
 
 
 @dataclass(frozen=True)
 class UnitTree:
-    """A discourse tree and its units, the input of a prior.
+    """The input of `Head.prior`: a discourse tree and its units.
 
     Attributes:
         tree: The tree over the EDUs.
         edu_to_sentence: `(edus,)` sentence in which each EDU starts.
-        sentences: Number of sentences if units are sentences; none if they are EDUs.
+        sentences: Number of sentences if units are sentences; None if they are EDUs.
     """
 
     tree: RSTTree
@@ -62,7 +62,7 @@ class UnitTree:
 
 
 class Head(nn.Module):
-    """Gives the attention matrix of a layer; `discsum.encoder.heads` has all heads, and `register` to add one."""
+    """Computes the attention matrix of a layer; `discsum.encoder.heads.register` adds a new kind of head."""
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__()
@@ -76,34 +76,34 @@ class Head(nn.Module):
 
     @staticmethod
     def problems(config: HeadConfig) -> list[str]:
-        """Return what is wrong with heads and options together, each as `option: expected ...`; by default none.
+        """Return the problems of sizes and options together, each as `option: expected ...`; by default none.
 
-        The width is the recipe's, in whose place comes that of the unit vectors.
+        Do not check `width`: it comes from the recipe and is later replaced by the size of the unit vectors.
         """
         return []
 
     @abstractmethod
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return `(batch, heads or 1, units, units)` attention; rows of units sum to 1 and are 0 at padding.
+        """Return the attention `(batch, heads or 1, units, units)`; rows of units sum to 1 and are 0 at padding.
 
         Args:
             states: `(batch, units, width)`.
-            prior: Padded results of `prior`, with a batch dimension first.
-            mask: `(batch, units)`, true where there is a unit.
+            prior: Results of `prior`, padded, with a batch dimension first.
+            mask: `(batch, units)`, true for units and false for padding.
         """
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return `A . G(X)`: `(batch, heads, units, value_size)` from `values` of the same shape, with dropout on A."""
+        """Return `A . G(X)` with dropout on `A`; result and `values` are `(batch, heads, units, value_size)`."""
         mixed: Tensor = self.dropout(self(states, prior, mask)) @ values
         return mixed
 
 
 def masked_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """Return the softmax of `(batch, heads, units, units)` over the last dimension, without padding."""
+    """Return the softmax of `(batch, heads, units, units)` over the last dimension, with 0 at padding."""
     return torch.softmax(logits.masked_fill(~mask[:, None, None, :], float("-inf")), dim=-1)
 
 
 def check_units(units: int, limit: int) -> None:
-    """Raise `InputError` if a document has more units than a head's limit."""
+    """Raise `InputError` if a document has more units than a head accepts."""
     if units > limit:
         raise InputError(f"expected at most max_units={limit} units, got {units}; name a head without a limit")

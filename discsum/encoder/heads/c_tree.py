@@ -9,6 +9,6 @@ from discsum.priors import c_tree
 
 @HEADS.register("c_tree")
 class CTreeHead(TreeHead):
-    """Attends by the number of constituents that cover both units."""
+    """Attends in proportion to the number of constituents that cover both units."""
 
     matrix = staticmethod(lambda units: c_tree(units.tree))

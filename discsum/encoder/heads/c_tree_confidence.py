@@ -9,6 +9,6 @@ from discsum.priors import c_tree_confidence
 
 @HEADS.register("c_tree_confidence")
 class CTreeConfidenceHead(TreeHead):
-    """Attends by the constituents that cover both units, each weighted by its expected count."""
+    """Attends in proportion to the constituents that cover both units, each weighted by its expected count."""
 
     matrix = staticmethod(lambda units: c_tree_confidence(units.tree))

@@ -9,6 +9,6 @@ from discsum.priors import c_tree_nuc
 
 @HEADS.register("c_tree_nuc")
 class CTreeNucHead(TreeHead):
-    """Attends by the constituents that cover both units, nuclei counting twice."""
+    """Attends in proportion to the number of constituents that cover both units; nuclei count twice."""
 
     matrix = staticmethod(lambda units: c_tree_nuc(units.tree))

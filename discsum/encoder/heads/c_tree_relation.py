@@ -14,7 +14,7 @@ from discsum.encoder.heads.base import Head, HeadConfig, Prior, UnitTree
 from discsum.priors import lowest_common
 from discsum.tree import RSTTree, relation_class
 
-# The relation classes of GUM 11; those of other treebanks share the last entry.
+# The relation classes of GUM 11; relations of other treebanks share the last entry.
 CLASSES = (
     "adversative",
     "attribution",
@@ -33,15 +33,16 @@ CLASSES = (
     "topic",
     "other",
 )
-# Nuclei of each class, satellites of each class, and the root, which has no relation.
+# A nucleus and a satellite role for each class, and one for the root, which has no relation.
 ROLES = 2 * len(CLASSES) + 1
 
 
 @HEADS.register("c_tree_relation")
 class CTreeRelationHead(Head):
-    """Attends by the constituents that cover both units, with one learned weight for each class and nuclearity.
+    """Attends in proportion to the constituents that cover both units, each with a learned weight.
 
-    The weights start as those of C-Tree w/Nuc: 2 for nuclei, 1 for satellites and the root.
+    There is one weight for each relation class and nuclearity. Weights are initialised as in C-Tree w/Nuc: 2 for
+    nuclei, 1 for satellites and the root.
     """
 
     def __init__(self, config: HeadConfig) -> None:
@@ -53,14 +54,14 @@ class CTreeRelationHead(Head):
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
-        """Return the roles on the path to each constituent, each pair's constituent, and each EDU's unit."""
+        """Return the role counts above each constituent, each pair's lowest common constituent, and each EDU's unit."""
         tree = units.tree
         owner = units.edu_to_sentence if units.sentences is not None else np.arange(tree.edus)
         return {"roles": roles_above(tree), "common": lowest_common(tree), "owner": owner}
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the matrix over the units, the same for every head."""
-        # (batch, constituents): sums of weights from the root down.
+        """Return the matrix over the units, which all heads share."""
+        # (batch, constituents): sums of the weights on the path from the root.
         paths = prior["roles"].float() @ nn.functional.softplus(self.weights)
         common, owner = prior["common"], prior["owner"]
         matrix = torch.gather(paths[:, None].expand(-1, common.shape[1], -1), 2, common.clamp_min(0))
@@ -76,7 +77,7 @@ class CTreeRelationHead(Head):
 
 
 def roles_above(tree: RSTTree) -> NDArray[np.float32]:
-    """Return `(constituents, ROLES)`: how often each role occurs from the root down to each node, then to each EDU."""
+    """Return `(constituents, ROLES)`: counts of each role on the path from the root to each node, then to each EDU."""
     relations = [relation_class(node.relation) for node in tree.nodes]
     classes = np.array([CLASSES.index(name if name in CLASSES else "other") for name in relations], dtype=np.int64)
     parents, nucleus = np.concatenate(tree.parents), np.concatenate(tree.nucleus)
@@ -91,6 +92,6 @@ def roles_above(tree: RSTTree) -> NDArray[np.float32]:
 
 
 def normalized(matrix: Tensor) -> Tensor:
-    """Return the matrix with rows divided by their sums; empty rows stay empty."""
+    """Return the matrix with each row divided by its sum; rows of zeros stay zero."""
     sums = matrix.sum(dim=-1, keepdim=True)
     return matrix / torch.where(sums > 0, sums, torch.ones_like(sums))

@@ -9,6 +9,6 @@ from discsum.priors import d_tree
 
 @HEADS.register("d_tree")
 class DTreeHead(TreeHead):
-    """Attends to the unit's head, with one root per sentence."""
+    """Attends from each unit to its head in the dependency tree, with one root per sentence."""
 
     matrix = staticmethod(lambda units: d_tree(units.tree, units.edu_to_sentence))

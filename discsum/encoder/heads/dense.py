@@ -19,7 +19,7 @@ class DenseOptions:
 
 @HEADS.register("dense", options=DenseOptions)
 class DenseHead(Head):
-    """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, a row of `max_units` logits a unit and head."""
+    """Attends by `softmax(W2 relu(W1 X + b1) + b2)`, with a row of `max_units` logits per unit and head."""
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)

@@ -11,7 +11,7 @@ from discsum.encoder.heads.base import Head, HeadConfig, Prior, masked_softmax
 
 @HEADS.register("dot_product")
 class DotProductHead(Head):
-    """Attends by `softmax(Q(X) K(X)^T / sqrt(d_k))`, any number of heads, any number of units."""
+    """Attends by `softmax(Q(X) K(X)^T / sqrt(d_k))`, with any number of heads and units."""
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)
@@ -24,7 +24,7 @@ class DotProductHead(Head):
         return masked_softmax(query @ key.transpose(2, 3) * self.config.key_size**-0.5, mask)
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return what `forward` would give, by torch's kernel, which stores no matrix."""
+        """Return the same as the base class, with torch's kernel, which does not store the matrix."""
         return torch.nn.functional.scaled_dot_product_attention(
             self._parted(self.query(states)),
             self._parted(self.key(states)),

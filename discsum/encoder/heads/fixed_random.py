@@ -8,6 +8,6 @@ from discsum.encoder.heads.learned_random import LearnedRandomHead
 
 @HEADS.register("fixed_random")
 class FixedRandomHead(LearnedRandomHead):
-    """Attends by a random matrix that stays as drawn: no parameter, but saved with the model."""
+    """Attends by a random matrix that is not trained, but saved with the model."""
 
     learned = False

@@ -13,14 +13,15 @@ from discsum.encoder.heads.base import Head, HeadConfig, Prior, check_units, mas
 
 @HEADS.register("learned_random")
 class LearnedRandomHead(Head):
-    """Attends by `softmax(R)` with a matrix `R` per head that starts at random and is learned."""
+    """Attends by `softmax(R)`, where the matrix `R` of each head is initialised at random and trained."""
 
     learned: ClassVar[bool] = True
     logits: Tensor
 
     def __init__(self, config: HeadConfig) -> None:
         super().__init__(config)
-        # As the released code; with smaller numbers attention would begin, and stay where it is fixed, as a mean.
+        # Standard normal, as in the released code: with smaller logits the attention would start as nearly uniform, and
+        # a fixed matrix would stay so.
         matrix = torch.randn(config.heads, config.max_units, config.max_units)
         if self.learned:
             self.logits = nn.Parameter(matrix)

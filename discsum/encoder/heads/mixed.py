@@ -23,10 +23,10 @@ class MixedOptions:
 
 @HEADS.register("mixed", options=MixedOptions)
 class MixedHead(Head):
-    """One head per name in `MixedOptions.mixture`, in that order; each reads its own options.
+    """Combines one head per name in `MixedOptions.mixture`, in that order; each reads its own options.
 
     Raises:
-        InputError: `mixture` is empty, has another number of names than `heads`, or contains a mixture.
+        InputError: The number of names in `mixture` is not `heads`, or one of them is `mixed`.
     """
 
     def __init__(self, config: HeadConfig) -> None:
@@ -38,7 +38,7 @@ class MixedHead(Head):
 
     @staticmethod
     def problems(config: HeadConfig) -> list[str]:
-        """Return whether the mixture has another number of names than `heads`, or contains a mixture."""
+        """Return a problem if the number of names in `mixture` is not `heads`, or if one of them is `mixed`."""
         mixture = config.read(MixedOptions).mixture
         if len(mixture) == config.heads and "mixed" not in mixture:
             return []
@@ -47,7 +47,7 @@ class MixedHead(Head):
 
     @staticmethod
     def prior(units: UnitTree, config: HeadConfig) -> dict[str, NDArray[Any]]:
-        """Return the arrays of each kind, prefixed with its name."""
+        """Return the arrays of each kind of head, with its name as prefix."""
         return {
             f"{name}.{key}": value
             for name in dict.fromkeys(config.read(MixedOptions).mixture)
@@ -59,7 +59,7 @@ class MixedHead(Head):
         return torch.cat([part(states, own, mask) for part, own in self._with_priors(prior)], dim=1)
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return each head's own mix of its values."""
+        """Return the output of each head on its own values."""
         parts = zip(self._with_priors(prior), values.chunk(self.config.heads, dim=1), strict=True)
         return torch.cat([part.mix(states, own_values, own, mask) for (part, own), own_values in parts], dim=1)
 

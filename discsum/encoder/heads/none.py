@@ -1,4 +1,4 @@
-"""No attention: `A = I`, each unit attends to itself (Xiao et al. 2020, section 4.3)."""
+"""No attention: `A = I`, each unit only attends to itself (Xiao et al. 2020, section 4.3)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from discsum.encoder.heads.base import Head, Prior
 
 @HEADS.register("none")
 class NoHead(Head):
-    """Attends from each unit to itself."""
+    """Attends from each unit to itself only."""
 
     def forward(self, states: Tensor, prior: Prior, mask: Tensor) -> Tensor:
-        """Return the identity."""
+        """Return the identity matrix, with 0 at padding."""
         return torch.diag_embed(mask.to(states.dtype))[:, None]

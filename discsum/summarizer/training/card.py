@@ -24,9 +24,9 @@ def summarizer_card(
     best: LogEntry,
     notes: str,
 ) -> str:
-    """Return the card of a run: what the model is, its data, its recipe, its validation figures.
+    """Return the model card of a run: a description, the data, the recipe and the validation figures.
 
-    `documents` are the numbers of documents that it was trained on and chosen on.
+    `documents` are the numbers of training and validation documents.
     """
     rows = "\n".join(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"

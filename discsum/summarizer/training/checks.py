@@ -1,4 +1,4 @@
-"""Settings of a summarizer's run, checked before its tables are preprocessed, which may take hours."""
+"""Checks of a summarizer recipe that run before its tables are preprocessed, which may take hours."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from discsum.summarizer.training.start import check_start
 
 
 def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
-    """Check the parser, encoder, start and dataset folders of a recipe.
+    """Check the parser, the encoder, the `start` model and the dataset folders of a recipe.
 
     Args:
         recipe: All settings.
-        data: Folder that paths of sources are relative to; URLs are not.
+        data: Folder that paths of sources are relative to; URLs are used as they are.
 
     Raises:
-        InputError: No such encoder, one with fewer layers, a start on other vectors, or a dataset folder made with
-            other options.
-        WeightsError: No such parser, encoder or start.
+        InputError: No such encoder, an encoder with fewer layers, a `start` model on other vectors, or a dataset folder
+            made with other options.
+        WeightsError: No such parser, encoder or `start` model.
     """
     parser = load_parser(recipe.parser)
     paths = [
@@ -37,7 +37,7 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
     if recipe.encodes:
         UnitEncoder.load(recipe.vectors, parser, layers=recipe.encoder_layers, window=recipe.encoder_window)
     elif len(made) < len(paths):
-        # Dataset folders have their vectors.
+        # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
     if recipe.start is not None:
         check_start(recipe.start, recipe.parser, recipe.vectors)

@@ -1,4 +1,4 @@
-"""Training examples of extractive summarizers, of dataset folders and collections of them, and their batches."""
+"""Training examples of extractive summarizers, read from dataset folders, and their batches."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class UnitExample:
     """A parsed document with its references, for training or validation.
 
     Attributes:
-        inputs: Inputs of the network, of the first section of a long document.
-        labels: `(units,)` 1 for the units of the oracle.
-        gains: `(units,)` R1-F + R2-F of each unit alone; zeros if they are not read.
+        inputs: Inputs of the network; for a long document, those of its first section.
+        labels: `(units,)` 1 for the units that the oracle selects.
+        gains: `(units,)` R1-F + R2-F of each unit alone; zeros if they are not requested.
     """
 
     document: Document
@@ -48,10 +48,10 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
     Attributes:
         width: Size of a unit vector.
-        encoder: Identity of the Hugging Face encoder of its vectors: `encoder` and `revision`, if any.
-        lengths: `(examples,)` number of units of each.
-        blocks: `(examples,)` those of the files; see `DatasetRows.blocks`.
-        digest: Identity of their content.
+        encoder: Identity of the Hugging Face encoder of the vectors: `encoder` and `revision`, if any.
+        lengths: `(examples,)` number of units of each example.
+        blocks: `(examples,)` block of each row; see `DatasetRows.blocks`.
+        digest: Identity of the examples' content.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         Args:
             folder: Output of `discsum preprocess`.
             unit: `sentence` or `edu`.
-            network: Its head determines the priors; documents are cut to its `max_units`.
+            network: Its head determines the priors; documents are truncated to its `max_units`.
             first: First document, from 0.
             last: End of the documents, exclusive.
             memory: Size of the cache of examples, in bytes.
             encoded: Whether to read vectors; otherwise examples have vectors of size 0.
-            read: Maximum number of units of an example, its first; at most `max_units`.
-            gains: Whether examples have the gains of their units.
+            read: Number of units to which an example is truncated; at most `max_units`, which is the default.
+            gains: Whether to compute the gains of units.
 
         Raises:
-            InputError: A folder without labels, or requested vectors, of the unit.
+            InputError: A folder without labels of the unit, or without its vectors if they are to be read.
         """
         from pyarrow import compute
 
@@ -112,7 +112,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
         return len(self.rows)
 
     def __getitem__(self, index: int, /) -> UnitExample:
-        """Return one document's example, of its first units."""
+        """Return one document's example, truncated to the first units."""
         if index in self._cache:
             return self._cache[index]
         row: dict[str, Any] = self.rows[index]
@@ -142,7 +142,7 @@ class UnitExamples(torch.utils.data.Dataset[UnitExample]):
 
 
 class UnitCollection(Collection[UnitExample]):
-    """The examples of several sources, whose vectors come from one encoder.
+    """The examples of several sources whose vectors come from the same encoder.
 
     Attributes:
         width: Size of a unit vector.
@@ -150,7 +150,7 @@ class UnitCollection(Collection[UnitExample]):
     """
 
     def __init__(self, sources: Sequence[tuple[UnitExamples, float]]) -> None:
-        """Concatenate the examples of sources with weights.
+        """Concatenate the examples of sources, each with its sampling weight.
 
         Raises:
             InputError: Sources whose vectors come from different encoders.
@@ -167,7 +167,7 @@ class UnitCollection(Collection[UnitExample]):
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples with their padded inputs, and their labels and gains `(batch, units)`, 0 where padded."""
+    """Examples with padded inputs, labels and gains; labels and gains are `(batch, units)`, padded with 0."""
 
     examples: Sequence[UnitExample]
     inputs: InputBatch

@@ -19,16 +19,16 @@ class SummarizerRecipe(RunRecipe):
 
     unit: Annotated[str, one_of(UNITS, "Unit of the summaries.")] = "sentence"
     start: Annotated[
-        str | None, about("Name or folder of a summarizer, of any unit, from whose matching layers the run begins.")
+        str | None, about("Name or folder of a summarizer, of either unit, whose matching layers initialise the run.")
     ] = None
     vectors: Annotated[
         str,
         about(
-            "`contextual`, `discourse` or `isolated` by the parser's encoder, or the name of a Hugging Face encoder."
+            "`contextual`, `discourse` or `isolated` vectors of the parser's encoder, or a Hugging Face encoder's name."
         ),
     ] = "contextual"
     encode_each_step: Annotated[
-        bool, about("Whether to encode units in each step, with dropout, as in the paper, instead of once.")
+        bool, about("Whether to encode units anew in each step, with dropout, as in the paper, instead of once.")
     ] = False
     encoder_layers: Annotated[
         Natural, about("Number of the encoder's last layers to train; units are then encoded in each step.")
@@ -36,18 +36,18 @@ class SummarizerRecipe(RunRecipe):
     encoder_window: Annotated[
         Count | None,
         about(
-            "Subwords per window of an encoder with trained layers, by default the parser's; of a Hugging "
-            "Face encoder, by default up to 512."
+            "Subwords per window of an encoder with trained layers or a Hugging Face encoder; by default as in the "
+            "parser, or for a Hugging Face encoder up to 512."
         ),
     ] = None
     encoder_learning_rate: Annotated[Positive, about("Peak learning rate of these layers.")] = 3e-5
     read_units: Annotated[
         Count | None,
-        about("Units of a training document that are read, its first; by default as many as attend to each other."),
+        about("Number of units to which training documents are truncated; by default `synthesizer.max_units`."),
     ] = None
     units: Annotated[Count, about("Number of units of a summary.")] = 3
     block_trigrams: Annotated[
-        bool, about("Whether summaries skip units that share a trigram with them, in validation and by default.")
+        bool, about("Whether to skip units that share a trigram with the summary, in validation and by default.")
     ] = False
     redundancy: Annotated[
         NotNegative, about("Penalty on units' log-odds, times the share of their bigrams that are in the summary.")
@@ -58,29 +58,27 @@ class SummarizerRecipe(RunRecipe):
     oracle: Annotated[str, one_of(ORACLES, "Name of the oracle that labels units.")] = "rouge12-f"
     oracle_units: Annotated[Count | None, about("Maximum number of units that the oracle selects.")] = None
     synthesizer: Annotated[
-        SynthesizerConfig, about("Sizes and head of the network; width and features follow from the inputs.")
+        SynthesizerConfig, about("Sizes and head of the network; the inputs determine width and features.")
     ] = field(default_factory=SynthesizerConfig)
     features: Annotated[bool, about("Whether the network reads layout features besides unit vectors.")] = True
     choose: Annotated[
         str,
-        about("Validation ROUGE that selects weights: rouge1, rouge2, rougeLsum, or the mean of several joined by +."),
+        about("Validation ROUGE that selects the weights: rouge1, rouge2, rougeLsum, or several joined by + (mean)."),
     ] = "rouge2"
     gains: Annotated[
         Share,
-        about(
-            "Share of the list-wise loss against each unit's own ROUGE in the loss; the rest is the oracle's labels."
-        ),
+        about("Share of the list-wise loss, whose targets are the units' own ROUGE; the rest is the loss on labels."),
     ] = 0.0
     temperature: Annotated[
-        Positive, about("Temperature of the softmax over units' R1-F + R2-F that gives the list-wise targets.")
+        Positive, about("Temperature of the softmax over the units' R1-F + R2-F, which gives the list-wise targets.")
     ] = 0.1
-    positive_weight: Annotated[Positive, about("Weight of the oracle's units in the loss.")] = 1.0
+    positive_weight: Annotated[Positive, about("Weight in the loss of the units that the oracle selects.")] = 1.0
     lead: Annotated[
         Share, about("Share of the lead in the targets; 0.2 gives 0.8 times the label, plus 0.2 for the first `units`.")
     ] = 0.0
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the fields."""
+        """Return the problems of the combination of fields."""
         found = super().problems()
         found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
@@ -91,7 +89,7 @@ class SummarizerRecipe(RunRecipe):
 
     @property
     def encodes(self) -> bool:
-        """Whether units are encoded during training; otherwise their vectors are part of the data."""
+        """Whether units are encoded during training; otherwise the dataset has their vectors."""
         return self.encode_each_step or self.encoder_layers > 0
 
     @property

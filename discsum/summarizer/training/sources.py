@@ -1,4 +1,4 @@
-"""Data of a summarizer's recipe: dataset folders, and tables, which are preprocessed next to the run."""
+"""Data of a summarizer recipe: dataset folders, or tables, which are preprocessed into folders next to the run."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 
 @dataclass(frozen=True)
 class UnitData:
-    """The part of its documents that the training run of a recipe reads, to train on or to validate."""
+    """The data that a recipe's run needs from dataset folders, for training or for validation."""
 
     recipe: SummarizerRecipe
     training: bool = False
 
     @property
     def made_by(self) -> PreprocessRecipe:
-        """Recipe of the dataset folders that the run needs."""
+        """The preprocessing recipe of the dataset folders that the run needs."""
         recipe = self.recipe
-        # Both units if the oracle can label both: encoding costs most, and another recipe may use the other.
+        # Both units if the oracle can label both: encoding is the largest cost, and a later recipe may use the other.
         units = (recipe.unit,) if ORACLES.entry(recipe.oracle).facts.get("edu_only") else UNITS
         vectors = "none" if recipe.encodes else recipe.vectors
         return PreprocessRecipe(recipe.parser, recipe.oracle, recipe.oracle_units, units, vectors)
@@ -52,8 +52,8 @@ class UnitData:
         )
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:
-        """Raise `InputError` with the differences if a dataset folder was made with options of another recipe."""
-        # Vectors that are not read may differ.
+        """Raise `InputError` with the differences if a dataset folder was made with other options."""
+        # The encoder may differ if the vectors are not read.
         names = ["oracle", "oracle_units", *([] if self.recipe.encodes else ["encoder"])]
         wanted = self.made_by.to_dict()
         there = {name: recipe[name] for name in names} | {"parser": recipe["made_by"]["parser"]}
@@ -61,7 +61,7 @@ class UnitData:
             there, {name: wanted[name] for name in names} | {"parser": fingerprint(self.recipe.parser)}
         )
         if changed:
-            # Settings by which the recipe would accept the folder; its field for the encoder is `vectors`.
+            # Settings with which the recipe would accept the folder; the recipe calls the encoder `vectors`.
             fields = [
                 f"{'vectors' if name == 'encoder' else name}={'null' if recipe[name] is None else recipe[name]}"
                 for name in (*names, "parser")
@@ -78,5 +78,5 @@ class UnitData:
 def collection(
     sources: Sequence[Source], data: Path, recipe: SummarizerRecipe, cache: Path, report: Report
 ) -> UnitCollection:
-    """Return the examples of a recipe's training or validation sources; all else as in `read_sources`."""
+    """Return the examples of a recipe's training or validation sources; arguments and errors as in `read_sources`."""
     return UnitCollection(read_sources(sources, data, UnitData(recipe, sources is recipe.train), cache, report))

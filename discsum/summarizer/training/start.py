@@ -13,14 +13,14 @@ from discsum.summarizer.folder import ENCODER, SummarizerConfig, read_inputs, re
 
 
 def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerConfig, name: str) -> list[str]:
-    """Copy the matching parts of a trained summarizer, of any unit; return their names.
+    """Copy the matching parts of a trained summarizer, of either unit, and return their names.
 
     Args:
-        network: The document encoder, which matches one of the same head and sizes. Unlike a parser's part, it takes
-            nothing from a network with fewer weights: the head would be new, on which every layer depends.
-        layers: The trained layers of the unit encoder, which match as many of the same vectors.
-        config: Inputs of both.
-        name: Name or folder of the summarizer.
+        network: The document encoder. It matches a network with the same head and sizes. Unlike the parts of a parser,
+            it copies nothing from a network with fewer weights: the head would be new, and every layer depends on it.
+        layers: The trained layers of the unit encoder. They match the same number of layers on the same vectors.
+        config: Configuration of the new summarizer's inputs.
+        name: Name or folder of the trained summarizer.
 
     Raises:
         InputError: A summarizer without a matching part, or on other unit vectors.
@@ -41,7 +41,7 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
 
 
 def check_start(name: str, parser: str, vectors: str) -> None:
-    """Check that there is such a summarizer, and that it is on vectors of a parser; no weights are read.
+    """Check that a summarizer exists and reads the given `vectors` of the given parser, without reading weights.
 
     Raises:
         InputError: A summarizer on other unit vectors.
@@ -60,7 +60,7 @@ def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str
 
 
 def _copied(module: nn.Module, weights: Mapping[str, Tensor]) -> bool:
-    """Copy weights into a module and return true, if their names and shapes are its own."""
+    """Copy weights into a module if all names and shapes match; return whether they do."""
     wanted = {key: value.shape for key, value in module.state_dict().items()}
     if not wanted or wanted != {key: value.shape for key, value in weights.items()}:
         return False

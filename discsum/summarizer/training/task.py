@@ -29,19 +29,19 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.start import initialise_from
 from discsum.training.task import LogEntry, Step, TrainingTask
 
-# Documents scored together in validation.
+# Documents scored as one batch in validation.
 BATCH = 32
 
 
 @dataclass(frozen=True)
 class WeightedBatch:
-    """This process's documents of a part of a step.
+    """The documents of this process in one accumulation part of a step.
 
     Attributes:
         batch: The documents.
         weights: `(batch, units)` weight of each unit's loss, 0 where padded.
         whole: Sum of the weights over the whole step, divided by the number of processes.
-        documents: Number of documents of the whole step, divided by the number of processes.
+        documents: Number of documents in the whole step, divided by the number of processes.
     """
 
     batch: Batch
@@ -51,10 +51,10 @@ class WeightedBatch:
 
 
 class ScoringNetwork(nn.Module):
-    """Scores the units of examples, by their vectors or by encoding them; `layers` are the encoder's trained layers."""
+    """Scores units from stored vectors or by encoding them; `layers` are the encoder's trained layers."""
 
     def __init__(self, network: Synthesizer, encoder: UnitEncoder | None, unit: str) -> None:
-        """Combine a network with an encoder; none if examples have vectors."""
+        """Combine a network with an encoder, or with None if the examples have vectors."""
         super().__init__()
         self.network = network
         self.layers = encoder.trained if encoder is not None else nn.ModuleList()
@@ -64,11 +64,11 @@ class ScoringNetwork(nn.Module):
 
     @property
     def encoder(self) -> UnitEncoder | None:
-        """The encoder of units, if they are encoded during training."""
+        """The unit encoder, or None if units are not encoded during training."""
         return self._encoder[0]
 
     def train(self, mode: bool = True) -> ScoringNetwork:
-        """Switch dropout on or off, in frozen layers too, as in the paper."""
+        """Switch dropout on or off, also in frozen layers, as in the paper."""
         super().train(mode)
         if self.encoder is not None:
             self.encoder.train(mode)
@@ -85,7 +85,7 @@ class ScoringNetwork(nn.Module):
 
     def score(self, examples: Sequence[UnitExample]) -> Tensor:
         """Return `(examples, units)` logits of examples, in full precision."""
-        # The class's method: accelerate wraps this object's in the precision of training.
+        # The class's method, because accelerate wraps the instance's in mixed precision.
         return ScoringNetwork.forward(self, collate(examples).to(self.network.device))
 
 
@@ -95,7 +95,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def __init__(
         self, recipe: SummarizerRecipe, train: UnitCollection, validation: UnitCollection, name: str, notes: str = ""
     ) -> None:
-        """Build the network; the recipe's sample is drawn from `train`, and `notes` are text for the model card.
+        """Build the network; the recipe's `sample` is drawn from `train`, and `notes` go into the model card.
 
         Raises:
             InputError: Validation documents among the training documents.
@@ -103,7 +103,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """
         super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
         self.validation, self.notes = validation, notes
-        # A run that encodes moves the parser's network and enables its dropout, so it does not use the cached parser.
+        # A run that encodes moves the parser's network and enables its dropout, so it must not use the cached parser.
         self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
         device = self.accelerator.device
         encoder = None
@@ -126,7 +126,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         self.network = self.scorer = ScoringNetwork(network, encoder, recipe.unit)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
-        """Return the parameters of the network and of the encoder's trained layers, each with its peak rate."""
+        """Return the parameters of the network and of the encoder's trained layers, each with its learning rate."""
         rates = [
             (self.scorer.network, self.recipe.learning_rate),
             (self.scorer.layers, self.recipe.encoder_learning_rate),
@@ -141,7 +141,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             report(f"begins with the {', '.join(copied)} of {self.recipe.start}")
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
-        """Return the documents of each part, padded."""
+        """Return the padded documents of each part, with weights."""
         padded = [collate([self.train[index] for index in part]).to(self.accelerator.device) for part in parts]
         weights = [torch.where(one.labels > 0, self.recipe.positive_weight, 1.0) * one.inputs.mask for one in padded]
         whole: Any = self.accelerator.reduce(torch.stack([one.sum() for one in weights]).sum(), reduction="mean")
@@ -149,7 +149,11 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return [WeightedBatch(batch, weight, whole, documents) for batch, weight in zip(padded, weights, strict=True)]
 
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
-        """Return the batch's part of the mean loss over the whole step, of a unit and of a list of units."""
+        """Return the batch's share of the step's mean loss.
+
+        With `gains` in the recipe, the loss interpolates between the mean over units (`labels`) and the mean list-wise
+        loss over documents (`gains`), which are returned too.
+        """
         logits, share = network(batch.batch).float(), self.recipe.gains
         losses = {"loss": (self.unit_losses(logits, batch.batch) * batch.weights).sum() / batch.whole}
         if share:
@@ -158,15 +162,16 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         return losses
 
     def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the cross-entropy `(batch, units)` of logits; targets interpolate between labels and the lead."""
+        """Return the cross-entropy `(batch, units)` of the logits; targets interpolate between labels and the lead."""
         lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.units).float()
         targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
     def list_losses(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Return the cross-entropy `(batch,)` between the softmax over units of gains and of logits (ListNet).
+        """Return the ListNet loss `(batch,)`: the cross-entropy of the softmax of logits against the softmax of gains.
 
-        Cao et al. 2007, section 4; the targets lean to the lead as those of single units do.
+        Both softmaxes are over units (Cao et al. 2007, section 4). Targets interpolate with the lead, as in
+        `unit_losses`.
         """
         left_out = ~batch.inputs.mask
         targets = (batch.gains / self.recipe.temperature).masked_fill(left_out, -torch.inf).softmax(-1)
@@ -182,7 +187,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         policy, lines, references = summarizer.policy(), [], []
         for block in batches((self.validation[index] for index in range(len(self.validation))), BATCH):
             for example, logits in zip(block, torch.sigmoid(self.scorer.score(block)).cpu(), strict=True):
-                # Units after the section that the example has score 0.
+                # The example only has the first section; later units score 0.
                 scores, known = np.zeros(len(example.document.units(policy.unit))), len(example.labels)
                 scores[:known] = logits[:known].double().numpy()
                 lines.append("\n".join(extract(example.document, summarizer, policy, scores=scores).lines))
