@@ -10,7 +10,7 @@ from discsum.parsers.parser import Parser
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.folder import SummarizerConfig
 
-# A busy machine is no reason to fail, and neither is the day's random seed.
+# Tests fail neither because a machine is busy nor because of a random seed.
 settings.register_profile("discsum", deadline=None, derandomize=True)
 settings.load_profile("discsum")
 torch.set_num_threads(1)
@@ -23,7 +23,7 @@ def tokenizer():
 
 @pytest.fixture(scope="session")
 def parser():
-    """A parser with random weights."""
+    """Return a parser with random weights."""
     return tiny.make_parser()
 
 
@@ -36,13 +36,13 @@ def parser_folder(parser, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_folder(tmp_path_factory):
-    """A Hugging Face folder of a tiny encoder and its tokenizer."""
+    """Return a Hugging Face folder of a tiny encoder and its tokenizer."""
     return tiny.save_encoder(tmp_path_factory.mktemp("models") / "tiny-encoder")
 
 
 @pytest.fixture(scope="session")
 def summarizer_folders(parser_folder, tmp_path_factory):
-    """Folders of summarizers with random weights, by unit, both on the tiny parser."""
+    """Return the folders of summarizers with random weights, by unit; both use the tiny parser."""
     parser, folders = Parser.from_pretrained(parser_folder), {}
     for unit in ("sentence", "edu"):
         torch.manual_seed(7)
@@ -55,7 +55,7 @@ def summarizer_folders(parser_folder, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def treebank(tmp_path_factory):
-    """The folder of a small treebank: two documents to train on, one to choose by."""
+    """Return the folder of a small treebank: two training documents and one for validation."""
     folder = tmp_path_factory.mktemp("gum")
     small_treebank.write(folder)
     return folder

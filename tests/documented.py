@@ -13,7 +13,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.DO
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its content, and what it prints if that is shown."""
+    """A fenced block: its language, its content, and its output if the page shows it."""
 
     language: str
     content: str
@@ -22,7 +22,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a console: the command without its comment, and what it prints if that is shown."""
+    """A line of a console: the command without its comment, and its output if the page shows it."""
 
     command: str
     output: str

@@ -1,4 +1,4 @@
-"""Work for engines: what workers do, and how they fail or die."""
+"""Work for engines: callables that succeed, fail or kill their worker."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from discsum.errors import DiscsumError, FormatError, InputWarning
 
 
 class Loading:
-    """Work that loads something the first time it is asked."""
+    """Work that loads something when it is first needed."""
 
     @cached_property
     def loaded(self):
@@ -26,7 +26,7 @@ class Loading:
 
 
 def halfway(task, step):
-    """Take more than a second, and tell the steps of the first half before the second."""
+    """Take more than a second, and report the steps of the first half before the second half."""
     for _ in range(2):
         step(3)
         time.sleep(0.7)
@@ -41,7 +41,7 @@ def slow(task, step):
 
 @dataclass(frozen=True)
 class Dying:
-    """Work that leaves its process's number in a folder, and kills the process `times` times over task 1."""
+    """Work that writes its process ID to a folder, and kills its process at task 1, `times` times in all."""
 
     folder: Path
     times: int
@@ -53,7 +53,7 @@ class Dying:
         if task == 1 and (len(deaths.read_text()) if deaths.is_file() else 0) < self.times:
             with deaths.open("a") as file:
                 file.write("x")
-            # Until who waits for steps has heard of the first.
+            # Until the first step has been received.
             time.sleep(0.3)
             os.kill(os.getpid(), signal.SIGKILL)
         step(1)
@@ -61,19 +61,19 @@ class Dying:
 
 
 def begun(folder):
-    """Return the tasks that `Dying` has begun, as often as it did."""
+    """Return the tasks that `Dying` began, each as often as it was begun."""
     return sorted(int(path.read_text().split()[0]) for path in folder.glob("*.begun"))
 
 
 class OwnError(DiscsumError):
-    """An error that cannot be read from a pickle."""
+    """An error that cannot be unpickled."""
 
     def __init__(self, first, second):
         super().__init__(f"{first} and {second}")
 
 
 def failing(task, step):
-    """Raise an error of each kind."""
+    """Raise the error that the task names, or return a result that cannot be pickled."""
     if task == "format":
         raise FormatError("expected a tree, got rain", source="mill.rs3", line=3)
     if task == "own":
@@ -85,7 +85,7 @@ def failing(task, step):
 
 @dataclass(frozen=True)
 class Waiting:
-    """Work that leaves its process's number in a folder and never ends."""
+    """Work that writes its process ID to a folder and then sleeps for an hour."""
 
     folder: Path
 
@@ -96,7 +96,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Placed:
-    """Work that counts how often it is done in a folder, and returns the node that its worker is on: its parent."""
+    """Work that leaves a file per run of a task in a folder, and returns the node of its worker: the parent process."""
 
     folder: Path
 
@@ -108,7 +108,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class KilledOnce:
-    """Work that ends its worker in the middle of the first task that tells a step."""
+    """Work that kills its worker in the middle of the first task that reports a step."""
 
     work: object
     mark: Path
@@ -126,7 +126,7 @@ class KilledOnce:
 
 
 class Unreadable:
-    """Work that cannot be read from its pickle."""
+    """Work that cannot be unpickled."""
 
     def __reduce__(self):
         return _refuse, ()
@@ -140,7 +140,7 @@ def _refuse():
 
 
 def running(process):
-    """Return whether a process runs."""
+    """Return whether a process is running."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
@@ -148,6 +148,6 @@ def running(process):
 
 
 def warn_of(task, step):
-    """Warn of a text."""
+    """Warn about a text."""
     warnings.warn(f"text {task} looks odd", InputWarning, stacklevel=2)
     return task

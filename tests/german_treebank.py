@@ -1,4 +1,4 @@
-"""A small German treebank in words of our own: fifteen stories in rs3, dis and rsd, with relations of its own."""
+"""A small German treebank of fifteen stories that we wrote, in rs3, dis and rsd, with its own relations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discsum.tree import Node, RSTTree
 _PEOPLE = ("der Müller", "die Bäckerin", "der Fährmann", "die Lehrerin", "der Schmied")
 _PLACES = ("am Ufer", "im Dorf", "auf dem Markt", "bei der Brücke", "hinter der Mühle")
 _THINGS = ("das Rad", "das Boot", "das Tor", "das Dach", "den Ofen")
-# Sentences of two EDUs: how the EDUs are related tells the connective.
+# Sentences of two EDUs; their relation follows from the connective.
 _PATTERNS = (
     ("Weil {place} Wasser stand,", "reparierte {person} {thing}.", "SN", "ursache"),
     ("{Person} ging {place} vorbei,", "obwohl es schon dunkel war.", "NS", "einräumung"),
@@ -41,7 +41,7 @@ def story(number: int) -> Document:
 
 
 def write(folder: Path) -> Path:
-    """Write the stories, each in one format; some with their text beside them, a sentence a line."""
+    """Write the stories to a folder, each in one of the formats, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(COUNT):
         document, suffix = story(number), SUFFIXES[number % 3]

@@ -1,4 +1,4 @@
-"""The oracles written from their definitions: every candidate scored from nothing, by rouge-score."""
+"""The oracles, written from their definitions: rouge-score scores every candidate from scratch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCORER = RougeScorer(["rouge1", "rouge2"], use_stemmer=True)
 
 
 def greedy(count: int, score_of: Callable[[list[int]], float], k: int | None) -> list[int]:
-    """Return the choices out of `count` that a greedy search makes, the first of equals first."""
+    """Return the choices out of `count` that a greedy search makes; among equal choices, the first one wins."""
     selected: list[int] = []
     best = 0.0
     while k is None or len(selected) < k:
@@ -50,7 +50,7 @@ def discobert_edu(units: Sequence[str], references: Sequence[str], k: int | None
         return {unit for choice in choices for unit in (choice, heads[choice]) if unit >= 0}
 
     def score_of(choices: list[int]) -> float:
-        # A line a unit: no bigrams across units.
+        # One line per unit, so that no bigram spans two units.
         summary = "\n".join(" ".join(units[unit].split()) for unit in sorted(members(choices)))
         return sum(scorer.score(" ".join(reference.split()), summary)["rouge1"].fmeasure for scorer in SET_SCORERS)
 
@@ -79,7 +79,7 @@ class _ContentWords:
 
 
 class _SetsOfGrams:
-    """Gives each different n-gram of a text's lines as one word, whose ROUGE-1 is BertSum's measure for that n."""
+    """Tokenizes to the distinct n-grams of a text's lines; their ROUGE-1 is BertSum's measure for that n."""
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -1,13 +1,13 @@
-"""Object stores on this machine, on a port of the loopback: moto's S3, and an emulator of Google's."""
+"""Local object stores on a loopback port: moto's S3, and an emulator of Google Cloud Storage."""
 
 import os
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from uuid import uuid4
 
-# Past any proxy that the machine has.
+# Bypasses proxies.
 LOOPBACK = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-# Settings that botocore reads: of this store alone, whatever the machine has.
+# Settings for botocore; they replace all settings of the user.
 SETTINGS = {
     **LOOPBACK,
     "AWS_ACCESS_KEY_ID": "tests",
@@ -17,13 +17,13 @@ SETTINGS = {
     "AWS_CONFIG_FILE": os.devnull,
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
 }
-# The first: otherwise gcsfs asks for the bucket's type over gRPC, which the emulator does not speak.
+# Without the first one, gcsfs asks for the bucket's type over gRPC, which the emulator does not support.
 GOOGLE = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false", "NO_GCE_CHECK": "true", **LOOPBACK}
 
 
 @contextmanager
 def object_store():
-    """Start a store, which `s3://` means for the time of a block; yield the URL of a bucket."""
+    """Start a store to which `s3://` URLs refer while the block runs; yield the URL of a bucket."""
     import boto3
     from moto.server import ThreadedMotoServer
 
@@ -44,7 +44,7 @@ def object_store():
 
 @contextmanager
 def google_store():
-    """Start a store, which `gs://` means for the time of a block; yield the URL of a bucket."""
+    """Start a store to which `gs://` URLs refer while the block runs; yield the URL of a bucket."""
     from gcp_storage_emulator import server as emulator
 
     bucket, before = f"discsum-{uuid4().hex[:8]}", dict(os.environ)
@@ -60,7 +60,7 @@ def google_store():
 
 @contextmanager
 def _exclusive_inserts(emulator):
-    """Have the emulator overwrite no object where it is asked not to, as for locks."""
+    """Make the emulator respect requests not to overwrite an object, which locks need."""
     replaced = []
     for _, handlers in emulator.HANDLERS:
         for method, handler in handlers.items():
@@ -75,7 +75,7 @@ def _exclusive_inserts(emulator):
 
 
 def _insert_as_asked(request, response, storage):
-    """Store an object; with `ifGenerationMatch=0` only if there is none, as Google's store does."""
+    """Store an object; with `ifGenerationMatch=0` only if it does not exist, as Google's store does."""
     from gcp_storage_emulator.exceptions import NotFound
     from gcp_storage_emulator.handlers import objects
 

@@ -1,4 +1,4 @@
-"""Training runs of tiny parsers on the treebank of the tests."""
+"""Training runs of tiny parsers on the tests' small treebank."""
 
 import tiny
 

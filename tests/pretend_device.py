@@ -1,7 +1,7 @@
-"""A device that is none: tensors in the CPU's memory that behave as if they were elsewhere.
+"""A simulated device: tensors in CPU memory that behave as if they were on another device.
 
-Work with them fails where a GPU's would, as where tensors of two devices meet, and what a GPU would be waited for is
-counted: copies to the CPU, and operations whose result has a size that only their values tell.
+Operations fail where they would fail on a GPU, for example on tensors of two devices. Operations that would wait for a
+GPU are counted: copies to the CPU, and operations whose result has a size that depends on values.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-# Of torch's own devices the one without memory, which nothing here uses otherwise.
+# torch's device without memory, which nothing else uses here.
 ELSEWHERE = torch.device("meta")
 aten = torch.ops.aten
-# Operations whose second tensor, of lengths, is on the CPU, as is that of their result.
+# Operations whose second argument and second result, lengths, are on the CPU.
 PACKING = {aten._pack_padded_sequence, aten._pad_packed_sequence}
 # Operations that wait for the device.
 WAITING = {
@@ -34,7 +34,7 @@ WAITING = {
 
 
 class Elsewhere(torch.Tensor):
-    """A tensor that says it is on the device `ELSEWHERE`."""
+    """A tensor that claims to be on the device `ELSEWHERE`; `here` is the CPU tensor with its values."""
 
     @staticmethod
     def __new__(cls, here):
@@ -75,7 +75,7 @@ class _Pretending(TorchDispatchMode):
         if away and not copies and not packing:
             others = [leaf for leaf in flat if not isinstance(leaf, Elsewhere) and leaf.dim()]
             assert not others, f"{func}: tensors of two devices, one of shape {tuple(others[0].shape)}"
-        # With the size of its result `repeat_interleave` does not wait.
+        # `repeat_interleave` does not wait if it knows the size of its result.
         waits = func.overloadpacket in WAITING and kwargs.get("output_size") is None
         if away and (waits or (copies and target is not None and target.type == "cpu")):
             self.waited[func.overloadpacket.__name__] += 1
@@ -98,7 +98,7 @@ class _Pretending(TorchDispatchMode):
 
 @contextmanager
 def pretending(module: nn.Module):
-    """Move a module to the device, and give the counts of what it would be waited for inside of this context."""
+    """Move a module to the device; yield the counts of operations in the block that would wait for it."""
     with _Pretending() as mode, torch.no_grad():
         for part in module.modules():
             for name, parameter in part._parameters.items():

@@ -1,4 +1,4 @@
-"""Python beside itself, as `torchrun` and `accelerate launch` start it."""
+"""Several Python processes in one group, as `torchrun` and `accelerate launch` start them."""
 
 import os
 import socket
@@ -7,7 +7,7 @@ import sys
 
 
 def run_together(processes, *arguments):
-    """Run Python with these arguments in so many processes of one group, to a good end; return what each printed."""
+    """Run Python in `processes` processes of one group, which must all succeed; return what each printed."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]

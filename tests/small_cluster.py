@@ -16,24 +16,24 @@ SETTINGS = {
     "RAY_worker_niceness": "0",
     "RAY_AUTH_MODE": "disabled",
     "RAY_USAGE_STATS_ENABLED": "0",
-    # Work of the tests is imported by workers as well.
+    # Workers import the tests' work too.
     "PYTHONPATH": str(Path(__file__).parent),
 }
 
 
 def add_node(cluster: Any) -> Any:
     """Start a node and return it."""
-    # Not 127.0.0.1, which Ray takes for the machine's outward address.
+    # Not 127.0.0.1, which Ray replaces with the machine's external address.
     settings = {"node_ip_address": "127.0.0.2", "include_dashboard": False}
     return cluster.add_node(num_cpus=1, object_store_memory=STORE, **settings)
 
 
 @contextmanager
 def small_cluster(nodes: int = 2) -> Iterator[Any]:
-    """Start a cluster for the time of a block, its files in a folder that goes with it."""
+    """Start a cluster while the block runs; its files are in a folder that is removed afterwards."""
     from ray.cluster_utils import Cluster
 
-    # Short: names of sockets are in it.
+    # A short path, because it is part of the names of sockets.
     place = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     with patch.dict(os.environ, SETTINGS | {"RAY_TMPDIR": place}):
         cluster = Cluster(shutdown_at_exit=True)
@@ -48,13 +48,13 @@ def small_cluster(nodes: int = 2) -> Iterator[Any]:
 
 
 def processes_of(name: str, value: str) -> list[int]:
-    """Return the running processes that have an environment variable of that value."""
+    """Return the IDs of running processes whose environment variable `name` has this value."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             if f"{name}={value}".encode() in path.read_bytes().split(b"\0"):
                 found.append(int(path.parent.name))
         except OSError:
-            # It has ended, or is somebody else's.
+            # The process has ended, or belongs to another user.
             continue
     return found

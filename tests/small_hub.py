@@ -1,4 +1,4 @@
-"""A hub on a port of the loopback that serves one dataset, as the Hugging Face hub answers its file system."""
+"""A local hub that serves one dataset to the Hugging Face file system as the real hub does."""
 
 import hashlib
 import json
@@ -22,14 +22,14 @@ _API, _FILES = f"/api/datasets/{REPOSITORY}", f"/datasets/{REPOSITORY}/resolve/m
 
 @contextmanager
 def small_hub(files, ranges=None):
-    """Serve files, bytes by name, as `hf://datasets/owner/news/NAME` for the time of a block.
+    """Serve files, bytes by name, as `hf://datasets/owner/news/NAME` while the block runs.
 
-    `ranges` takes the part of each file that is asked for, as pairs of a name and a header.
+    Each request for a file adds a pair to `ranges`: the name, and the header with the requested range.
     """
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, files, [] if ranges is None else ranges))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings = {"hf": {"endpoint": f"http://127.0.0.1:{server.server_port}", "token": False}}
-    # Whatever the machine has; proxies are read when a session begins.
+    # A session reads the proxies when it begins, so the next one must begin with these settings.
     close_session()
     try:
         with (

@@ -1,4 +1,4 @@
-"""Small tables of texts with summaries from which something can be learned."""
+"""Small tables of texts with summaries that a model can learn."""
 
 import json
 
@@ -18,7 +18,7 @@ SENTENCES = [
 
 
 def pairs(first, last):
-    """Return texts whose third sentence is the reference."""
+    """Return texts whose third sentence, not counting the opening 'Text N.', is the reference."""
     found = []
     for seed in range(first, last):
         order = np.random.default_rng(seed).permutation(len(SENTENCES))
@@ -35,7 +35,7 @@ def write_table(path, first, last):
 
 
 def write_recipe(folder, parser_folder, **fields):
-    """Write a recipe on `train.jsonl` and `validation.jsonl` of a folder; return its path."""
+    """Write a recipe that reads `train.jsonl` and `validation.jsonl` of a folder; return its path."""
     content = {
         "kind": "extractive",
         "name": "tiny-news",

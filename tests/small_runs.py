@@ -28,14 +28,14 @@ def recipe(parser_folder, **changes):
 
 
 def make_data(folder):
-    """Fill a folder with tables of texts to learn from and to choose by; return it."""
+    """Write a training table and a validation table to a folder; return the folder."""
     write_table(folder / "train.jsonl", 0, 24)
     write_table(folder / "validation.jsonl", 100, 108)
     return folder
 
 
 def trainer(data, parser_folder, folder, **changes):
-    """Return what trains such a recipe in a folder."""
+    """Return the training loop of such a recipe in a folder."""
     made = recipe(parser_folder, **changes)
     silent = lambda line: None  # noqa: E731
     train, validation = (

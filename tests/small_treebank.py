@@ -1,4 +1,4 @@
-"""Three texts with trees, as documents and as a folder in the layout of GUM; and where GUM itself is."""
+"""Three texts with trees, as documents and as a folder in GUM's layout; and the path of GUM itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every small tree, random large ones, and documents to hang them on."""
+"""All small trees, random large trees, and documents for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Nested = Any
 
 @cache
 def nested_trees(first: int, last: int) -> tuple[Nested, ...]:
-    """Return every binary tree over EDUs first to last with every assignment of nuclearity."""
+    """Return every binary tree over the EDUs `first` to `last`, inclusive, with every assignment of nuclearity."""
     if first == last:
         return (first,)
     return tuple(
@@ -68,7 +68,7 @@ def random_tree(edus: int, seed: int) -> RSTTree:
 
 
 def document_of(sentences: list[list[str]], tree: RSTTree | None = None, id: str = "toy") -> Document:
-    """Return the document of these sentences, each a list of EDUs; all joined by spaces."""
+    """Return the document of these sentences, each a list of EDU texts; all are joined by spaces."""
     text, edus, spans = "", [], []
     for sentence in sentences:
         start = len(text)

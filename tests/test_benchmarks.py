@@ -1,4 +1,4 @@
-"""Benchmarks whose figures stand in the documentation run, here at a size that says nothing."""
+"""Benchmarks whose results are in the documentation run, here at sizes too small to measure anything."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""At least a hundredth of each campaign, in a process of its own: some fork, which is only safe early in a process."""
+"""At least a hundredth of each campaign, in a separate process: some fork, which is only safe early in a process."""
 
 import json
 import os

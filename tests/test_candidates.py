@@ -1,4 +1,4 @@
-"""Halves of a clause and labels of turns are selected together, layout is not selected."""
+"""Halves of a clause are selected together, labels with their turns; layout is not selected."""
 
 import numpy as np
 import pytest

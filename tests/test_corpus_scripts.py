@@ -1,7 +1,7 @@
-"""The scripts in docs/scripts: a corpus is preprocessed, trained on and evaluated by what they would run on a cluster.
+"""The scripts in docs/scripts, which preprocess a corpus, train on it and evaluate on a cluster.
 
-SLURM's commands, `discsum` and `accelerate` are stood for by scripts that note how they are called. What was noted is
-then done in this process, in that order.
+Stubs replace SLURM's commands, `discsum` and `accelerate`, and record their calls. The recorded calls then run in this
+process, in the same order.
 """
 
 import io
@@ -27,7 +27,7 @@ STUBS = {
     "discsum": NOTE,
     "accelerate": NOTE,
     "scontrol": "echo 10.0.0.1; echo 10.0.0.2\n",
-    # Runs the job at once, each part of an array, and prints a number, as --parsable does.
+    # Runs the job at once, with each index of an array, and prints a number, as --parsable does.
     "sbatch": NOTE
     + """
 while [ $# -gt 0 ]; do
@@ -73,7 +73,7 @@ def corpus(tmp_path, parser_folder):
 
 @pytest.fixture
 def noted(tmp_path, monkeypatch):
-    """Run a script with what stands for the commands; return how these were called."""
+    """Return a function that runs a script with the stubs and returns their recorded calls."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name, content in STUBS.items():
@@ -91,7 +91,7 @@ def noted(tmp_path, monkeypatch):
 
 @pytest.fixture
 def done(monkeypatch, capsys):
-    """Run a command of discsum in this process, which returns its exit code."""
+    """Return a function that runs a command of discsum in this process and returns its exit code."""
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
     def run(words):
@@ -107,7 +107,7 @@ def done(monkeypatch, capsys):
 
 
 def check_result(corpus):
-    """Check that all splits and the figures of all three systems are there."""
+    """Check that all splits and the file of scores were made."""
     made = {name: Manifest.read(corpus.run / "data" / name) for name in ("train", "validation", "test")}
     assert {name: manifest.documents for name, manifest in made.items()} == {"train": 12, "validation": 6, "test": 5}
     assert made["train"].failed == 1
@@ -130,7 +130,7 @@ def test_slurm(corpus, noted, done):
         "train-all",
         "evaluate-all",
     ]
-    # Each waits for what it needs; the numbers are those that sbatch printed.
+    # Each job waits for the jobs it needs, by the numbers that sbatch printed.
     waits = [words[words.index("--dependency") + 1] for words in jobs if "--dependency" in words]
     numbers = [number for wait in waits for number in wait.split(":")[1:]]
     assert [wait.count(":") for wait in waits] == [1, 1, 1, 3, 1]
@@ -173,7 +173,7 @@ def test_kuberay(corpus, noted, done, tmp_path):
     cluster = job["spec"]["rayClusterSpec"]
     pods = [group["template"]["spec"] for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"])]
     for pod in pods:
-        # The script, and the volume that its folders are on.
+        # Each pod has the script, and the volume of the script's folders.
         (container,) = pod["containers"]
         assert {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]} == {
             "data": "/data",
@@ -186,7 +186,7 @@ def test_kuberay(corpus, noted, done, tmp_path):
     subprocess.run(["bash", "-n", script], check=True)
     calls = noted("bash", script, CORPUS=str(corpus.corpus), RUN=str(corpus.run), WORKERS="1", **corpus.settings)
     assert [words[1] for words in calls] == [*["preprocess"] * 3, "train", "evaluate"]
-    # In the place of a cluster, this machine; tests/data holds Ray to the same bytes.
+    # Uses the local engine instead of a cluster; tests/data checks that Ray gives the same bytes.
     assert all("ray:auto" in words for words in calls[:3])
     here = [["local" if word == "ray:auto" else word for word in words] for words in calls]
     assert [done(words) for words in here] == [3, 0, 0, 0, 0]

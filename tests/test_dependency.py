@@ -224,5 +224,5 @@ def test_clauses_of_any_nuclearity_form_a_tree(edus, seed):
 def test_a_clause_whose_first_part_is_a_satellite_depends_on_what_its_nucleus_does():
     # 0 is the root; 2, the nucleus, depends on it, and 1 belongs to the same clause.
     assert group_heads(np.array([0, 2, 0]), np.array([0, 1, 1])).tolist() == [0, 0]
-    # Of a sentence alone, whose root has no head.
+    # Within a single sentence, the root has no head.
     assert group_heads(np.array([-1, 2, -1]), np.array([0, 1, 1])).tolist() == [0, 1]

@@ -45,6 +45,6 @@ def test_a_device_that_cannot():
 
 
 def test_the_processor_needs_no_torch_to_be_there():
-    """The process that hands out work computes nothing."""
+    """The process that distributes work computes nothing, so it need not import torch."""
     code = "import sys; from discsum.devices import check_device; check_device('cpu'); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,4 +1,4 @@
-"""The Python examples of docs/ run as they stand, and print what is shown."""
+"""The Python examples in docs/ run unchanged, and print the output that is shown."""
 
 import pytest
 from documented import ROOT, blocks
@@ -13,7 +13,7 @@ from discsum.data.shard_run import make_all
 from discsum.encoder import heads
 
 DOCS = ROOT / "docs"
-# Of abstractive.md: tests/abstractive/test_documented_sparsify.py.
+# tests/abstractive/test_documented_sparsify.py has the example of abstractive.md.
 PAGES = ("index.md", "formats.md", "extending.md")
 EXAMPLES = [
     pytest.param(page, block, id=f"{page}-{number}")
@@ -24,7 +24,7 @@ EXAMPLES = [
 
 @pytest.fixture
 def restored(monkeypatch):
-    """What an example registers is forgotten after it."""
+    """Undo what an example registers."""
     for registry in (heads.HEADS, oracles.ORACLES, formats.FORMATS, engines.ENGINES):
         monkeypatch.setattr(registry, "registered", dict(registry.registered))
 

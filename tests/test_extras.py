@@ -1,4 +1,4 @@
-"""What an extra has is named with the command that installs it, by the package's own metadata."""
+"""Errors about libraries of an extra name the command that installs it, from the package's own metadata."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Files that are whole or absent."""
+"""Files that are written whole or not at all, locks, and what killed processes leave."""
 
 import errno
 import os
@@ -104,7 +104,7 @@ def test_what_other_machines_write_stays_for_an_hour(tmp_path):
 def test_what_other_containers_of_this_machine_write_stays(tmp_path, monkeypatch):
     with replacing(tmp_path / "tree.json") as partial:
         partial.write_text("half")
-        # A container has process numbers of its own, and may have the name of its machine.
+        # A container numbers its processes independently, and may share the machine's name.
         monkeypatch.setattr("discsum.files._NUMBERS", tmp_path)
         monkeypatch.setattr("discsum.files._alive", lambda process: False)
         clear_unfinished(tmp_path)

@@ -1,4 +1,4 @@
-"""The texts of other genres: how each kind of source is read, and the list of what is taken from them."""
+"""The texts of other genres: reading each kind of source, and the list of paragraphs taken from them."""
 
 import gzip
 import hashlib

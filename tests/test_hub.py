@@ -1,4 +1,4 @@
-"""Names on a hub that cannot be reached, is off, or does not answer."""
+"""Names of models on a hub that cannot be reached, is switched off, or does not answer."""
 
 import socket
 import subprocess
@@ -16,7 +16,7 @@ CODE = (
 
 
 def asked(tmp_path, code=CODE, **environment):
-    """Return what the check says, and the seconds that it took."""
+    """Return the output of the check, and its duration in seconds."""
     env = {"HF_HOME": str(tmp_path), "PATH": "", "no_proxy": "*"} | environment
     start = time.monotonic()
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
@@ -26,7 +26,7 @@ def asked(tmp_path, code=CODE, **environment):
 
 @pytest.fixture
 def silent():
-    """The address of a server that takes connections and never answers."""
+    """Yield the address of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 

@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system."""
+"""Freed memory is returned to the system."""
 
 import ctypes
 import subprocess
@@ -9,7 +9,8 @@ import pytest
 from discsum import memory
 from discsum.parsers import parser as parser_module
 
-# In a process of its own, whose heap holds nothing else. Memory between what is still used stays without the call.
+# Runs in a separate process, whose heap holds nothing else. Without the call, memory freed between tensors that are
+# still in use stays with the process.
 HELD = """
 import psutil, torch
 from discsum.memory import trim_heap
@@ -25,7 +26,7 @@ print((before - psutil.Process().memory_info().rss) / 2**20)
 def test_memory_between_what_is_used_is_given_back():
     if memory._malloc_trim() is None:
         pytest.skip("glibc")
-    # Smaller than what glibc asks the system for at once.
+    # Tensors are smaller than this threshold, so glibc keeps them in its heap.
     environment = {"MALLOC_MMAP_THRESHOLD_": str(8 << 20), "PYTHONPATH": ":".join(sys.path)}
     found = subprocess.run([sys.executable, "-c", HELD], env=environment, capture_output=True, text=True, check=True)
     assert float(found.stdout) > 100

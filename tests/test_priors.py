@@ -63,7 +63,8 @@ def test_by_hand():
         c_tree_nuc(tree), [[4 / 8, 3 / 8, 1 / 8], [3 / 9, 5 / 9, 1 / 9], [1 / 4, 1 / 4, 2 / 4]], rtol=1e-6
     )
     assert d_tree(tree).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 0]]
-    # EDUs 1 and 2 share a sentence already rooted in 1; EDUs 0 and 2 do not: 0, the leftmost, becomes its head.
+    # The sentence of EDUs 1 and 2 already has one root, 1. That of EDUs 0 and 2 has none in common: the leftmost, 0,
+    # becomes the head of 2.
     assert d_tree(tree, [0, 1, 1]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 0]]
     assert d_tree(tree, [0, 1, 0]).tolist() == [[0, 1, 0], [0, 1, 0], [1, 0, 0]]
 

@@ -10,7 +10,7 @@ from discsum.selection import Budget, Policy, select
 
 
 def brute_force(scores, texts, weight, count):
-    """Score all units again after each selection."""
+    """Return the units that are selected if all units are scored again after each selection."""
     odds = np.log(scores) - np.log1p(-scores)
     bigrams = [ngrams(text, 2) for text in texts]
     chosen, seen = [], set()
@@ -34,7 +34,7 @@ def test_the_queue_finds_what_scoring_all_units_again_finds(units, seed, count, 
 
 def test_a_unit_falls_by_the_share_that_it_repeats():
     document = document_of([["The mill burned down."], ["The mill burned on Monday."], ["It rained."]])
-    # Two of the second one's four bigrams are selected: it loses half of the weight.
+    # Two of the second unit's four bigrams are in the summary, so it loses half of the weight.
     scores = 1 / (1 + np.exp([-3.0, -2.0, -1.0]))
     for weight, expected in ((0.0, [0, 1]), (1.99, [0, 1]), (2.01, [0, 2])):
         assert select(document, scores, Policy(Budget(units=2), redundancy=weight)) == expected
@@ -43,13 +43,13 @@ def test_a_unit_falls_by_the_share_that_it_repeats():
 def test_of_units_as_good_as_each_other_the_shorter_one_is_selected():
     document = document_of([["The mill by the river burned down."], ["The mill burned."], ["It rained."]])
     scores = 1 / (1 + np.exp([-1.0, 0.0, 1.0]))
-    # Seven words against three.
+    # The first two units have seven and three words.
     for weight, expected in ((0.0, [0]), (0.24, [0]), (0.26, [1])):
         assert select(document, scores, Policy(Budget(units=1), "edu", brevity=weight)) == expected
-    # As sentences none is long.
+    # As sentences, all are too short to be penalized.
     assert select(document, scores, Policy(Budget(units=1), brevity=9.0)) == [0]
     long = document_of([["word " * 23 + "end."], ["A short one."]])
-    # Four words beyond the twentieth.
+    # The first sentence has four words beyond the twentieth.
     for weight, expected in ((0.24, [0]), (0.26, [1])):
         assert select(long, scores[:2], Policy(Budget(units=1), brevity=weight)) == expected
 

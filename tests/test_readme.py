@@ -1,4 +1,4 @@
-"""What the README says runs: console lines and Python blocks, and they print what it shows."""
+"""The README's console lines and Python blocks run, and print the output that it shows."""
 
 import io
 import re
@@ -24,7 +24,7 @@ RUN = [line for line in LINES if not INSTALLATION.match(line.command) and not EL
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the sample article and the note."""
+    """Return a folder with the sample article and the note."""
     folder = tmp_path_factory.mktemp("readme")
     shutil.copytree(ROOT / "data" / "samples", folder / "data" / "samples")
     (note,) = (line.output for line in LINES if line.command == "cat note.txt")
@@ -72,7 +72,7 @@ def test_console_lines(run, folder):
 
 @pytest.mark.parametrize("command", CORPUS)
 def test_lines_that_need_a_corpus_are_well_formed(command):
-    """Not run: only that the command, its options and its recipe exist."""
+    """They are not run: the test only checks that the command, its options and its recipe exist."""
     _, *words = shlex.split(command)
     found = typer.main.get_command(app)
     while hasattr(found, "commands"):
@@ -87,7 +87,7 @@ def test_python_blocks(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     found = blocks(README, "python")
     assert len(found) == 2
-    # As one session, from the first to the last.
+    # The blocks run in order, as one session.
     names = {}
     for block in found:
         exec(block.content, names)

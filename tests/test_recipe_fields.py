@@ -1,4 +1,4 @@
-"""Dataclasses filled from what YAML and JSON give: every kind of mistake, all at once, in the words that were typed."""
+"""Dataclasses filled from YAML and JSON: errors report all mistakes at once, with the values as they were typed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Renamed(Outer):
 
 @dataclass(frozen=True)
 class Saved:
-    """As of a manifest: no `Checked`, a list of groups, a group by name, a field that is not read."""
+    """Like a manifest: not `Checked`, with a list of groups, groups by name, and a field that is not read."""
 
     shards: list[Source]
     by_name: dict[str, Inner] = field(default_factory=dict)

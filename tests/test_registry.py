@@ -1,4 +1,4 @@
-"""What there is of each kind: known by name without being imported, added to by files and by other packages."""
+"""Registries know their entries by name without importing them; files and other packages can add entries."""
 
 import subprocess
 import sys
@@ -135,7 +135,7 @@ LINES = FORMATS.register("lines", Format(dumps, loads))
 
 
 def installed(folder, name, code, group, entry):
-    """Install a package of one module, as its metadata says."""
+    """Write a package of one module, and the metadata that marks it as installed."""
     (folder / f"{name}.py").write_text(code)
     metadata = folder / f"{name}-1.0.dist-info"
     metadata.mkdir()

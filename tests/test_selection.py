@@ -67,7 +67,7 @@ def test_costs():
         (Budget(units=2), [0.1, 0.9, 0.2, 0.8], [1, 3]),
         (Budget(units=9), [0.1, 0.9, 0.2, 0.8], [0, 1, 2, 3]),
         (Budget(units=2), [0.5, 0.5, 0.5, 0.5], [0, 1]),
-        # 8 fit, 10 do not and are skipped, 3 still fit
+        # Eight words fit, ten do not and are skipped, three still fit.
         (Budget(words=12), [0.9, 0.2, 0.8, 0.1], [0, 1]),
         (Budget(words=2), [0.1, 0.2, 0.9, 0.3], [2]),
         (Budget(ratio=0.01), [0.1, 0.2, 0.9, 0.3], [2]),
@@ -84,7 +84,7 @@ def test_trigram_blocking():
     scores = [0.9, 0.1, 0.8, 0.7]
     assert select(document, scores, Policy(Budget(units=2))) == [0, 2]
     assert select(document, scores, Policy(Budget(units=2), block_trigrams=True)) == [0, 3]
-    # A unit that repeats itself is not barred by itself.
+    # A unit is not blocked by trigrams that it repeats itself.
     echo = document_of([["row row row row row row"], ["row row row row"]])
     assert select(echo, [1, 0], Policy(Budget(units=2), block_trigrams=True)) == [0]
 
@@ -120,7 +120,7 @@ def test_dependencies_by_hand():
     scores = [0.1, 0.2, 0.9, 0.8]
     for units, expected in ((1, [3]), (2, [0, 3]), (3, [0, 1, 2]), (4, [0, 1, 2, 3])):
         assert select(document, scores, Policy(Budget(units=units), "edu", dependencies=True)) == expected
-    # 5 words of the best one's chain do not fit into 1: the chain comes whole all the same.
+    # The best unit's chain does not fit into one word, but is selected as a whole nevertheless.
     assert select(document, scores, Policy(Budget(words=1), "edu", dependencies=True)) == [0, 1, 2]
 
 
@@ -138,7 +138,7 @@ def test_dependencies_close_the_selection(edus, seed, units, block):
     assert 1 <= len(selected) <= units
     assert selected == sorted(set(selected))
     if not block:
-        # A sentence's root EDUs stand alone, so the budget is spent to the last unit.
+        # The root EDU of a sentence can be selected alone, so the budget is used up.
         assert len(selected) == min(units, edus)
     for edu in selected:
         assert sentence[heads[edu]] != sentence[edu] or heads[edu] in selected

@@ -1,4 +1,4 @@
-"""The weights that come with the package: whole and small enough."""
+"""The shipped weights are complete and small enough."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from discsum.summarizer.training.recipe import SummarizerRecipe
 
 def test_all_of_them_fit_into_a_wheel_of_100_megabytes():
     assert set(shipped()) == {"discsum-gum", *SHIPPED.values()}
-    # As a wheel packs them.
+    # A wheel compresses its files in the same way.
     size = sum(len(zlib.compress(path.read_bytes())) for name in shipped() for path in locate(name).iterdir())
     assert size <= 95_000_000
 
@@ -32,7 +32,7 @@ def test_summarizers_come_with_their_parser(unit):
 def test_cards_have_the_recipe_that_trained_the_model(name):
     kind = ParserRecipe if name == "discsum-gum" else SummarizerRecipe
     text = (locate(name) / CARD).read_text(encoding="utf-8").partition("## Recipe")[2]
-    # Fields that are unknown are refused.
+    # `from_dict` refuses unknown fields.
     assert kind.from_dict(parse_yaml(text.partition("```yaml\n")[2].partition("```")[0], name)).seed == 1
 
 

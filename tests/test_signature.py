@@ -1,4 +1,4 @@
-"""Signatures: their text, and that it can be read back."""
+"""Signatures: their text, and reading it back."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Doubts about texts: other languages and markup."""
+"""Warnings about texts in other languages or with markup."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""Layout of twenty texts of ten kinds, in `tests/texts`, with what is and is not prose in each."""
+"""Layout of the twenty texts of ten kinds in `tests/texts`, which lists the prose and layout of each."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from discsum.persistence import shipped
 
 TEXTS = Path(__file__).parent / "texts"
 EXPECTED = yaml.safe_load((TEXTS / "expected.yaml").read_text(encoding="utf-8"))
-# Words that a summary may contain although they are layout: they are inside a sentence that is not.
+# Layout that a summary may contain, because it is inside a sentence of prose.
 INSIDE = {"paper-2.txt": ["*Corresponding author: c.adeyale@eastmark.example"]}
 
 
@@ -107,7 +107,7 @@ def test_any_text_has_a_layout(text):
     "part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a"]
 )
 def test_no_line_takes_long(part):
-    """Patterns that look ahead are bounded: with quadratic ones these lines would take minutes."""
+    """Patterns that look ahead are bounded; patterns of quadratic time would take minutes on these lines."""
     text = part * 20_000 + "x"
     assert len(Layout(text).kinds([(0, len(text))])) == 1
 
@@ -120,5 +120,5 @@ def test_time_does_not_double_with_each_author_or_image():
 
 @pytest.mark.parametrize("line", ["A" + "-" * 100_000 + "x", "Posted " + ", " * 100_000 + "x", "B" + " ," * 100_000])
 def test_long_lines_are_no_bylines_and_take_no_time(line):
-    # Patterns whose time is quadratic would take hours.
+    # Patterns of quadratic time would take hours.
     assert Layout(line).lines[0].kind != "byline"

@@ -24,7 +24,7 @@ DOORS = {"from_pretrained", "from_config", "for_model", "get_class_from_dynamic_
 
 @pytest.fixture
 def folder(encoder_folder, tmp_path):
-    """A copy of an encoder's folder, to be damaged."""
+    """Return a copy of an encoder's folder that tests may damage."""
     return shutil.copytree(encoder_folder, tmp_path / "encoder")
 
 
@@ -124,7 +124,7 @@ def test_an_adapter_is_refused(folder):
 
 def test_pickled_weights_are_refused(folder):
     torch.save({}, folder / "pytorch_model.bin")
-    # Beside safetensors they are not read.
+    # Pickled weights next to safetensors are not read.
     pretrained_encoder(str(folder))
     (folder / "model.safetensors").unlink()
     with pytest.raises(WeightsError, match=r"pytorch_model\.bin: expected weights as safetensors"):

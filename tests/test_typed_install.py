@@ -1,4 +1,4 @@
-"""That type checkers see the types of an installed discsum, also where it is installed from its folder."""
+"""Type checkers see the types of an installed discsum, even if it is installed from its folder."""
 
 import importlib.util
 import shutil
@@ -17,7 +17,7 @@ SETTINGS = "[mypy]\n[mypy-torch.*,transformers.*,numpy.*]\nfollow_imports = skip
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 @pytest.mark.skipif(SETUPTOOLS < 77, reason="setuptools cannot build discsum")
 def test_the_types_of_a_strict_editable_install(tmp_path):
-    """`docs/extending.md` says that this mode has types: the usual one installs an import hook, which mypy ignores."""
+    """`docs/extending.md` says that this mode has types; the usual one installs an import hook, which mypy ignores."""
     project, site = tmp_path / "project", tmp_path / "site"
     for name in ("discsum", "parsers", "cli", "data"):
         shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("weights", "samples", "__pycache__"))

@@ -1,4 +1,4 @@
-"""Writing systems: where words begin, what ends a sentence, and how units are joined. The texts are made up."""
+"""Writing systems: beginnings of words, ends of sentences, and joining units. The texts are made up."""
 
 import pytest
 from hypothesis import given
@@ -43,11 +43,11 @@ def test_what_does_not_end_one(text):
         ("ab c1", "ac"),
         ("don't", "d't"),
         ("雨停了", "雨停了"),
-        # A vowel sign belongs to the letter before it, and the letter after it to the same word.
+        # A vowel sign belongs to the letter before it, and the letter after it is in the same word.
         ("कि ताब", "कत"),
         ("किताब", "क"),
         ("cafe\u0301s", "c"),
-        # A joiner without a width inside a word.
+        # A zero-width non-joiner inside a word.
         ("می\u200cروم", "م"),
         ("ที่", "ท"),
     ],

@@ -90,11 +90,11 @@ def special_indices() -> tuple[int, int, int]:
 
 
 def make_parser(design: str = "chart", seed: int = 0, **sizes: int) -> Parser:
-    """Return a parser of random weights that float16 holds exactly, whose segmenter does find units."""
+    """Return a parser with random weights that float16 represents exactly, and whose segmenter finds units."""
     encoder = make_encoder(seed)
     network = ParserNetwork(encoder, special_indices(), LABELS, NetworkConfig(design=design, **{**SIZES, **sizes}))
     with torch.no_grad():
-        # As many starts as a text has: on the article's average an EDU every five subwords or so.
+        # Scales the tagger so that it finds as many starts as a real text has: about one EDU per five subwords.
         words = split_subwords(ARTICLE, make_tokenizer())
         logits = network.eval().tag(network.encoder([words]), [words])[0]
         output = network.tagger.output

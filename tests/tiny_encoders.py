@@ -1,4 +1,4 @@
-"""Tiny encoders of other kinds, with tokenizers trained on a few texts: as BERT's, as XLM-R's, as RoBERTa's."""
+"""Tiny encoders of other kinds, with tokenizers like those of BERT, XLM-R and RoBERTa, trained on a few texts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ KINDS = {
 
 
 def save(folder: Path, kind: str, texts: Sequence[str], positions: int = 66) -> Path:
-    """Write an encoder with random weights that reads at most `positions` tokens, two fewer for RoBERTa's kin."""
+    """Write an encoder with random weights that reads at most `positions` tokens, two fewer for RoBERTa and XLM-R."""
     train, names, config, sizes = KINDS[kind]
     tokenizer = train(texts)
     torch.manual_seed(3)

@@ -1,4 +1,4 @@
-"""Batch invariance: the same texts in other batches and orders, and with other numbers of threads: the same trees."""
+"""Batch invariance: trees do not depend on batch size, order of the texts or number of threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS = Path(__file__).resolve().parents[1] / "texts"
 
 
 def texts(count: int, random: np.random.Generator) -> list[str]:
-    """Return runs of lines of the texts in `tests/texts`."""
+    """Return random excerpts, each of consecutive lines, of the texts in `tests/texts`."""
     lines = [path.read_text(encoding="utf-8").split("\n") for path in sorted(TEXTS.glob("*.txt"))]
     found = []
     for number in range(count):
@@ -27,7 +27,7 @@ def texts(count: int, random: np.random.Generator) -> list[str]:
 
 
 def shape(document: Document) -> tuple[object, ...]:
-    """Return everything of a document but its probabilities."""
+    """Return the segmentation and the tree of a document, without probabilities."""
     nodes = document.tree.nodes if document.tree is not None else ()
     labels = [(node.first, node.last, node.split, node.nuclearity, node.relation) for node in nodes]
     return document.sentences, document.edus, labels

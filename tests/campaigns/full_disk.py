@@ -1,6 +1,6 @@
-"""A full disk: preprocessing that runs out of space says so in one line, and goes on once there is some.
+"""A full disk: preprocessing that runs out of space reports it in one line, and resumes once there is space.
 
-It mounts a disk in memory, which on Linux needs the rights of root.
+Mounts a disk in memory, which needs root on Linux.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHARD = 2
 
 @contextmanager
 def disk(place: Path) -> Iterator[Path]:
-    """Mount a disk in memory at a folder for the time of a block."""
+    """Mount a disk in memory at a folder while the block runs."""
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", place], check=True)
     try:
@@ -34,7 +34,7 @@ def disk(place: Path) -> Iterator[Path]:
 
 
 def resize(place: Path, size: int) -> None:
-    """Give a mounted disk another size in bytes, of whole pages."""
+    """Resize a mounted disk; the size in bytes is a multiple of the page size."""
     subprocess.run(["mount", "-o", f"remount,size={size}", place], check=True)
 
 
@@ -49,7 +49,7 @@ def can_mount() -> bool:
 
 
 def attack(count: int, seed: int) -> Mapping[str, object]:
-    """Fill the disk of `count` runs of `discsum preprocess`, each at another place."""
+    """Fill the disk of `count` runs of `discsum preprocess`, each at a different point."""
     said: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)

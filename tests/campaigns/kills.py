@@ -1,4 +1,4 @@
-"""Runs killed at random moments and begun again until they end: the same bytes as undisturbed runs."""
+"""Runs killed at random moments and restarted until they finish give the same bytes as undisturbed runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from discsum.parsers.training.task import ParserTask
 from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
 
-# What may differ: locks, and the times in the curves.
+# Files that may differ: locks, and TensorBoard logs, which contain times.
 OTHER = (".lock", "tensorboard")
 
 
@@ -46,7 +46,7 @@ def silent(line: str) -> None:
 
 
 def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
-    """Write models and data to a folder; return what each kind of run does in a folder of its own."""
+    """Write models and data to a folder; return the job of each kind of run, a function of the run's folder."""
     parser, encoder = place / "parser", place / "encoder"
     tiny.make_parser().save_pretrained(parser)
     tiny.save_encoder(encoder)
@@ -99,16 +99,16 @@ def jobs(place: Path) -> dict[str, Callable[[Path], None]]:
 
 
 def killed(job: Callable[[Path], None], folder: Path, after: float, changes: int | None = None) -> bool:
-    """Run a job in a process of its own that is killed; return whether it ended before.
+    """Run a job in a separate process and kill it; return whether it ended before.
 
-    It is killed `after` some seconds, or earlier when so many `changes` of the folder's files were seen: while a shard
-    or a checkpoint is being written or renamed.
+    It is killed after `after` seconds, or earlier if the names in the folder have changed `changes` times: while a
+    shard or a checkpoint is being written or renamed.
     """
     process = os.fork()
     if process == 0:
         code = 1
         try:
-            # A group of its own, so that its workers are found.
+            # A process group of its own, so that its workers can be found.
             os.setpgid(0, 0)
             job(folder)
             code = 0
@@ -133,7 +133,7 @@ def killed(job: Callable[[Path], None], folder: Path, after: float, changes: int
 
 
 def names(folder: Path) -> set[str]:
-    """Return the names in a folder; none if it is not there."""
+    """Return the file names in a folder; an empty set if it does not exist."""
     try:
         return {path.name for path in folder.iterdir()}
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def names(folder: Path) -> set[str]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return the files of a run by their names."""
+    """Return the content of a run's files by path, without files that may differ."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -157,14 +157,14 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
         warnings.simplefilter("ignore")
         place = Path(name)
         for number, (kind, job) in enumerate(jobs(place).items()):
-            # Of its own, so that a kind is killed the same without the others.
+            # Each kind has its own generator, so that its kills do not depend on other kinds.
             random = np.random.default_rng([seed, number])
             began = time.monotonic()
             assert killed(job, place / "whole", 600)
             needed = time.monotonic() - began
             wanted = content(place / "whole")
             kills = resumed = 0
-            # Of preprocessing, which is what people kill, twice as many.
+            # Preprocessing is killed twice as often, because it is what users kill.
             while kills < count * (2 if "preprocess" in kind else 1):
                 folder = place / "killed"
                 while True:
@@ -180,7 +180,7 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
                 shutil.rmtree(folder)
             shutil.rmtree(place / "whole")
             figures[kind] = f"{kills} kills of {resumed} runs"
-            # A whole campaign takes an hour or more.
+            # Printed as it goes, because a full campaign takes an hour or more.
             print(f"{kind}: {figures[kind]}", file=sys.stderr, flush=True)
     return {"kills of each": count, **figures}
 

@@ -1,4 +1,4 @@
-"""One long text through `discsum parse` and `discsum extract`: all of it in the tree, in bounded memory."""
+"""`discsum parse` and `discsum extract` process all of one long text, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 from campaigns.command_line import run
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data" / "samples" / "harbour.txt"
-# KiB: 1.5 GiB.
+# Maximum memory in KiB: 1.5 GiB.
 MOST = 3 << 19
 
 
 def text_of(words: int, random: np.random.Generator) -> str:
-    """Return paragraphs of the sample in random order, with so many words or some more."""
+    """Return paragraphs of the sample in random order, with at least `words` words in total."""
     paragraphs = SAMPLE.read_text(encoding="utf-8").strip().split("\n\n")
     chosen: list[str] = []
     while words > 0:
@@ -30,7 +30,7 @@ def text_of(words: int, random: np.random.Generator) -> str:
 
 
 def measured(*arguments: str) -> tuple[int, float]:
-    """Run discsum with one thread in a process of its own; return its peak memory in KiB, and CPU seconds."""
+    """Run discsum with one thread in a separate process; return its peak memory in KiB, and CPU seconds."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     process = subprocess.Popen([sys.executable, "-m", "discsum", *arguments], env=environment)
     _, status, used = os.wait4(process.pid, 0)

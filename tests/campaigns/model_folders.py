@@ -1,4 +1,4 @@
-"""Altered model folders: each is refused with one line that names it, or loads and works."""
+"""Altered model folders: each is refused with a one-line message, or loads and works."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMES = ["auto_map", "attn_implementation", "model_type", "hidden_act", "num_lab
 
 
 def models(folder: Path) -> dict[str, Callable[[Path], object]]:
-    """Write a model of each kind to `folder`; return what loads and uses each by its name."""
+    """Write a model of each kind to `folder`; return functions that load and use a folder of each kind."""
     tiny.make_parser().save_pretrained(folder / "parser")
     parser = Parser.from_pretrained(folder / "parser")
     torch.manual_seed(7)
@@ -76,7 +76,7 @@ def change_value(content: Any, random: np.random.Generator) -> None:
 
 
 def alter(folder: Path, random: np.random.Generator) -> str:
-    """Alter one file of a folder; return what was done."""
+    """Alter one file of a folder; return a description of the change."""
     paths = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".safetensors"))
     path = paths[random.integers(len(paths))]
     kind = random.integers(6)
@@ -111,7 +111,7 @@ def alter(folder: Path, random: np.random.Generator) -> str:
 
 
 def sign(folder: Path) -> None:
-    """Put the checksums of the altered files into the configuration, as somebody would who means harm."""
+    """Write the checksums of the altered files to the configuration, as an attacker would."""
     try:
         config = json.loads((folder / "config.json").read_text())
     except (OSError, ValueError):

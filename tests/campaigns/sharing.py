@@ -1,4 +1,4 @@
-"""Sharing: eight threads, and forked processes, with one parser and one summarizer: what one thread alone gives."""
+"""Eight threads, and forked processes, that share one parser and one summarizer get the results of one thread."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from campaigns.batch_invariance import shape, texts
 from campaigns.command_line import run
 
 THREADS = 8
-# A fork that waits for a lock of its parent would wait for ever.
+# A fork that waits for a lock of its parent would wait forever.
 SECONDS = 300
 
 
 def wait_for_threads(running: int) -> None:
     """Wait until the process has no more threads than `running`.
 
-    Python joins a thread before the system has ended it. An ending thread gives its buffers back under a lock of the
-    matrix library, and a process forked at that moment waits for the lock for ever.
+    Python joins a thread before the system has ended it. An ending thread holds a lock of the matrix library while it
+    returns its buffers, and a process forked at that moment waits for the lock forever.
     """
     end = time.monotonic() + SECONDS
     while psutil.Process().num_threads() > running:
@@ -35,13 +35,13 @@ def wait_for_threads(running: int) -> None:
 
 
 def exit_of_fork(check: Callable[[], None]) -> int:
-    """Return the exit code of a forked process: 0 where a check passes, below 0 the signal that ended it."""
+    """Run a check in a forked process; return its exit code: 0 if it passes, minus the signal if a signal ended it."""
     process = os.fork()
     if process == 0:
         signal.alarm(SECONDS)
         code = 1
         try:
-            # A pool of threads does not outlive a fork.
+            # A thread pool does not survive a fork.
             torch.set_num_threads(1)
             check()
             code = 0

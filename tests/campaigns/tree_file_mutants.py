@@ -1,4 +1,4 @@
-"""Mutants of tree files: each is read as a document whose invariants hold, or refused with a message of one line."""
+"""Mutated tree files: each is read as a document whose invariants hold, or refused with a one-line message."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PIECES += [
 
 
 def mutant(content: bytes, random: np.random.Generator) -> bytes:
-    """Return the content after one to three changes: bytes flipped, pieces put in, stretches cut, copied, swapped."""
+    """Return the content after one to three changes: flips, insertions, deletions, repetitions, replacements, cuts."""
     found = bytearray(content)
     for _ in range(int(random.integers(1, 4))):
         first, last = sorted(random.integers(0, len(found) + 1, size=2).tolist())

@@ -1,4 +1,4 @@
-"""Arbitrary Unicode texts through the shipped parser: every invariant of a document holds."""
+"""The shipped parser keeps every invariant of documents on arbitrary Unicode texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discsum.formats.json import dumps, loads
 from discsum.parsers.loading import load_parser
 from discsum.priors import c_tree, c_tree_nuc, d_tree
 
-# Texts that are parsed together.
+# Number of texts parsed together.
 BATCH = 64
 WORDS = [
     "the",
@@ -32,7 +32,7 @@ WORDS = [
     "\u201cno\u201d",
     "e.g.",
 ]
-# White space, controls, joiners, marks of direction, combining marks, surrogates, private use, non-characters.
+# White space, controls, joiners, direction marks, combining marks, surrogates, private use, non-characters.
 ODD = [
     *"\n\t\r\x0b\x0c\x00\x1c\x85\xa0\xad\u2028\u2029\u3000\ufeff\u200b\u200d\u202e\u0301\u0488\ufffd\ufffe\ue000",
     *"\ud800\udbff\udc00\udfff\U0001f469\U0001f3fd\U000e0001\U0010ffff",
@@ -41,7 +41,7 @@ ENDS = [*".!?;:,-()[]{}\"'*#>|\u2026\u3002\u061f\u2014\u2022"]
 
 
 def text_of(random: np.random.Generator) -> str:
-    """Return a text of up to 60 pieces: words, odd characters, ends of clauses, and any character of Unicode."""
+    """Return a text of fewer than 60 pieces: words, odd characters, punctuation, and any other characters."""
     kind = random.integers(4)
     pieces = []
     for _ in range(int(random.integers(0, 60))):
@@ -59,7 +59,7 @@ def text_of(random: np.random.Generator) -> str:
 
 
 def check(text: str, document: Document) -> None:
-    """Check that a document is one of the text, with EDUs that tile it, sentences of EDUs, and a full tree."""
+    """Check that a document has this text, EDUs that tile it, sentences that start with EDUs, and a full tree."""
     assert document.text == text
     letters = [place for place, character in enumerate(text) if not character.isspace()]
     covered = [place for edu in document.edus for place in range(edu.start, edu.end) if not text[place].isspace()]
@@ -89,7 +89,7 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
     parser = load_parser("discsum-gum", "cpu")
     edus = most = 0
     with warnings.catch_warnings():
-        # That they are not English.
+        # Ignores warnings that texts are not English.
         warnings.simplefilter("ignore", InputWarning)
         for first in range(0, count, BATCH):
             texts = [text_of(random) for _ in range(min(BATCH, count - first))]

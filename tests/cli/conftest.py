@@ -11,14 +11,14 @@ from transformers.utils import logging
 
 from discsum.cli import main
 
-# As `main` sets it for processes of its own; in this one the tests have imported transformers before.
+# `main` silences transformers by environment variables, which have no effect here: the tests have imported it already.
 logging.disable_progress_bar()
 logging.set_verbosity_error()
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command left: exit code, standard output and error."""
+    """Exit code, standard output and standard error of a command."""
 
     code: int
     out: str
@@ -27,7 +27,7 @@ class Result:
 
 @pytest.fixture
 def discsum(capsysbinary, monkeypatch):
-    """Run the command line in this process: `discsum("parse", path, stdin=b"...")`."""
+    """Return a function that runs the command line in this process: `discsum("parse", path, stdin=b"...")`."""
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*arguments, stdin=b""):
@@ -53,7 +53,7 @@ def article(tmp_path):
 
 @pytest.fixture(scope="session")
 def bart_folder(tmp_path_factory):
-    """A folder of a BART with random weights and a tokenizer."""
+    """Return the folder of a BART with random weights and a tokenizer."""
     folder = tmp_path_factory.mktemp("models") / "tiny-bart"
     plain = tiny.make_tokenizer()
     begin, end, pad = tiny.special_indices()

@@ -26,7 +26,7 @@ def test_a_text_to_its_summary(abstract, article):
     data = json.loads(abstract(article, "--json", "--selector", "mean_key", "--r", 2).out)
     assert list(data) == ["id", "summary", "model", "selector", "r", "sentences", "read", "tokens", "truncated"]
     assert (data["selector"], data["r"], data["truncated"]) == ("mean_key", 2, False)
-    # All sentences, one by one or at once, are full attention.
+    # Selecting all sentences is the same as full attention.
     assert abstract(article, "--selector", "ideal", "--r", 999).out == result.out
 
 
@@ -63,7 +63,7 @@ def test_the_tree_may_have_a_say(abstract, article):
     ways = ((), ("--beta", 0), ("--beta", 1000), ("--beta", -1000))
     plain, none, for_it, against_it = (json.loads(abstract(article, *options, *more).out) for more in ways)
     assert none == plain
-    # The most and the least central sentence at every step.
+    # A large beta selects the most central sentence at every step, a large negative one the least central.
     assert len({one["summary"] for one in (plain, for_it, against_it)}) == 3
     assert len({one["tokens"] for one in (plain, for_it, against_it)}) == 1
 
@@ -166,7 +166,7 @@ def test_how_many_sentences_are_read(abstract, tmp_path):
     )
     assert [json.loads(few.out)[name] for name in ("sentences", "r", "read")] == [20, 3, 3]
     assert few.err == ""
-    # Four of twenty cost more to select than twenty to read.
+    # Selecting four of twenty sentences costs more than reading all twenty.
     assert [json.loads(whole.out)[name] for name in ("sentences", "r", "read")] == [20, 4, 20]
     assert whole.err == "discsum: long: all 20 sentences are read: with --r 4 that is faster below 21 sentences\n"
 

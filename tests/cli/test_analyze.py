@@ -111,7 +111,7 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     data = json.loads((tmp_path / "out" / "rouge.json").read_text())["systems"]
     assert [[entry["r"] for entry in data[system]] for system in systems] == [[None], [1, 3, 99], [1, 3, 99]]
     (whole,), ideal, random = (data[system] for system in systems)
-    # All sentences are full attention, in what is written and in what is read.
+    # Reading all sentences is full attention: same summaries, and all attention is read.
     for entry in (ideal[-1], random[-1]):
         assert entry["documents"] == whole["documents"]
         assert entry["mass"] == pytest.approx(1.0, abs=1e-5)

@@ -178,10 +178,10 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
         monkeypatch.setenv("COLUMNS", str(columns))
         helps[columns] = discsum(*command.split(), "--help").out
     assert max(map(len, helps[80].splitlines())) <= 80
-    # The same words at any width: none is broken, but at a hyphen of its own.
+    # The words are the same at any width: lines break only between words or after a hyphen.
     words = [re.sub(r"-\n\s+", "-", out).split() for out in helps.values() if "Commands:" not in out]
     assert words[:1] == words[1:]
-    # No summary of a command is cut.
+    # Summaries of commands are not truncated.
     assert not any(line.endswith("...") for line in helps[80].partition("Commands:")[2].splitlines())
 
 

@@ -16,7 +16,7 @@ SIZES = {"embedding_size": 8, "hidden_size": 12, "filters": 8, "filter_width": 3
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Folders of models with random weights by variant, all with one tokenizer."""
+    """Return folders of models with random weights by variant, all with the same tokenizer."""
     tokenizer = make_word_tokenizer([tiny.ARTICLE, *(pair.text for pair in pairs(0, 8))], 200, lowercase=True)
     made = {}
     for variant in ("standard", "hier", "c2f"):

@@ -37,7 +37,7 @@ def completed(line, code=COMMAND):
         ("discsum abstract --selector mean", ["mean_key", "mean_variance"]),
         ("discsum preprocess --oracle k", ["kedzie"]),
         ("discsum analyze time --selector a", ["all", "attention_pooling"]),
-        # Nothing fits: the shell completes files.
+        # Nothing matches, so the shell completes files.
         ("discsum parse art", []),
     ],
 )

@@ -1,4 +1,4 @@
-"""A folder with a compressed encoder on the command line."""
+"""Models with a compressed encoder on the command line."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from discsum.abstractive.compressed import compress
 
 @pytest.fixture(scope="module")
 def compressed_folder(bart_folder, tmp_path_factory):
-    """The folder of the tiny BART, with blocks of EDUs."""
+    """Return a folder of the tiny BART whose encoder is compressed, with blocks at EDU borders."""
     folder = tmp_path_factory.mktemp("models") / "compressed"
     shutil.copytree(bart_folder, folder)
     model = AutoModelForSeq2SeqLM.from_pretrained(bart_folder)

@@ -166,7 +166,7 @@ def test_models_against_any_of_them(evaluate):
 
 def test_models_with_rules_against_repetition_by_default(evaluate, summarizer_folders):
     plain = summarizer_folders["sentence"]
-    # Beside the other, so that the path of its parser holds.
+    # Next to the original, so that the relative path of its parser stays valid.
     folder = plain.with_name("blocking")
     shutil.copytree(plain, folder)
     config = json.loads((folder / "config.json").read_text())
@@ -198,7 +198,7 @@ def test_markdown_and_signatures(evaluate):
     assert lines[2] == "|---|---|---|---|---|---|---|---|---|"
     assert lines[3].startswith("| lead | ")
     signatures = [line for line in lines if line.startswith(("- lead R-", "- oracle R-")) and line.endswith("`")]
-    # Each number's, and each comparison's.
+    # There is a signature for each score and each comparison.
     assert len(signatures) == 3 + 6
     assert all("ci:0.95|" in line for line in signatures)
 
@@ -235,7 +235,7 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
     entries = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     own = [entry for entry in entries if entry["model"] == str(bart_folder)]
     assert [entry["selected"] for entry in own] == [None, None]
-    # As `discsum abstract` writes them.
+    # Summaries have as many words as those of `discsum abstract`.
     table, command = tmp_path / "table.jsonl", ("--model", bart_folder, "--parser", parser_folder, "--json", *lengths)
     lines = discsum("abstract", table, *command).out.splitlines()
     assert [len(json.loads(line)["summary"].split()) for line in lines] == [entry["words"] for entry in own]
@@ -274,7 +274,7 @@ def test_the_scores_do_not_take_the_place_of_the_table(evaluate, tmp_path):
 
 
 def test_a_saved_dataset_is_no_treebank(discsum, parser_folder, tmp_path):
-    """Datasets that `save_to_disk` wrote have JSON files, as folders of trees do."""
+    """Folders that `save_to_disk` wrote contain JSON files, like folders of trees."""
     datasets = pytest.importorskip("datasets")
     rows = datasets.Dataset.from_list([{"text": row["text"], "summary": "The mill stopped."} for row in ROWS])
     rows.save_to_disk(tmp_path / "one")

@@ -37,7 +37,7 @@ def test_every_model_and_both_units(extract, article, summarizer_folders, parser
         assert chosen["score"] == data["scores"][chosen["index"]]
     assert [chosen["index"] for chosen in data["selected"]] == sorted(chosen["index"] for chosen in data["selected"])
     printed = extract(article, "--model", name, "--unit", unit, "-n", 2, "--no-dependencies").out[:-1]
-    # Sentences are printed one a line.
+    # Sentences are printed one per line.
     assert data["summary"] == printed.replace("\n", " ")
 
 
@@ -130,7 +130,7 @@ def test_several_inputs(extract, article, tmp_path):
 def test_trees_keep_their_units(discsum, article, tmp_path, parser_folder, summarizer_folders):
     tree = tmp_path / "tree.json"
     discsum("parse", article, "-f", "json", "--edus", "newline", "-o", tree, "--parser", parser_folder)
-    # A baseline on a tree needs no parser at all.
+    # A baseline needs no parser for a document with a tree.
     result = discsum("extract", tree, "--model", "marcu", "--unit", "edu", "--json", "--parser", "no-such-parser")
     assert result.code == 0
     data = json.loads(result.out)

@@ -1,4 +1,4 @@
-"""What the commands say of inputs that they cannot use, and how they end."""
+"""Messages and exit codes of the commands for inputs that they cannot use."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def extract(discsum, parser_folder):
-    """A command that takes every input; what it does with it is tested elsewhere."""
+    """Return a function that runs a command on any input; its results are tested elsewhere."""
 
     def run(*arguments, stdin=b""):
         return discsum("extract", *arguments, "--model", "lead", "--units", 1, "--parser", parser_folder, stdin=stdin)
@@ -99,7 +99,7 @@ def test_columns_of_a_csv_file(extract, tmp_path):
     assert extract(path, "--text-column", "body").out == '== 1\nMill, "old" mill\n== 2\nRiver\n'
     result = extract(path, "--text-column", "words")
     assert result.code == 1
-    # Once for the table, not once a row.
+    # Reported once for the table, not for every row.
     assert result.err == (
         f"discsum: {path}: expected a column words, got the columns id, body, article; name one with --text-column\n"
     )
@@ -127,7 +127,7 @@ def test_gzipped_tables(extract, tmp_path):
     for broken, code in ((content[:-12], 3), (b"no gzip", 1), (content[:12] + b"\xff" + content[13:], 1)):
         path.write_bytes(broken)
         result = extract(path)
-        # What comes before the damage is done.
+        # Documents before the damage are processed.
         assert result.code == code
         assert result.out in ("", "== news-1\nRain\n")
         assert result.err.startswith(f"discsum: {path}: ")
@@ -205,7 +205,7 @@ def test_names_that_differ_in_case_do_not_overwrite_each_other(discsum, tmp_path
     result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
     assert result.code == 0, result.err
     assert sorted(path.name for path in (tmp_path / "both").iterdir()) == ["News.rsd", "news.rsd"]
-    # As on a file system without case.
+    # As on a case-insensitive file system.
     monkeypatch.setattr("pathlib.Path.samefile", lambda own, other: own.name.lower() == other.name.lower())
     result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
     assert result.code == 3

@@ -1,4 +1,4 @@
-"""What is at the edge of what the commands take: odd documents, long ones, a disk without room."""
+"""Limits of the commands: odd documents, long documents, a full disk."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_documents_of_one_unit_and_oracles_of_nothing_and_of_all(discsum, recipe
 
 @pytest.mark.parametrize("head", ["c_tree_nuc", "dense"])
 def test_five_thousand_units(discsum, recipe, tmp_path, head):
-    """More than a head's `max_units` are learned from their first section, and summarized section by section."""
+    """With more units than a head's `max_units`, training uses the first section, summarization all sections."""
     text = " ".join(f"The miller number {number} stopped the wheel." for number in range(5000))
     write_rows(tmp_path / "train.jsonl", (text, "The miller number 7 stopped the wheel."))
     result = discsum("train", recipe, f"synthesizer.head={head}", "-o", tmp_path / "run")
@@ -87,14 +87,14 @@ def test_a_disk_without_room_leaves_nothing_half_written(discsum, recipe, parser
         assert discsum(*(folder if part == "OUT" else part for part in command)).code == 0
     assert whole(folders[0]) == whole(folders[1])
 
-    # Evaluating needs no room beside the shards.
+    # Evaluation needs no disk space in addition to the shards.
     sizes = [path.stat().st_size for path in folders[0].glob("*.parquet")]
     result = limited(("evaluate", "lead", folders[0]), max(sizes))
     assert (result.returncode, result.stderr) == (0, "")
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".arrow", ".writing")]
 
     runs = [tmp_path / name / "run" for name in ("a", "b")]
-    # There is room for the data and the weights, but none for a checkpoint.
+    # There is space for the data and the weights, but not for a checkpoint.
     discsum("train", recipe, "epochs=1", "-o", tmp_path / "a" / "first")
     sizes = [path.stat().st_size for path in (tmp_path / "a").rglob("*.safetensors")]
     result = limited(("train", recipe, "-o", runs[0]), max(sizes) - 1)

@@ -1,4 +1,4 @@
-"""Every row of a table of the paper, trained and measured by one command."""
+"""One command trains and evaluates every row of a table of the paper."""
 
 import json
 
@@ -19,7 +19,7 @@ SETTINGS = {
 }
 
 
-# R-1 that the paper printed, by setting and row.
+# R-1 published in the paper, by setting and row.
 PAPER = {
     2: {("default", "Dot Product (8)"): 41.02, ("balanced", "C-Tree"): 40.28},
     3: {("default", "Dot Product (8)"): 41.82, ("balanced", "C-Tree"): 41.68},
@@ -52,7 +52,7 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     printed = [row["rouge1"]["paper"] for row in rows[:2]]
     assert printed == ([40.30, 56.04] if table == 3 else [37.99, 62.08])
     if unit == "sentence":
-        # Of EDUs the oracle's 100 words may be fewer than the lead's.
+        # With EDUs, the lead may be longer than the oracle's limit of 100 words.
         assert rows[1]["rouge1"]["mean"] >= rows[0]["rouge1"]["mean"] - 1e-9
     assert PAPER[table].items() <= {(row["setting"], row["label"]): row["rouge1"]["paper"] for row in rows}.items()
     for row in rows[2:]:
@@ -65,7 +65,7 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     for setting in ("default", "balanced"):
         best = max((row for row in rows if row["setting"] == setting), key=lambda row: row["rouge2"]["mean"])
         assert "†" in best["rouge2"]["daggers"] or best["label"] == "Dot Product (8)"
-    # A second time nothing is trained again.
+    # The second run trains nothing again.
     made = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("model.safetensors")}
     assert len(made) == 18 * draws
     again = discsum(*command)
@@ -73,7 +73,7 @@ def test_a_table(discsum, data, parser_folder, tmp_path, table, unit):
     assert "default setting" in again.out and "† not significantly worse" in again.out
     alone = discsum(*command, "--setting", "balanced").out
     assert "balanced setting" in alone and "default setting" not in alone
-    # Figures are those of the whole table.
+    # The scores are the same as in the whole table.
     assert alone.splitlines()[-4] in again.out.splitlines()
 
 
@@ -134,6 +134,6 @@ def test_folders_that_do_not_do_are_refused_with_what_does(discsum, data, parser
     result = discsum(*command, "--set", "vectors=contextual", "--set", "sample=10", "--draws", 2)
     assert result.code == 1
     assert "--draws 2: expected more documents than sample=10 in" in result.err and "got 10;" in result.err
-    # 1,000 documents cannot be drawn of ten.
+    # 1,000 documents cannot be drawn from ten.
     result = discsum(*command, "--low-resource", "--draws", 2)
     assert "expected more documents than sample=1000" in result.err

@@ -121,7 +121,7 @@ def test_tables(parse, tmp_path):
 def test_trees_are_converted(discsum, article, tmp_path, parser_folder):
     rs3 = tmp_path / "tree.rs3"
     discsum("parse", article, "--parser", parser_folder, "-f", "rs3", "-o", rs3)
-    # No parser is needed, or even there.
+    # No parser is needed, so it need not exist.
     result = discsum("parse", rs3, "-f", "dis", "--parser", "no-such-parser")
     assert result.code == 0
     assert result.out.startswith("( Root")
@@ -238,7 +238,7 @@ def test_a_less_precise_encoder(parse, article, expected):
     result = parse(article, "--precision", "bf16", "--format", "json")
     found = Document.from_json(json.loads(result.out))
     assert (result.code, found.text) == (0, expected.text)
-    # A tiny random parser's probabilities do not stay the same to four digits.
+    # The lower precision changes the four digits of a random parser's probabilities.
     assert found.tree.nodes != expected.tree.nodes or found.edus != expected.edus
     refused = parse(article, "--precision", "fp8")
     assert (refused.code, refused.out) == (2, "")

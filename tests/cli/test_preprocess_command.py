@@ -87,7 +87,7 @@ def test_a_folder_of_splits_is_answered_with_them(discsum, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_folder, tmp_path, workers):
-    """Encoders are loaded without the bars and reports of the library, also by workers."""
+    """Encoders are loaded without the library's progress bars and reports, also by workers."""
     preprocess("--unit", "edu")
     options = ("--parser", parser_folder, "--encoder", encoder_folder, "--workers", workers)
     command = ("preprocess", tmp_path / "news.jsonl", tmp_path / "encoded", *options)
@@ -111,7 +111,7 @@ def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_fo
     ids=["cut", "altered"],
 )
 def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path, damage, options, told):
-    # All of it, but unfinished.
+    # Makes all shards, but does not finish the folder.
     preprocess("--shard", 4, "--part", "1/1")
     shard = tmp_path / "data" / "shard-00001.parquet"
     whole = shard.read_bytes()
@@ -199,7 +199,7 @@ def test_an_output_in_the_input_is_refused(discsum, parser_folder, tmp_path, mon
     (tmp_path / "tabs").mkdir()
     (tmp_path / "tabs" / "news.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
     table = (tmp_path / "tabs").as_uri() if source == "URL" else source
-    # `tabs/*` has no files in folders: nothing is read twice.
+    # `tabs/*` does not match files in subfolders, so the output is not read as input.
     code = 0 if source == "tabs/*" else 1
     result = discsum("preprocess", table, "tabs/out", "--parser", parser_folder)
     assert (result.code, "expected another place for the output" in result.err) == (code, bool(code)), result.err

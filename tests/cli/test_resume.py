@@ -1,4 +1,4 @@
-"""`--resume`: runs that were killed go on, and end as if they had not been."""
+"""`--resume`: killed runs resume, and their results are the same as without the kill."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from discsum.cli.json_lines import JsonLines
 from discsum.errors import InputError
 
 COMMAND = "import sys; from discsum.cli import main; main()"
-# Each document takes a while to be written, so that a kill comes between two.
+# Writing a document takes a while, so that the kill comes between two documents.
 SLOW = (
     "import time\nfrom discsum.cli import writer\nwrite = writer.Writer.write\n"
     "def slow(self, item, text):\n    write(self, item, text)\n    time.sleep(0.3)\n"
@@ -31,7 +31,7 @@ def texts(tmp_path):
 
 
 def killed(arguments, enough):
-    """Run discsum until `enough()` is true, and kill it."""
+    """Run discsum until `enough()` is true, then kill it."""
     process = subprocess.Popen([sys.executable, "-c", SLOW + COMMAND, *map(str, arguments)])
     for _ in range(1200):
         if enough() or process.poll() is not None:
@@ -51,7 +51,7 @@ def test_a_killed_run_to_one_file(discsum, parser_folder, texts, tmp_path, comma
     written = partial.read_bytes()
     count = written.count(b"\n")
     assert 3 <= count < 9
-    # As a kill in the middle of a line leaves it.
+    # As if the run was killed in the middle of a line.
     with partial.open("ab") as file:
         file.write(b'{"id": "7", "te')
     result = discsum(*arguments, "-o", out, "--resume")
@@ -194,7 +194,7 @@ def test_lines_of_another_model_are_refused(discsum, parser_folder, summarizer_f
     assert "1 skipped" in discsum(*arguments, "--model", model, "--resume").err
     assert discsum(*arguments, "--model", "lead", "--parser", parser_folder, "--resume").code == 1
     assert "expected results of the options" in discsum(*arguments, "--resume").err
-    # Trained again in the same folder.
+    # As if the model was trained again in the same folder.
     (model / "config.json").write_text((model / "config.json").read_text() + "\n")
     assert "expected results of the options" in discsum(*arguments, "--model", model, "--resume").err
 
@@ -206,9 +206,9 @@ def test_a_folder_of_other_options(discsum, parser_folder, texts, tmp_path):
     refused = discsum(*arguments, "--resume")
     assert refused.code == 1
     assert ".txt.options: expected results of the options command:extract|" in refused.err
-    # What another command writes there is its own affair.
+    # Options of one command do not restrict what another command writes to the folder.
     assert discsum("parse", texts, "--parser", parser_folder, "-f", "rs3", "-o", out, "--resume").code == 0
-    # A run that begins anew and is killed too keeps nothing of the one before.
+    # If a run starts anew and is killed too, resuming it keeps no results of the run before.
     for path in texts.iterdir():
         (out / path.name).write_text("old")
     killed(arguments, lambda: (out / "1.txt").read_text() != "old")
@@ -246,7 +246,7 @@ def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path
 
 
 def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_path):
-    """An output is refused whichever of the inputs it is, in whatever order they come."""
+    """An output that is any of the inputs is refused, in any order of the inputs."""
     folder = tmp_path / "in"
     folder.mkdir()
     texts = {"x.txt": "It rained.", "y.txt": "The mill stopped."}

@@ -36,7 +36,7 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
     assert result.err == f"{tmp_path / 'whole'}: 10 documents in 3 files\n"
     lines = lines_of(tmp_path / "whole")
     assert [json.loads(line)["id"] for line in lines] == [pair.id for pair in pairs(0, 10)]
-    # One line at a time: batches are others in a file of their own.
+    # A line in its own file is in another batch, which may change probabilities.
     for number in (0, 9):
         alone = tmp_path / "alone.jsonl"
         alone.write_text(table.read_text().splitlines()[number])
@@ -44,7 +44,7 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
         made = json.loads(lines[number])
         assert [node["relation"] for node in found["nodes"]] == [node["relation"] for node in made["nodes"]]
         assert (found["text"], found["edus"]) == (made["text"], made["edus"])
-    # Parts, workers, a rerun: the same bytes.
+    # Parts, several workers and a rerun give the same bytes.
     for number in (1, 2):
         result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", f"{number}/2", "--format", "json")
         assert result.code == 0
@@ -93,7 +93,7 @@ def test_parts_of_summaries(discsum, table, parser_folder, summarizer_folders, t
     assert discsum("parse", table, "-o", parsed, "--parser", parser_folder, "--shards", "--shard", 3).code == 0
     wanted = discsum("extract", parsed, *model, "--json", "--batch-size", 1).out.splitlines()
     assert len(wanted) == 10
-    # Workers take seconds to start.
+    # Only one case uses two workers, because they take seconds to start.
     for folder, options in (("one", ()), ("two", ("--workers", 2 if kind == "sentence" else 1))):
         shards = ("--shards", "--shard", 4, "--batch-size", 1)
         result = discsum("extract", parsed, "-o", tmp_path / folder, *shards, *model, *options)
@@ -129,7 +129,7 @@ def test_failures_are_listed_and_told(discsum, table, parser_folder, tmp_path):
 
 
 def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum, table, parser_folder, tmp_path):
-    # Another parser than the model's own.
+    # A parser other than the model's own.
     other = tmp_path / "other"
     tiny.make_parser(seed=3).save_pretrained(other, card="# Another\n")
     model = ("--model", "discsum-news-sentence", "--parser", other)
@@ -203,8 +203,8 @@ def test_sigterm_releases_the_lock_and_ends_the_workers(table, parser_folder, tm
             time.sleep(0.05)
         assert (tmp_path / "set" / ".lock").exists()
         process.send_signal(signal.SIGTERM)
-        # Closed when the workers have ended too.
+        # Returns when standard error is closed, that is, when the workers have ended too.
         process.communicate(timeout=60)
-    # As a shell says of a process that the signal killed.
+    # The exit code that a shell reports for a process killed by the signal.
     assert process.returncode == 128 + signal.SIGTERM
     assert not (tmp_path / "set" / ".lock").exists()

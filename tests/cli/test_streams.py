@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full or odd, in processes of their own."""
+"""Standard streams that are closed, full or special files, in separate processes."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ def shell(command, folder):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a parsed document, for which no parser is loaded."""
+    """Return a folder with a parsed document, so that no parser is loaded."""
     spans = [{"start": 0, "end": 7}]
     content = {"text": "We came", "sentences": spans, "edus": [spans[0] | {"sentence": 0}], "nodes": []}
     (tmp_path / "a.json").write_text(json.dumps(content))

@@ -1,4 +1,4 @@
-"""What a terminal shows: what is loaded, how many documents are done, and failures on lines of their own."""
+"""Output on a terminal: models being loaded, number of documents done, and failures on lines of their own."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ COMMAND = [sys.executable, "-m", "discsum"]
 
 
 def screen(arguments, *, stdout_too):
-    """Run discsum on a terminal of 80 columns; return what it wrote there, a list entry per drawn line."""
+    """Run discsum on a terminal of 80 columns; return the lines that it drew there."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ |= {"COLUMNS": "80", "TERM": "xterm"}
@@ -50,7 +50,7 @@ def test_a_folder_on_a_terminal(texts, parser_folder, tmp_path):
         ["parse", texts, "--parser", parser_folder, "-o", tmp_path / "out", "--batch-size", 2], stdout_too=True
     )
     failure = f"discsum: {texts}/0-{'long-name-' * 12}.txt: expected utf-8, got byte 0xe9 at offset 3; "
-    # Longer than the terminal is wide, and not broken.
+    # The message is wider than the terminal, but not wrapped.
     assert f"{failure}name the file's encoding with --encoding" in lines
     assert any("loading the parser" in line for line in lines)
     assert any(re.search(r" 7 of 7 documents parsed, [0-9.]+ a second 0:00:00 left", line) for line in lines)

@@ -46,7 +46,7 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
 
 
 def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp_path):
-    # With so low a threshold the teacher finds EDUs after one epoch already.
+    # With such a low threshold, the teacher finds EDUs after one epoch.
     assert discsum("train", recipe, "epochs=1", "network.edu_threshold=0.01", "-o", tmp_path / "teacher").code == 0
     rows = [{"text": "No row before this one."}, {"text": tiny.ARTICLE}, {"text": tiny.ARTICLE.upper()}]
     table = treebank.parent / "unseen.jsonl"
@@ -97,7 +97,7 @@ def test_a_parser_of_any_treebank(discsum, encoder_folder, tmp_path):
     bank, run = german_treebank.write(tmp_path / "bank"), tmp_path / "run"
     (bank / "kaputt.dis").write_text("( Root")
     sizes = [f"network.{name}={value}" for name, value in tiny.SIZES.items()]
-    # The recipe's Transformer has six heads.
+    # The recipe's Transformer has six heads, which must divide `hidden`.
     settings = [f"data={bank}", f"encoder={encoder_folder}", "epochs=1", *sizes, "network.hidden=18"]
     result = discsum("train", "parser", *settings, "-o", run)
     assert result.code == 0

@@ -1,4 +1,4 @@
-"""What `discsum train` refuses for a summarizer before it preprocesses a document."""
+"""Mistakes in summarizer recipes that `discsum train` reports before it preprocesses a document."""
 
 import pytest
 from small_news import write_recipe, write_table

@@ -1,4 +1,4 @@
-"""`discsum train` on two machines, as docs/scale.md starts it: here two launchers on one."""
+"""`discsum train` on two machines as in docs/scale.md, here two launchers on one machine."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from small_news import write_recipe, write_table
 def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "train.jsonl", 0, 20)
     write_table(tmp_path / "validation.jsonl", 50, 58)
-    # Without dropout, whose draws differ between processes.
+    # No dropout: its random draws differ between processes.
     synthesizer = {"inner": 16, "scorer": 8, "dropout": 0.0}
     return write_recipe(
         tmp_path, parser_folder, units=1, epochs=2, batch_size=7, learning_rate=1e-3, synthesizer=synthesizer
@@ -35,7 +35,7 @@ def test_two_machines_learn_what_one_process_does(discsum, recipe, tmp_path):
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
-    # A process on each machine, where the documents have four GPUs on each.
+    # One process per machine, where the documentation has four GPUs per machine.
     command, changed = re.subn(r"--num_processes \d+", "--num_processes 2", LAUNCH.replace("29500", str(port)))
     assert changed == 1
     settings = {"HOST": "127.0.0.1", "RECIPE": str(recipe), "DATA": str(tmp_path), "OUT": str(tmp_path / "two" / "run")}
@@ -52,7 +52,7 @@ def test_two_machines_learn_what_one_process_does(discsum, recipe, tmp_path):
     ]
     printed = [machine.communicate(timeout=200) for machine in machines]
     assert [machine.returncode for machine in machines] == [0, 0], printed
-    # Only the first one speaks.
+    # Only the first process prints.
     assert "20 documents, 6 steps" in printed[0][0]
     assert printed[1][0] == ""
     assert discsum("train", recipe, "-o", tmp_path / "one" / "run").code == 0

@@ -16,7 +16,7 @@ from discsum.summarizer.loading import _loaded
 def recipe(tmp_path, parser_folder):
     write_table(tmp_path / "train.jsonl", 0, 20)
     write_table(tmp_path / "validation.jsonl", 50, 58)
-    # Without dropout, whose draws differ between processes.
+    # No dropout: its random draws differ between processes.
     synthesizer = {"inner": 16, "scorer": 8, "dropout": 0.0}
     return write_recipe(
         tmp_path, parser_folder, units=1, epochs=2, batch_size=8, learning_rate=1e-3, synthesizer=synthesizer
@@ -67,7 +67,7 @@ def test_several_processes_learn_what_one_does(recipe, tmp_path):
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
         printed = run_together(processes, "-m", "discsum", "train", recipe, "batch_size=7", "-o", run)
-        # Only the first one speaks.
+        # Only the first process prints.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         logs.append(json.loads((run / "log.json").read_text()))
     for one, two in zip(*logs, strict=True):
@@ -118,7 +118,7 @@ def test_a_head_of_ones_own_is_one_file(discsum, recipe, article, tmp_path, monk
         ("evaluate", "--parameters", run / "best"),
     ):
         assert discsum(*command, "--head-file", code).code == 0
-        # As in another process.
+        # As in another process, where the head is not registered.
         with monkeypatch.context() as fresh:
             fresh.setattr(HEADS, "registered", dict(known))
             _loaded.cache_clear()

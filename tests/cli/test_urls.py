@@ -1,4 +1,4 @@
-"""Commands with URLs, in the store that this process has."""
+"""Commands with URLs of a store in the memory of this process."""
 
 import json
 import uuid
@@ -13,7 +13,7 @@ from discsum.data.storage import remove, sizes_in, write_bytes
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder in a store with a table."""
+    """Return a folder in a store, with a table in it."""
     folder = RemotePath(f"memory://commands/{uuid.uuid4().hex}")
     write_bytes(folder / "news.jsonl", write_table(tmp_path / "news.jsonl", 0, 11).read_bytes())
     return folder

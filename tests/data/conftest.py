@@ -1,4 +1,4 @@
-"""Engines, each with two workers; a new one joins the contract by its name here. Stores of objects, likewise."""
+"""Fixtures of every engine, with two workers each, and of every object store. Add new ones to `params` here."""
 
 import signal
 import uuid
@@ -12,13 +12,13 @@ from small_cluster import small_cluster
 from discsum.data.engines import engine_of
 from discsum.data.remote import RemotePath
 
-# Seconds for one test with an engine.
+# Timeout of one test with an engine, in seconds.
 LIMIT = 180
 
 
 @pytest.fixture(scope="package")
 def cluster():
-    """Two nodes of one CPU each, for the tests of this folder."""
+    """Start a cluster of two nodes with one CPU each, shared by the tests of this folder."""
     pytest.importorskip("ray", reason='needs Ray: pip install "discsum[ray]"')
     with small_cluster() as cluster:
         yield cluster
@@ -26,10 +26,10 @@ def cluster():
 
 @pytest.fixture
 def bounded():
-    """End a test that hangs."""
+    """Fail a test that hangs."""
 
     def stop(*_):
-        # No `Exception`, which Ray tries again after.
+        # Does not raise an `Exception`, after which Ray would retry.
         pytest.fail(f"no end after {LIMIT} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
@@ -41,7 +41,7 @@ def bounded():
 
 @pytest.fixture(params=["local", "ray"])
 def engine(request, bounded):
-    """An engine with two workers."""
+    """Return an engine with two workers."""
     if request.param == "local":
         return engine_of("local", 2)
     return engine_of(f"ray:{request.getfixturevalue('cluster').address}", 2)
@@ -49,7 +49,7 @@ def engine(request, bounded):
 
 @pytest.fixture(scope="package")
 def bucket():
-    """The URL of a bucket on this machine."""
+    """Yield the URL of a bucket in a local S3 store."""
     for library in ("moto.server", "s3fs"):
         pytest.importorskip(library, reason='needs an object store: pip install "moto[server]" "discsum[s3]"')
     with object_store() as bucket:
@@ -58,8 +58,8 @@ def bucket():
 
 @pytest.fixture(scope="package")
 def google_bucket():
-    """The URL of a bucket on this machine, as Google's."""
-    # Not `importorskip`: gcsfs reads its settings when it is imported.
+    """Yield the URL of a bucket in a local Google Cloud Storage emulator."""
+    # Not `importorskip`: gcsfs reads its settings when it is imported, so the store must set them first.
     if not all(map(find_spec, ("gcp_storage_emulator", "gcsfs"))):
         pytest.skip('needs a store: pip install gcp-storage-emulator "discsum[gs]"')
     with google_store() as bucket:
@@ -68,7 +68,7 @@ def google_bucket():
 
 @pytest.fixture(params=["memory", "s3", "gs"])
 def place(request):
-    """An empty folder in a store."""
+    """Return an empty folder in a store."""
     buckets = {"s3": "bucket", "gs": "google_bucket"}
     named = buckets.get(request.param)
     root = request.getfixturevalue(named) if named else "memory://tests"
@@ -77,7 +77,7 @@ def place(request):
 
 @pytest.fixture
 def hdfs(monkeypatch, tmp_path):
-    """A folder of this disk as a URL of HDFS, with fsspec's file system for it."""
+    """Return an HDFS URL that stands for a local folder, through fsspec's file system for HDFS."""
     arrow = pytest.importorskip("fsspec.implementations.arrow")
     from pyarrow.fs import LocalFileSystem
 
@@ -88,7 +88,7 @@ def hdfs(monkeypatch, tmp_path):
             arrow.ArrowFSWrapper.__init__(self, LocalFileSystem())
 
         def _open(self, path, mode="rb", **options):
-            # HDFS makes the folders of a file with it.
+            # HDFS creates the parent folders of a new file.
             if mode != "rb":
                 self.makedirs(self._parent(path))
             return super()._open(path, mode, **options)

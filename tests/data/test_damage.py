@@ -1,4 +1,4 @@
-"""Dataset folders that were damaged, before they were finished or after."""
+"""Dataset folders that were damaged before or after they were finished."""
 
 import json
 import re
@@ -123,7 +123,7 @@ def test_a_damaged_recipe_is_named(table, parser_folder, begun):
 
 def test_what_a_run_killed_at_its_end_left_goes(whole, table, parser_folder, finished):
     (finished / ".shard-00000.json").write_text("{}")
-    # Of an earlier version.
+    # Earlier versions wrote this file.
     (finished / ".shard-00000.sha256").write_text("0")
     (finished / "recipe.json").write_text(json.dumps(Manifest.read(finished).recipe))
     make(table, finished, parser_folder)
@@ -278,7 +278,7 @@ def test_a_manifest_that_names_files_elsewhere(finished):
     ids=["recipe", "documents", "width"],
 )
 def test_a_manifest_that_does_not_say_what_its_shards_are(table, parser_folder, finished, change, message):
-    """A figure's signature is from the manifest: the oracle, the parser."""
+    """The signature of a score names the oracle and the parser of the manifest, so they must be right."""
     path = finished / "manifest.json"
     content = json.loads(path.read_text())
     change(content)

@@ -1,4 +1,4 @@
-"""What gives tasks to workers, held to a crew that starts, works and dies at random, without any process."""
+"""The dispatcher of tasks, tested without processes on a crew that starts, works and dies at random."""
 
 import random
 import warnings
@@ -16,7 +16,7 @@ STEPS = 3
 
 
 class RandomCrew:
-    """Workers that are numbers; a task is done in some steps, and its worker may die before any."""
+    """A crew whose workers are numbers; a task takes `STEPS` steps, and its worker may die before any of them."""
 
     def __init__(self, seed, deaths):
         self.random, self.deaths = random.Random(seed), deaths
@@ -74,7 +74,7 @@ def test_every_task_is_done_once_whoever_dies(seed, workers, count, deaths):
 
     results = run(crew, workers, tasks(), told.append)
     assert sorted(results) == list(range(count))
-    # Steps that a dead worker had told are not told again.
+    # Steps that a dead worker reported are not reported again.
     assert sum(told) == STEPS * count
     assert all(step > 0 for step in told)
     assert crew.dismissed

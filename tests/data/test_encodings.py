@@ -1,4 +1,4 @@
-"""Inputs in other encodings than UTF-8, and what errors say of them."""
+"""Inputs in encodings other than UTF-8, and errors about encodings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Shards made by every engine: the same bytes, also when a worker is killed."""
+"""Every engine makes shards with the same bytes, even if a worker is killed."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from discsum.errors import InputError, InputWarning, WeightsError
 
 @dataclass(frozen=True)
 class Killing:
-    """An engine one of whose workers is killed in the middle of a shard."""
+    """Wraps an engine so that one of its workers is killed in the middle of a shard."""
 
     engine: object
     mark: Path
@@ -37,7 +37,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def whole(parser_folder, tmp_path_factory):
-    """What `preprocess` takes beside a folder, and the files of a folder made in this process."""
+    """Return a source, a recipe, and the files of the folder that this process makes from them."""
     place = tmp_path_factory.mktemp("shards")
     source = PairSource(str(write_table(place / "news.jsonl", 0, 36)))
     recipe = PreprocessRecipe(str(parser_folder), encoder="contextual", shard=9)
@@ -62,7 +62,7 @@ def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
 
 @dataclass(frozen=True)
 class Noting:
-    """This process as an engine, which notes the work that it is given."""
+    """An engine that runs in this process and records the work that it is given."""
 
     noted: list
 
@@ -81,7 +81,7 @@ def test_workers_elsewhere_are_given_absolute_paths(whole, tmp_path, monkeypatch
     )
     (work,) = noted
     assert (work.recipe.parser, work.folder) == (str(parser), tmp_path / "set")
-    # The manifest has what the user named; a name that is no folder stays one.
+    # The manifest has the name that the user gave. A name that is not a folder is not made absolute.
     assert (manifest.recipe["parser"], work.recipe.encoder) == (parser.name, "contextual")
 
 

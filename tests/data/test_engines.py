@@ -1,4 +1,4 @@
-"""What every engine promises."""
+"""The contract of all engines."""
 
 import os
 import pickle
@@ -20,7 +20,7 @@ def test_each_worker_loads_once(engine):
     assert sorted(task for task, _, _ in done) == list(range(12))
     assert len({loaded for _, _, loaded in done}) == len({process for _, process, _ in done}) <= 2
     assert os.getpid() not in {process for _, process, _ in done}
-    # What workers have done of their tasks is told here.
+    # Steps of workers are reported in this process.
     assert sum(steps) == 24
 
 
@@ -53,7 +53,7 @@ def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
         done = list(engine.results_of(Dying(tmp_path, 2), range(6), steps.append))
     assert len(told) == 2
     assert sorted(done) == list(range(6))
-    # Of the killed worker's tasks only the first was begun, and its first step counts once.
+    # The killed worker had begun only the first of its tasks, whose first step counts once.
     assert begun(tmp_path) == sorted([*range(6), 1, 1])
     assert sum(steps) == 12
     assert min(steps) > 0
@@ -100,14 +100,14 @@ def test_closing_ends_the_workers(engine, tmp_path):
 
 
 def _interrupt(results, folder):
-    """Press control-C as soon as both workers are at work."""
+    """Interrupt the run, as Ctrl-C does, as soon as both workers are working."""
 
     def press():
         while len(list(folder.glob("*.begun"))) < 2:
             time.sleep(0.05)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    # A shell that runs the tests in its background ignores the signal for them.
+    # A shell that runs the tests in the background makes them ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=press, daemon=True).start()
@@ -117,7 +117,7 @@ def _interrupt(results, folder):
 
 
 def test_a_worker_whose_driver_is_gone_ends_without_a_word(monkeypatch):
-    """Seen where runs are killed: a traceback for each worker that was just sending its result."""
+    """A killed run once left a traceback for each worker that was sending its result."""
     sent = []
 
     class Gone:

@@ -18,7 +18,7 @@ from discsum.errors import InputError
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """A folder with a table in both forms that workers read by ranges."""
+    """Return a folder with a table in both formats that workers read by byte ranges."""
     folder = tmp_path_factory.mktemp("hub")
     lines = write_table(folder / "train.jsonl", 0, 7)
     pq.write_table(json.read_json(lines), folder / "train.parquet", row_group_size=3)
@@ -34,7 +34,7 @@ def hub(tables, ranges):
 
 @pytest.fixture
 def ranges():
-    """What is asked for: pairs of a file and a range of bytes."""
+    """Return a list that collects the requests to the hub: pairs of a file and a range of bytes."""
     return []
 
 

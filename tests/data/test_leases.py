@@ -1,4 +1,4 @@
-"""Locks on object storage: one run at a time, also after runs that were killed."""
+"""Locks in object storage: one run at a time, even after a run was killed."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ def lock(place):
 
 
 def killed(lock, ago=1.0):
-    """Leave the lock of a run that was killed."""
+    """Write the lock of a killed run, which expired `ago` seconds ago."""
     write_bytes(lock, Lease("elsewhere-1", time.time() - ago).to_bytes())
 
 

@@ -1,4 +1,4 @@
-"""The copy of a dataset folder's rows that is mapped into memory."""
+"""The memory-mapped copy of a dataset folder's rows."""
 
 import errno
 import os
@@ -40,7 +40,7 @@ def copies(folder):
 
 
 def without_room(monkeypatch, *folders):
-    """Let nothing be written in the folders."""
+    """Make all writes to the folders fail."""
     real = dataset.replacing
 
     def refusing(path):
@@ -95,7 +95,7 @@ def test_no_room_anywhere_is_one_line(folder, cache, monkeypatch):
 
 
 def test_copying_takes_no_more_memory_than_some_rows(folder, monkeypatch):
-    """Rows are written some at a time, so that a corpus may be larger than memory."""
+    """Rows are written in batches, so that a corpus may be larger than memory."""
     monkeypatch.setattr(dataset, "ROWS", 2)
     texts(folder)
     [name] = copies(folder / ".mapped")

@@ -1,4 +1,4 @@
-"""Datasets in object storage: made, resumed, read and trained on where they lie."""
+"""Datasets that are made, resumed, read and trained on in object storage."""
 
 import multiprocessing
 import os
@@ -38,7 +38,7 @@ from discsum.summarizer.training.examples import UnitExamples
 
 
 def contents(folder):
-    """Return the files of a folder, wherever it is."""
+    """Return the files of a local or remote folder by name."""
     return {name: read_bytes(folder / name) for name in sizes_in(folder)}
 
 
@@ -56,7 +56,7 @@ def recipe(parser_folder):
 
 @pytest.fixture(scope="module")
 def whole(table, recipe, tmp_path_factory):
-    """The folder that was made on a disk."""
+    """Return a dataset folder made on a disk."""
     folder = tmp_path_factory.mktemp("datasets") / "whole"
     make(table, folder, recipe)
     return folder
@@ -76,7 +76,7 @@ def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole
     assert make(table, place, recipe, report=pytest.fail).shards == made.shards
     name = "shard-00001.parquet"
     write_bytes(place / name, read_bytes(place / name)[:-1] + b"?")
-    # Not read again unasked.
+    # Without `verify`, finished shards are not read again.
     make(table, place, recipe)
     told = []
     make(table, place, recipe, verify=True, warn=told.append)
@@ -96,7 +96,7 @@ def test_tables_in_a_store(table, recipe, whole, place, shard):
     write_bytes(place / "in" / "news.jsonl", table.read_bytes())
     size, unit = shard
     made = PreprocessRecipe(recipe.parser, encoder="contextual", shard=size, shard_unit=unit)
-    # However the files are found, with shards of documents.
+    # With shards of documents, the table is also found by its folder and by a pattern.
     names = ["in/news.jsonl", "in", "in/*.jsonl"][: 1 if unit == "bytes" else None]
     for name in names:
         make(f"{place}/{name}", place / "set", made)
@@ -143,7 +143,7 @@ def test_a_resumed_run_lists_its_folder_once(table, recipe, monkeypatch):
         MemoryFileSystem, "ls", lambda files, path, **options: listed.append(path) or real(files, path, **options)
     )
     make(table, folder, recipe)
-    # Beside it the locks of parts.
+    # The second folder has the locks of parts.
     assert sorted(listed) == ["/listed/set", "/listed/set/.locks"]
 
 
@@ -178,7 +178,7 @@ def test_parts_of_parsed_documents(table, recipe, place, tmp_path):
     here, there = (list(read_inputs([str(folder)])) for folder in (tmp_path / "parts", place))
     assert [item.document for item in here] == [item.document for item in there]
     assert len(there) == 11
-    # The same parts in another place are the same documents only as long as the store says so.
+    # Remote files are identified by the versions that their store reports.
     assert InputSource([str(place)]).identity() == InputSource([str(place)]).identity()
 
 
@@ -193,7 +193,7 @@ def test_two_workers_may_write_one_shard(table, recipe, place):
 
 
 def slow(table, folder, recipe):
-    """Make a folder, and take a while after each batch of documents."""
+    """Make a folder, with a pause after each batch of documents."""
     make(table, RemotePath(folder), recipe, report=lambda done: time.sleep(0.3))
 
 
@@ -210,7 +210,7 @@ def test_a_run_killed_in_a_store_ends_as_if_undisturbed(table, recipe, whole, bu
     lock = read_lease(folder / ".lock")
     with pytest.raises(InputError, match=f"found one \\({lock.owner}, until "):
         make(table, folder, recipe)
-    # As if the time were over.
+    # Make the lock look expired.
     write_bytes(folder / ".lock", leases.Lease(lock.owner, 0.0).to_bytes())
     found = []
     with pytest.warns(InputWarning, match=f"{lock.owner}, until .*; taken over"):
@@ -235,7 +235,7 @@ def test_training_and_evaluation_read_a_store_without_a_copy(table, recipe, whol
     ] * 2
     assert list(tmp_path.iterdir()) == []
     assert contents(place) == contents(whole)
-    # The library's own class is mapped from a disk.
+    # `load` returns a class of the library `datasets`, which maps a copy on a disk.
     assert load(str(place))["text"] == load(whole)["text"]
 
 

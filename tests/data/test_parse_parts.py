@@ -1,4 +1,4 @@
-"""Parts of parsed documents: JSON lines or Parquet, under the rules of dataset folders."""
+"""Folders of parsed documents in parts, JSON lines or Parquet; they follow the rules of dataset folders."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def contents(folder):
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """Seventeen texts; the third line is no JSON, and the last is blank."""
+    """Write seventeen texts; the third line is not JSON, and the last is blank."""
     lines = [json.dumps({"id": pair.id, "text": pair.text}) for pair in pairs(0, 17)]
     lines[2:2] = ["{"]
     path = tmp_path_factory.mktemp("tables") / "news.jsonl"
@@ -51,7 +51,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def job_of(table, parser_folder):
-    """Returns the job of a folder, of four parts by default."""
+    """Return a function that makes the job of a folder, which has four parts by default."""
 
     def job(folder, *inputs, recipe=(), **parts):
         source = InputSource([str(path) for path in inputs or [table]])
@@ -63,7 +63,7 @@ def job_of(table, parser_folder):
 
 @pytest.fixture(scope="module")
 def whole(job_of, tmp_path_factory):
-    """The files of a folder that was made in this process."""
+    """Return a folder that was made in this process."""
     folder = tmp_path_factory.mktemp("parts") / "whole"
     make_all(job_of(folder), RunOptions())
     return folder
@@ -74,7 +74,7 @@ def test_a_part_has_the_objects_of_its_documents_in_order(whole, parser_folder):
     assert sorted(path.name for path in whole.iterdir()) == ["failures.jsonl", "manifest.json", *names]
     parser = Parser.from_pretrained(parser_folder)
     wanted = list(pairs(0, 17))
-    # Of eight entries at a time; the line that is no JSON is one of the first part.
+    # Up to eight documents form a batch. The first part has one document fewer, because one of its lines is not JSON.
     for name, count in zip(names, (4, 5, 5, 3), strict=True):
         own, wanted = wanted[:count], wanted[count:]
         parsed = parser.parse_many([pair.text for pair in own], ids=[pair.id for pair in own])
@@ -92,7 +92,7 @@ def test_a_gzip_member_has_no_time(whole):
 
 @dataclass(frozen=True)
 class Killing:
-    """An engine one of whose workers is killed in the middle of a part."""
+    """Wraps an engine so that one of its workers is killed in the middle of a part."""
 
     engine: object
     mark: Path
@@ -120,7 +120,7 @@ def test_parts_that_run_together_are_finished_and_kept(whole, job_of, tmp_path):
     assert sorted(path.name for path in folder.glob(".*")) == [f".part-{number:05d}.json" for number in range(4)]
     finish(job_of(folder), RunOptions())
     assert contents(folder) == contents(whole)
-    # Nothing is left to do.
+    # A finished folder needs no more work.
     assert make_all(job_of(folder), RunOptions(report=pytest.fail)).documents == 17
 
 
@@ -166,7 +166,7 @@ def test_an_altered_part_of_a_finished_folder_is_named(whole, job_of, tmp_path):
     message = r"part-00001.jsonl.gz: expected a shard with sha256 \w+, got \w+; run discsum parse for the whole"
     with pytest.raises(InputError, match=message):
         make_all(job_of(folder), RunOptions())
-    # A part has nothing to do, and says what has.
+    # A run of a part skips a finished folder; with `verify` it names the altered part.
     assert make_part(job_of(folder), Part(2, 2), RunOptions()) == 0
     with pytest.raises(InputError, match=message):
         make_part(job_of(folder), Part(2, 2), RunOptions(verify=True))
@@ -200,7 +200,7 @@ def test_a_folder_of_parts_is_an_input(whole, tmp_path):
     items = list(read_inputs([str(whole)]))
     assert [item.id for item in items] == [pair.id for pair in pairs(0, 17)]
     assert all(item.document.tree for item in items)
-    # Also below another folder, beside other documents; hidden files and folders are none.
+    # Also inside another folder, next to other documents; hidden files and folders are skipped.
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "z.txt").write_text("It rained.")
     (tmp_path / "corpus" / ".hidden.txt").write_text("It snowed.")
@@ -210,7 +210,7 @@ def test_a_folder_of_parts_is_an_input(whole, tmp_path):
     found = list(read_inputs([str(tmp_path / "corpus")]))
     assert [item.id for item in found] == [*(item.id for item in items), "z"]
     assert [item.id for item in read_inputs([str(tmp_path / "corpus" / "**" / "*.txt")])] == ["z"]
-    # One that is named is read.
+    # A hidden folder is read if it is named.
     assert [item.id for item in read_inputs([str(tmp_path / "corpus" / ".git")])] == ["head"]
 
 
@@ -242,7 +242,7 @@ def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
 
 
 def test_parts_are_tables_of_pairs_where_they_have_summaries(whole, tmp_path):
-    """As rows of `discsum parse --jsonl` are: they keep their trees."""
+    """Like rows of `discsum parse --jsonl`, they keep their trees."""
     path = tmp_path / "part-00001.jsonl.gz"
     rows = [row | {"summary": "Rain."} for _, row in read_rows(whole / path.name, "utf-8")]
     path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
@@ -292,7 +292,7 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
 def test_a_pattern_names_some_parts(whole, tmp_path):
     names = [file.path.name for file in files_of(f"{whole}/part-0000[02]*")]
     assert names == ["part-00000.jsonl.gz", "part-00002.jsonl.gz"]
-    # Failures are no documents, whoever reads.
+    # No pattern reads the file of failures as documents.
     assert [file.path.name for file in PairSource(f"{whole}/*").files] == [
         f"part-0000{number}.jsonl.gz" for number in range(4)
     ]

@@ -1,4 +1,4 @@
-"""Datasets made in parts by runs that know nothing of each other."""
+"""Datasets made in parts by independent runs."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ from discsum.errors import InputError
 
 @pytest.fixture(scope="module")
 def dataset(parser_folder, tmp_path_factory):
-    """What `preprocess` takes for a folder of six shards, and the files of one that was made in one piece."""
+    """Return a function that makes the arguments of a job of six shards, and the files of a folder made by one run."""
     place = tmp_path_factory.mktemp("parts")
     table = write_table(place / "news.jsonl", 0, 11)
     with table.open("a") as file:
@@ -55,7 +55,7 @@ def test_what_is_no_part(text):
 
 def test_parts_that_run_together_give_the_same_bytes(dataset, tmp_path):
     of, whole = dataset
-    # One job serves all its uses.
+    # One job can be used several times.
     job = preprocess_job(*of(tmp_path / "set"))
     with ThreadPoolExecutor(4) as pool:
         parts = [Part(number, 4) for number in range(1, 5)]
@@ -138,7 +138,7 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
             with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or end them$"):
                 begin(tmp_path, wrong, "2-of-2")
             assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
-    # Neither is at work.
+    # No other part is running now.
     with folder_lock(tmp_path, part="2-of-2"):
         assert begin(tmp_path, wrong, "2-of-2")
     assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"

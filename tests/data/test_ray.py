@@ -1,4 +1,4 @@
-"""What only Ray has: nodes that die and join, clusters without room, and a Ray of its own."""
+"""The engine `ray`: nodes that die and join, clusters without room, and a Ray that the command starts itself."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def test_options_that_ray_cannot_share_out():
         engine_of("ray", 2, gpus_per_worker=1.5)
     with pytest.raises(InputError, match=r"^engine ray: cpus_per_worker: expected a whole number of at least 1, got 0"):
         engine_of("ray", 2, cpus_per_worker=0)
-    # One GPU a worker by default, from Python too; the number is what Ray gives to an actor.
+    # On a GPU, workers get one GPU each by default, from Python too; Ray gives that number to each actor.
     for options, gpus in (({}, 0), ({"device": "cuda"}, 1), ({"device": "cuda", "gpus_per_worker": 0.25}, 0.25)):
         assert engine_of("ray", 2, **options).options.gpus == gpus
     assert RunOptions(engine="ray", device="cuda").chosen_engine().options.gpus == 1
@@ -58,7 +58,7 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
                 joined = add_node(cluster)
     cluster.remove_node(joined)
     assert sorted(done) == list(range(len(done)))
-    # Of the lost worker: the task that it did, and maybe another before it heard that its node was gone.
+    # The lost worker's task is done twice, and maybe another that it began before it noticed that its node was gone.
     assert len(done) <= len(list(tmp_path.iterdir())) <= len(done) + 2
 
 

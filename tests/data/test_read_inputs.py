@@ -123,7 +123,7 @@ def test_tab_separated_tables(tmp_path):
     items = list(read_inputs([str(tmp_path)]))
     assert [(item.id, item.text) for item in items] == [("1", "Rain, and\twind"), ("2", 'Flood, "again"')]
     assert [item.source for item in items] == [f"{path}:2", f"{path}:3"]
-    # A table without the column fails once, as a CSV does.
+    # A table without the column fails once, like a CSV file.
     [failure] = read_inputs([str(path)], text_column="body", encoding="utf-8")
     assert "expected a column body, got the columns id, text" in str(failure)
 
@@ -177,7 +177,7 @@ def test_lines_are_the_same_whatever_the_limit(tmp_path, largest):
     path.write_text("\n".join(lines))
     found = {entry.source: entry for entry in limited(path, largest)}
     for number, line in enumerate(lines, start=1):
-        # The limit counts the line's end.
+        # The limit includes the line ending.
         fits = len(line) + (number < len(lines)) <= largest
         assert (f"{path}:{number}" in found) == (bool(line) or not fits)
         if line.startswith('{"'):
@@ -247,7 +247,7 @@ def test_values_of_parquet_that_python_cannot_hold_fail_alone(tmp_path):
     texts = pyarrow.array([b"good", b"caf\xe9", b"fine", b"late"]).cast(pyarrow.binary())
     texts = pyarrow.Array.from_buffers(pyarrow.string(), 4, texts.buffers())
     times = pyarrow.array([0, 0, 0, 10**13], pyarrow.timestamp("s"))
-    # Values of columns that nobody needs are not read.
+    # Columns that are not needed are not read, so their values cannot fail.
     columns = {"text": texts, "id": times, "time": times}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows.parquet")
     found = list(read_inputs([str(tmp_path / "rows.parquet")]))

@@ -27,7 +27,7 @@ def test_the_ending_says_what_a_file_is_written_in(tmp_path):
         (tmp_path / name).write_text(PAGE.format(""), encoding="utf-8")
     files = sorted(tmp_path.iterdir())
     assert texts(*files) == ["It rained.\n", "It rained.\n", "*It* rained.\n", "*It* rained.\n", TEXT, TEXT]
-    # In a folder, other endings do not count.
+    # In a folder, files with other endings are left out.
     assert [item.id for item in read_inputs([str(tmp_path)])] == ["a", "b", "c", "e", "f"]
 
 

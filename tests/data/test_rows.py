@@ -1,4 +1,4 @@
-"""Rows of a dataset folder: those of the library `datasets`, read from the shards."""
+"""Rows read from the shards of a dataset folder equal those of the library `datasets`."""
 
 import hashlib
 import io
@@ -29,7 +29,7 @@ from discsum.training.sampling import Batches
 
 @pytest.fixture(scope="module")
 def folder(parser_folder, tmp_path_factory):
-    """A folder of 23 documents in shards of 5, with one that failed alone in its shard."""
+    """Make a folder of 23 documents in shards of 5; all five entries of one shard failed."""
     place = tmp_path_factory.mktemp("rows")
     table = write_table(place / "news.jsonl", 0, 23)
     lines = table.read_text().splitlines()
@@ -82,12 +82,13 @@ def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     narrow = open_rows(folder, memory=2 * fitting._tables[0].nbytes)
     assert narrow.blocks.tolist() == [0] * 5 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 3
     assert open_rows(folder, 3, 12, memory=0).blocks.tolist() == [0] * 2 + [1] * 5 + [2] * 2
-    # In any order a file is read again and again; block by block it is read once, but for the first, whose size counts.
+    # In random order, files are read again and again. Block by block, each is read once, except the first, which is
+    # also read to estimate sizes.
     reads.clear()
     assert [narrow[number]["id"] for number in order] == [f"text-{number}" for number in order]
     assert len(reads) > 10 and len(narrow._tables) <= 2
     blocks = np.stack([np.zeros(23, dtype=int), narrow.blocks], axis=1)
-    # Batches are sorted by length together, here two documents, and so are in two blocks at most.
+    # Documents of a group of batches are sorted by length. With groups of two documents, each is in at most two blocks.
     monkeypatch.setattr(sampling, "GROUP", 1)
     batches = Batches(np.ones(23, dtype=int), np.ones(23), batch=2, seed=1, blocks=blocks)
     reads.clear()
@@ -98,7 +99,7 @@ def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
 
 
 def test_blocks_know_the_size_of_each_file(folder, tmp_path):
-    """The first file is small: whatever is said of all files is said of the large ones."""
+    """The first file is small, so its size must not be taken as the size of the others."""
     shard = pq.read_table(folder / "shard-00000.parquet")
     files = []
     for number, copies in enumerate([1, 60, 60, 60, 1, 1]):
@@ -138,7 +139,7 @@ def test_a_column_is_read_alone(folder, monkeypatch):
 
 
 class WatchedFile(io.FileIO):
-    """A file that knows which threads read it."""
+    """A file that records which threads read it."""
 
     readers: ClassVar[set[int]] = set()
 
@@ -152,7 +153,7 @@ class WatchedFile(io.FileIO):
 
 
 def test_no_other_thread_reads_a_column(folder):
-    # One of Arrow's would still have Python's objects when the process ends, which aborts it.
+    # A thread of Arrow that still holds Python objects when the process ends would abort it.
     shard = min(folder.glob("*.parquet"))
     watched = SimpleNamespace(open=lambda mode: WatchedFile(shard))
     with ShardFile(watched, 5, "").opened() as file:
@@ -164,7 +165,7 @@ def test_damaged_folders(folder, tmp_path):
     content = json.loads((folder / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps(content))
     shutil.copy(folder / "shard-00000.parquet", tmp_path)
-    # What is not read is not hashed.
+    # Only files that are read are hashed.
     rows = open_rows(tmp_path)
     assert rows[0]["id"] == open_rows(folder)[0]["id"]
     with pytest.raises(InputError, match=r"shard-00002\.parquet: expected a shard, got .*No such file"):

@@ -1,4 +1,4 @@
-"""Rows of tables by where they are: every way to divide a table gives its rows, each once and in order."""
+"""Slices of tables: however a table is divided, its slices give every row once and in order."""
 
 import io
 import json
@@ -39,7 +39,7 @@ OFTEN = settings(max_examples=150, suppress_health_check=[HealthCheck.function_s
 
 
 def divided(file, **options):
-    """Return a table that is divided, whose documents are its rows."""
+    """Return a divided table whose documents are its rows."""
     return DividedTables([file], lambda path, row: row, LARGEST, **options)
 
 
@@ -49,7 +49,7 @@ def rows_of(part):
 
 
 def plain(content):
-    """A row, or the reason why it is none without the place that it begins with."""
+    """Return a row, or the reason of its failure without the place at the beginning."""
     return content.reason.rpartition(": ")[2] if isinstance(content, Failure) else content
 
 
@@ -85,7 +85,7 @@ def test_rows_of_any_parquet_file(tmp_path, data, rows, group):
     file = stored(path)
     size = data.draw(st.integers(1, 400))
     parts = [part for slices in batches(divided(file).row_slices(file), size) for part in joined(slices)]
-    # Workers take them in any order.
+    # Workers read the slices in any order.
     order = data.draw(st.permutations(range(len(parts)))) if len(parts) < 8 else range(len(parts))
     found = {}
     for number in order:
@@ -179,7 +179,7 @@ def test_slices_of_an_endless_line_read_their_own_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedReader(Noting(path, mode), 1))
     (long,), *others, (row,) = ([row.content for row in rows_of(part)] for part in slices)
     assert isinstance(long, Failure) and row == {} and others == [[]] * 99
-    # The first one reads past the line that begins in it.
+    # The first slice reads all of the line that begins in it; the others read only their own bytes.
     assert sum(read) < 2 * (path.stat().st_size + 2 * 1000)
 
 
@@ -201,7 +201,7 @@ def test_damaged_rows_are_one_failure_or_an_error(tmp_path):
     with pytest.raises(InputError, match=message):
         list(SlicedDocuments(divided(file), (whole,)))
     lenient, parts = divided(file, lenient=True), tuple(divided(file).byte_slices(file, 1))
-    # Twice: what was read before does not matter.
+    # Twice, because the result must not depend on what was read before.
     for _ in range(2):
         *rows, failure = SlicedDocuments(lenient, (whole,))
         assert [row.content["id"] for row in rows] == list(range(300))
@@ -225,7 +225,7 @@ def test_damage_is_the_same_whoever_reads_the_shards(tmp_path, size):
     lenient = divided(file, lenient=True)
     shards = [SlicedDocuments(lenient, joined(group)) for group in batches(lenient.row_slices(file), size)]
     in_order = [list(shard) for shard in shards]
-    # A reader of its own for each, as other workers have.
+    # Each shard gets its own reader, as in different workers.
     alone = []
     for shard in shards:
         parquet_rows._close()
@@ -234,7 +234,7 @@ def test_damage_is_the_same_whoever_reads_the_shards(tmp_path, size):
     rows = [row for shard in in_order for row in shard if not isinstance(row, Failure)]
     assert [row.content["id"] for row in rows][:500] == list(range(500))
     assert any(isinstance(row, Failure) for shard in in_order for row in shard)
-    # The group that is whole is read whole.
+    # The intact row group is read completely.
     assert len(list(SlicedDocuments(lenient, (next(lenient.byte_slices(file, 1)),)))) == 500
 
 
@@ -285,7 +285,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path):
         (PairSource(str(path), "page", "summary").pairs().tables(), {"id", "page", "summary"}),
         (InputSource([str(path)]).tables(), {"id", "article"}),
     ):
-        # One after another, of the file that the thread has open.
+        # The thread keeps the file open from one read to the next.
         found = list(RowSlice(stored(path), 0, 3).rows(path, LARGEST, columns=tables.columns))
         assert [row.content for row in found] == [{name: row[name] for name in wanted} for row in rows]
 

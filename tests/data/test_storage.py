@@ -1,4 +1,4 @@
-"""Files on disks and in stores: the same functions, the same answers."""
+"""The same functions give the same answers for files on disks and in stores."""
 
 import io
 import os
@@ -24,7 +24,7 @@ from discsum.errors import InputError, MissingExtraError, message_of
 
 @pytest.fixture(params=["disk", "memory", "s3", "hdfs"])
 def folder(request, tmp_path):
-    """An empty folder, wherever."""
+    """Return an empty folder on a disk or in a store."""
     if request.param == "disk":
         return tmp_path
     if request.param == "hdfs":
@@ -99,7 +99,7 @@ def test_folders_and_patterns(folder):
 
 
 class Listed(MemoryFileSystem):
-    """Files that are named as a driver does; `before` is what the URLs have in place of `root`."""
+    """A file system that names files with `root` where their URLs have `before`, as drivers do."""
 
     cachable = False
     before = root = ""
@@ -229,11 +229,11 @@ def test_a_whole_store_is_a_folder():
 
 
 class CutError(Exception):
-    """What a driver raises when its store is gone."""
+    """The error of a driver that has lost the connection to its store."""
 
 
 class CutFile(io.BytesIO):
-    """A file that is gone after some bytes."""
+    """A file whose connection is lost after some bytes."""
 
     def readinto(self, buffer):
         if self.tell() > 100_000:
@@ -245,7 +245,7 @@ class CutFile(io.BytesIO):
 
 
 class CutFiles(MemoryFileSystem):
-    """Files that are gone while they are read."""
+    """A file system that loses its connection while files are read."""
 
     protocol = "cut"
 
@@ -259,7 +259,7 @@ class CutFiles(MemoryFileSystem):
 
 @pytest.fixture
 def cut(monkeypatch):
-    """A table in a store that is gone while it is read."""
+    """Return a table in a store whose connection is lost while the table is read."""
     monkeypatch.setitem(import_module("fsspec.registry")._registry, "cut", CutFiles)
     storage.write_bytes(RemotePath("memory://cut/news.jsonl"), b'{"text": "It rained."}\n' * 10_000)
     return RemotePath("cut://cut/news.jsonl")

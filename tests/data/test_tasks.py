@@ -1,4 +1,4 @@
-"""The documents of each shard: the same as if one process read the tables, named by where they are."""
+"""The documents of each shard are those that one process would read from the tables, named by their position."""
 
 import csv
 import gzip
@@ -29,7 +29,7 @@ ROWS = [
 
 
 def write(path, rows=ROWS):
-    """Write rows as the kind of table that its name says."""
+    """Write rows as a table in the format of the file name."""
     path.parent.mkdir(exist_ok=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
     if path.suffix == ".parquet":
@@ -84,7 +84,7 @@ def test_shards_of_bytes(tmp_path):
     found = [pair for shard in shards for pair in shard]
     assert [(pair.text, pair.references) for pair in found] == [(row["text"], (row["summary"],)) for row in ROWS] * 2
     assert len(shards) > 10
-    # Without an id, the byte of a line of JSON, and the row of a Parquet file.
+    # A document without an id is named by the byte of its line, or in Parquet by its row.
     assert [pair.id for pair in found[:2]] == ["a-at-0", "text-1"]
     assert found[25].id == "b-1"
 
@@ -109,7 +109,7 @@ def test_of_shards_of_bytes_nobody_reads_what_is_not_asked_for(tmp_path, monkeyp
     monkeypatch.setattr(Path, "open", lambda path, mode: io.BufferedReader(Noting(path, mode)))
     shards = list(divided(source, 1 << 16, "bytes"))
     assert len(shards) == -(-size // (1 << 16)) > 20
-    # The first row, of which the columns are checked.
+    # Only the first row is read, to check its columns.
     assert sum(count for _, count in reads) <= io.DEFAULT_BUFFER_SIZE
     reads.clear()
     assert len(list(shards[7])) > 100
@@ -182,7 +182,7 @@ def test_identities_without_reading_everything(tmp_path):
             assert source.identity(hashed=False) != before[0]
             assert several.identity() != before[1]
         path.write_bytes(content)
-    # The time of a copy does not matter.
+    # The time of the last change does not matter.
     assert (source.identity(hashed=False), several.identity()) == before
     write(tmp_path / "in" / "u.jsonl")
     assert PairSource(several.name).identity()["files"] == 2

@@ -1,4 +1,4 @@
-"""A run of everything and one of a part that begin together and wait for each other."""
+"""A run of all parts and a run of one part that start together and wait for each other."""
 
 import threading
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from discsum.data.locks import folder_lock
 
 
 def run_together(place, monkeypatch, lock_of):
-    """Begin both; return the names of the locks that both held at once, and the parts in the order they were done.
+    """Start both runs; return the names of the locks that they held at once, and the parts in order of completion.
 
     `lock_of` names the function of `discsum.data.locks` that takes a lock.
     """

@@ -44,12 +44,12 @@ def summarizer(pair):
 
 
 def test_the_best_highlight_counts(pair, parser):
-    """FIRST is the first sentence; it is the second highlight."""
+    """`lead`, the paper's FIRST, selects the first sentence, which is the second highlight."""
     assert highlights(pair) == ["Bread was sold.", "The old bridge broke.", "Rain."]
     found = measure_chunks(["lead"], [pair], lambda: parser, Generation())
     [row] = found.rows
     assert (row.rouge1, row.rouge2, row.rougeLsum, row.words) == (100.0, 100.0, 100.0, 4.0)
-    # All highlights as one reference would give less.
+    # With all highlights as one reference, the score would be lower.
     assert rouge(["The old bridge broke."], [REFERENCES[0]]).mean["rouge1"] < 0.8
     assert (row.perplexity, row.entropy, row.padding, row.encoded) == (None, None, None, None)
 
@@ -69,7 +69,7 @@ def test_the_program_selects_units_of_several_sentences(pair, parser):
 
 
 def test_every_document_has_its_summary(pair, parser):
-    """One object a document and model, with the ROUGE whose mean is in the table."""
+    """There is one object per document and model, with the ROUGE whose mean is in the table."""
     other = Pair("b", pair.text, ("Rain came.",), pair.document)
     found = measure_chunks(["lead", "random"], [pair, other], lambda: parser, Generation())
     assert [(one["model"], one["id"]) for one in found.summaries] == [
@@ -92,7 +92,7 @@ def test_differences_are_between_documents(pair, parser):
         for metric, paired in one.figures.items():
             expected = getattr(rows[one.model], metric) - getattr(rows[one.against], metric)
             assert paired.difference == pytest.approx(expected), (one, metric)
-    # A table has those of its first row.
+    # A printed table has only the differences from its first row.
     assert "ilp - lead" in found.report("table") and "random - ilp" not in found.report("table")
     whole = json.loads(found.report("json"))
     assert whole["differences"][2]["rouge2"]["p_value"] == found.differences[2].figures["rouge2"].p_value
@@ -140,7 +140,7 @@ def test_losses_by_the_definition(summarizer, pair):
 
 
 def test_a_text_of_one_mark_is_read_to_its_end(summarizer):
-    """Its end token is one more than it has characters."""
+    """With the end token, it has more tokens than characters."""
     document = document_of([["!"]], id="a")
     batch = encode_whole(summarizer.family, document, "a b")
     assert batch.inputs["input_ids"].tolist() == [summarizer.tokenizer("! </s>")["input_ids"][:2]]
@@ -165,7 +165,7 @@ def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser
     assert tokens[0] != tokens[1]
     assert two.figures["nats"].difference == pytest.approx(np.average(own - against, weights=tokens), rel=1e-5)
     assert found.rows[2].perplexity == pytest.approx(np.exp((own * tokens).sum() / tokens.sum()), rel=1e-5)
-    # The logarithm of the ratio of the column's perplexities.
+    # The difference is the logarithm of the ratio of the perplexities in the column.
     ratio = found.rows[2].perplexity / found.rows[0].perplexity
     assert two.figures["nats"].difference == pytest.approx(np.log(ratio), rel=1e-6)
     shown = found.report("table").splitlines()
@@ -179,12 +179,12 @@ def test_maps_are_those_of_the_summary(summarizer, pair):
     maps = chunk_maps(summarizer, pair.document, num_beams=1, max_new_tokens=6)
     assert maps.coarse.shape == (len(maps.written), 3) and maps.words.shape == (len(maps.written), len(maps.read))
     assert maps.chunks == ["the old bridge broke . </s>", "rain came for a week . </s>", "nobody sold bread . </s>"]
-    # The chunk of the most attention is the one whose words are read.
+    # Only words of the chunk with the most attention are read.
     owners = np.repeat([0, 1, 2], [6, 7, 5])
     for coarse, words in zip(maps.coarse, maps.words, strict=True):
         assert set(owners[words > 0]) == {int(coarse.argmax())}
     assert 1 <= maps.encoded <= maps.filled == 3
-    # Sentences have no padding that is attended to.
+    # With sentences as chunks, no attention falls on padding.
     assert maps.padding == pytest.approx([0.0] * len(maps.written), abs=1e-5)
 
 
@@ -200,5 +200,5 @@ def test_attention_to_padding_is_what_words_leave(summarizer, pair):
 def test_entropies_are_natural():
     coarse = np.array([[0.1] * 10, [1.0] + [0.0] * 9], dtype=np.float32)
     maps = ChunkMaps("", ["a", "b"], [""] * 10, [], coarse, np.zeros((2, 0)), np.zeros(2), 10, 1)
-    # Uniform over the paper's ten chunks: 2.30.
+    # Uniform attention to the paper's ten chunks has an entropy of 2.30.
     assert maps.entropies == pytest.approx([np.log(10), 0.0], abs=1e-6)

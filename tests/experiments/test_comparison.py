@@ -1,4 +1,4 @@
-"""Summarizers against references."""
+"""Comparison of summarizers on the same references."""
 
 from dataclasses import replace
 

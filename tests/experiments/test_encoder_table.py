@@ -32,7 +32,7 @@ def pairs():
 
 @pytest.fixture
 def folder(pairs, tmp_path):
-    """The folder of a model with random weights."""
+    """Return the folder of a model with random weights."""
     tokenizer = make_word_tokenizer([pairs[0].text], 60, lowercase=True, merge_numbers=False)
     torch.manual_seed(2)
     sizes = {"d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
@@ -73,7 +73,7 @@ def test_figures_are_their_definitions(pairs, folder, parser):
 
 @pytest.mark.parametrize("family", ["compressed", "coarse_to_fine", "sparse"])
 def test_the_time_of_training_is_that_of_the_loss_that_is_trained(family, pairs, folder, parser, tmp_path, monkeypatch):
-    """Whatever the family, each reference is learned once, beside a pass to warm up."""
+    """In every family, each reference is learned once, after one pass to warm up."""
     tokenizer = AbstractiveSummarizer.from_pretrained(folder).tokenizer
     torch.manual_seed(3)
     if family == "coarse_to_fine":

@@ -1,4 +1,4 @@
-"""No row that summarizers and parsers are measured on is read by a recipe's training, choosing or teaching."""
+"""No recipe trains, validates or distils on rows that summarizers and parsers are evaluated on."""
 
 import gzip
 import json
@@ -9,13 +9,13 @@ from small_treebank import DATA
 
 from discsum.recipes import names, read_recipe
 
-# Rows that are for measuring only; `docs/data.md` says so.
+# Tables that are for evaluation only, as `docs/data.md` says.
 MEASURED = ("cnndm/test.jsonl.gz", "cnndm/extra.jsonl.gz", "gum_summaries/validation.jsonl.gz")
 PIECE = 200
 
 
 def sources(recipe):
-    """Return the tables of a recipe: for training, choosing and for its teachers."""
+    """Return the tables of a recipe, with their rows: for training, for validation and for its teachers."""
     rows = [row for field in ("train", "validation", "texts") for row in recipe.get(field, ())]
     # A parser's texts are relative to the treebank's folder, those of summarizers to the data folder.
     base = "gum" if recipe["kind"] == "parser" else "."
@@ -31,7 +31,7 @@ ROWS = {name: sources(read_recipe(name)) for name in names()}
 
 
 def pieces(record):
-    """Return the id of a row, and three pieces of the letters of its text."""
+    """Return the id of a row, and up to three pieces of the letters of its text."""
     text = record.get("text") or record.get("article")
     letters = "".join(filter(str.isalpha, text[: 8 * PIECE].lower()))
     found = [letters[start : start + PIECE] for start in (0, PIECE, 2 * PIECE)]

@@ -1,4 +1,4 @@
-"""The p-values of docs/tables.md are those that tests/benchmarks/p_values.py prints of docs/scores."""
+"""The p-values in docs/tables.md are those that tests/benchmarks/p_values.py prints for docs/scores."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Recipes and their bases."""
+"""Shipped recipes, and recipes with a base."""
 
 import re
 
@@ -68,7 +68,7 @@ def test_every_row_of_both_tables_has_a_recipe():
 
 @pytest.mark.parametrize(("table", "unit"), [(3, "sentence"), (2, "edu")])
 def test_the_low_resource_recipe_is_what_was_run_for_the_tables(table, unit):
-    # docs/tables.md says so of docs/scores.
+    # docs/tables.md says that docs/scores come from these settings.
     run = {"vectors": "isolated", "sample": 1000, "steps": 240, "validate_every": 40}
     run |= {"schedule": "cosine", "learning_rate": 5e-4, "average": 0.98}
     whole = SummarizerRecipe.from_dict(fields_of(read_recipe(f"xiao2020/{unit}-low-resource")))
@@ -124,12 +124,12 @@ def test_abstractive_recipes_are_whole(name):
     )
     assert content["kind"] == "abstractive"
     if name.startswith("manakul2021/"):
-        # Steps of two documents: 20,000 documents until the peak (appendix A.3).
+        # In steps of two documents, the peak is after 20,000 documents (appendix A.3).
         assert recipe.warmup * recipe.steps * recipe.batch_size == 20_000
         assert recipe.learning_rate == pytest.approx(0.002 * 20_000**-0.5, rel=0.01)
 
 
-# Table 1 of Ling and Rush 2017: variant, coarse encoder, chunks, places, samples, soft epochs, share of soft steps.
+# Table 1 of Ling and Rush 2017: variant, coarse encoder, chunks, positions, samples, soft epochs, share of soft steps.
 COARSE_TO_FINE = {
     "standard": ("standard", "conv", "10x40", False, 1, 0, 0.0),
     "hier": ("hier", "conv", "10x40", False, 1, 0, 0.0),
@@ -144,7 +144,7 @@ COARSE_TO_FINE = {
     "c2f-multi3": ("c2f", "conv", "10x40", False, 3, 0, 0.0),
     "c2f-pretrain": ("c2f", "conv", "10x40", False, 1, 1, 0.0),
     "c2f-alternate": ("c2f", "conv", "10x40", False, 1, 0, 0.5),
-    # Ours.
+    # Our own variants.
     "c2f-sentences": ("c2f", "conv", "sentences", False, 2, 0, 0.0),
     "c2f-subtrees": ("c2f", "conv", "subtrees", False, 2, 0, 0.0),
 }
@@ -181,7 +181,7 @@ FASTER_ENCODERS = {
     "conv-pool": ("conv_pool", 3, 3, None),
     "strided": ("strided", 3, 3, None),
     "strided-conv": ("strided_conv", 3, 3, None),
-    # Ours.
+    # Our own variants.
     "strided-4": ("strided", 4, 3, None),
     "strided-sentences": ("strided", 3, 3, "sentences"),
     "strided-edus": ("strided", 3, 3, "edus"),
@@ -200,7 +200,7 @@ def test_every_row_of_faster_encoders_has_a_recipe(folder):
         if folder == "faster-encoders":
             network = recipe.network
             assert (network.width, network.layers, network.heads, network.dropout) == (512, 4, 8, 0.2)
-            # Vaswani et al. 2017, section 5.3, with factor 2: the rate after 8,000 steps.
+            # Vaswani et al. 2017, section 5.3, with factor 2: the peak rate, after 8,000 steps.
             assert recipe.warmup * recipe.steps == 8000
             assert recipe.learning_rate == pytest.approx(2 * (512 * 8000) ** -0.5, rel=1e-3)
             for step in (1, 4000, 8000, 20_000, 40_000):

@@ -58,7 +58,7 @@ def test_vectors_match_as_by_loops(parser, unit):
 def test_the_sentence_that_is_asked_for(model, query, wanted):
     summary = discsum.summarize(NEWS, model=model, units=2, query=query)
     assert wanted in summary.text
-    # In the order of scores too, for models that select by them.
+    # The sentence also has the highest score.
     best = int(np.argmax(summary.scores))
     assert wanted in summary.document.sentence_texts[best]
 
@@ -126,7 +126,7 @@ def test_a_query_about_something_else_is_told():
         summary = discsum.summarize(NEWS, query="qwzxvb")
     assert len(summary.to_json()["warnings"]) == 1
     assert "expected a word of the query" in page(summary.document, summary)
-    # It is of this query, not of the document.
+    # The warning belongs to this query, not to the document.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = discsum.summarize(summary.document, query="otters")

@@ -90,7 +90,7 @@ def test_another_parser_in_the_place_of_its_own_is_refused(summarizer, tmp_path)
         summarizer.network, replace(summarizer.config, parser=str(tmp_path / "parser")), summarizer.parser
     )
     near.save_pretrained(tmp_path / "model")
-    # Found from anywhere: the path is kept relative to the model's folder.
+    # The parser is found from any working directory: its path is stored relative to the model's folder.
     assert json.loads((tmp_path / "model" / "config.json").read_text())["summarizer"]["parser"] == "../parser"
     assert ExtractiveSummarizer.from_pretrained(tmp_path / "model").parser.fingerprint == summarizer.parser.fingerprint
     config = json.loads((tmp_path / "parser" / "config.json").read_text())

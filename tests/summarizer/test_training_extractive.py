@@ -25,7 +25,7 @@ from discsum.training.task import Step
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder of texts, and what is made of them once for all tests."""
+    """Return a folder of tables, which are preprocessed there once for all tests."""
     return make_data(tmp_path_factory.mktemp("news"))
 
 
@@ -82,7 +82,7 @@ def test_a_run_that_was_killed_ends_as_if_undisturbed(data, parser_folder, tmp_p
 
 
 def test_a_run_ends_when_its_patience_does(data, parser_folder, tmp_path):
-    # At such a rate no validation is better than the first.
+    # With such a small learning rate, no validation is better than the first.
     settings = {"epochs": 6, "learning_rate": 1e-12, "patience": 2}
     for _ in range(2):
         run = trainer(data, parser_folder, tmp_path / "run", **settings)
@@ -149,7 +149,7 @@ def test_only_the_first_units_are_read_in_training(data, parser_folder, tmp_path
     longest = int(np.argmax([len(example.document.sentences) for example in map(run.train.__getitem__, range(24))]))
     example = run.train[longest]
     assert len(example.labels) == 2 < len(example.document.sentences)
-    # Features are those of the whole document, and so is the vector of a unit but for what follows the last.
+    # Features come from the whole document. So do vectors, but without the text after the last unit.
     torch.testing.assert_close(
         example.inputs.features, torch.from_numpy(unit_features(example.document, "sentence")[:2])
     )
@@ -165,7 +165,7 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
     for own, other in ((run.task.scorer.network, model.network), (run.task.scorer.layers, model.encoder.trained)):
         for key, value in own.state_dict().items():
             assert torch.equal(value, other.state_dict()[key]), key
-    # Of another unit and with other sizes: the encoder's layers alone.
+    # With another unit and other sizes, a run takes over only the encoder's layers.
     changes = {"unit": "edu", "synthesizer": SynthesizerConfig(inner=16, scorer=8)}
     made = recipe(parser_folder, start=str(best), **first, **changes)
     sets = [
@@ -254,7 +254,7 @@ def test_encoding_each_step(data, parser_folder, encoder_folder, tmp_path, vecto
     assert not all(changed)
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best")
     assert model.config.encoder_layers == layers
-    # What was kept scores as what was validated did, but for float16.
+    # The saved model scores like the validated one, except for rounding to float16.
     example = run.task.validation[0]
     with run._averaged():
         best = run.task.scorer.eval().score([example])[0].sigmoid()
@@ -280,7 +280,7 @@ def test_encoding_each_step_goes_on_after_a_kill(data, parser_folder, tmp_path):
 
 
 def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
-    """A frozen encoder without dropout gives the vectors that are kept, but for their half precision."""
+    """Without dropout, a frozen encoder gives the cached vectors, except for their half precision."""
     cached = trainer(data, parser_folder, tmp_path / "cached", synthesizer=SynthesizerConfig(dropout=0.0))
     anew = trainer(
         data, parser_folder, tmp_path / "anew", synthesizer=SynthesizerConfig(dropout=0.0), encode_each_step=True
@@ -290,7 +290,7 @@ def test_without_dropout_each_step_is_the_cache(data, parser_folder, tmp_path):
 
 
 def test_the_noam_schedule_is_that_of_the_released_code():
-    """A factor times min(step^-0.5, step * warmup^-1.5), relative to its peak."""
+    """The rate is proportional to min(step^-0.5, step * warmup^-1.5); here it is relative to its peak."""
     warmup, steps = 2400, 24_000
     for step in (0, 100, 2399, 2400, 5000, 23_999):
         number = step + 1

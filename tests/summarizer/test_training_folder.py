@@ -1,4 +1,4 @@
-"""The folder of a run: what is written there, found again, and missed."""
+"""The folder of a run: its files, resuming from them, and errors if they are missing or altered."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from discsum.summarizer.extractive import ExtractiveSummarizer
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder of texts, and what is made of them once for all tests."""
+    """Return a folder of tables, which are preprocessed there once for all tests."""
     return make_data(tmp_path_factory.mktemp("news"))
 
 
@@ -141,15 +141,15 @@ def test_an_encoder_in_a_folder_is_found_from_anywhere(data, parser_folder, enco
     (tmp_path / "elsewhere").mkdir()
     shutil.copytree(encoder_folder, tmp_path / "here" / "encoder")
     monkeypatch.chdir(tmp_path / "here")
-    # A run's own, as the encoder's name is part of what its vectors are kept by.
+    # This run computes its own vectors, because the encoder's name is part of the key of cached vectors.
     trainer(data, parser_folder, Path("run"), epochs=1, vectors="encoder").run(lambda line: None)
     model = ExtractiveSummarizer.from_pretrained("run/best")
-    # The name that dataset folders with its vectors have.
+    # Dataset folders with its vectors record this name.
     assert model.config.vectors == "encoder"
     expected = model.summarize(tiny.ARTICLE).text
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert ExtractiveSummarizer.from_pretrained("../here/run/best").summarize(tiny.ARTICLE).text == expected
-    # Both moved together, and saved again at another depth.
+    # Model and encoder are moved together, then the model is saved again at another depth.
     (tmp_path / "here").rename(tmp_path / "there")
     model = ExtractiveSummarizer.from_pretrained(tmp_path / "there" / "run" / "best")
     assert model.summarize(tiny.ARTICLE).text == expected

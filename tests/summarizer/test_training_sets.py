@@ -1,4 +1,4 @@
-"""What recipes learn from."""
+"""Sources of a recipe: tables and dataset folders, their rows, weights and samples."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ from discsum.summarizer.training.sources import collection
 
 @pytest.fixture(scope="module")
 def data(parser_folder, tmp_path_factory):
-    """A folder with a table, and a dataset folder made of it."""
+    """Return a folder with a table, and a dataset folder made from it."""
     folder = tmp_path_factory.mktemp("sets")
     write_table(folder / "news.jsonl", 0, 9)
     source = PairSource(str(folder / "news.jsonl"))
@@ -162,7 +162,7 @@ def test_columns_of_other_names(data, parser_folder):
 
 
 def test_sources_without_columns_are_what_they_were():
-    # Runs and dataset folders made before sources had columns go on.
+    # Runs and dataset folders from before sources had columns can still be resumed.
     assert Source("a", 1, weight=2.0).to_dict() == {"path": "a", "first": 1, "last": None, "weight": 2.0}
     assert Source("a", summary_column="short").to_dict()["summary_column"] == "short"
     recipe = SummarizerRecipe((Source("a"),), (Source("b"),))

@@ -1,4 +1,4 @@
-"""The loop with a task that is small enough to be followed: a line through points."""
+"""The training loop on a task that is small enough to follow: fitting a line to points."""
 
 import json
 import subprocess
@@ -39,7 +39,7 @@ class Points:
 
 
 class LineTask(TrainingTask):
-    """Learns y = 3x - 1; keeps a moving mean of its losses and how often it was validated."""
+    """Learns y = 3x - 1; keeps a moving mean of its losses and its number of validations."""
 
     def __init__(self, recipe, points=12, scores=None):
         super().__init__(recipe, Points(points), Points(points + 1))

@@ -1,4 +1,4 @@
-"""The group of processes of a training run."""
+"""The process group of a training run."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ leave_group()
 
 
 def test_a_group_is_left_once_and_there_need_not_be_one(tmp_path):
-    # In a process of its own: accelerate keeps what it knows of groups for as long as a process lives.
+    # In a separate process, because accelerate keeps its state of groups until the process ends.
     code = ALONE.replace("{FILE}", str(tmp_path / "group"))
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 

@@ -67,7 +67,7 @@ def test_fewer_documents_than_a_batch(documents):
     seed=st.integers(0, 99),
 )
 def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed):
-    """Sources of `size` documents a block, whose blocks are read in random order."""
+    """The blocks of a source, with `size` documents each, are drawn one after another in random order."""
     places = [(source, block) for source, count in enumerate(counts) for block in range(count) for _ in range(size)]
     blocks = np.array(places)
     source = blocks[:, 0]
@@ -75,7 +75,7 @@ def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed)
     batches = Batches(np.ones(number, dtype=int), np.ones(number), batch, seed, blocks)
     drawn = np.concatenate([batches[step] for step in range(batches.steps)])
     assert set(drawn.tolist()) == set(range(number))
-    # The documents of a group of batches are in any order.
+    # Within a group of batches, documents are in any order.
     groups = np.arange(len(drawn)) // (GROUP * batch)
     for place in range(len(counts)):
         own = source[drawn] == place
@@ -85,7 +85,7 @@ def test_blocks_of_each_source_come_one_after_another(counts, size, batch, seed)
 
 
 def test_blocks_are_drawn_in_another_order_each_pass_and_mixed_with_other_sources():
-    # Ten blocks of 64 documents and a rest of 8, and as many documents in memory.
+    # One source has ten blocks of 64 documents and a last one of 8; the other has as many documents in one block.
     blocks = np.array([(0, number // 64) for number in range(648)] + [(1, 0)] * 648)
     batches = Batches(np.ones(1296, dtype=int), np.ones(1296), batch=4, seed=2, blocks=blocks)
     passes = [np.concatenate([batches[number * 324 + step] for step in range(324)]) for number in range(2)]
@@ -96,7 +96,7 @@ def test_blocks_are_drawn_in_another_order_each_pass_and_mixed_with_other_source
         assert sorted(drawn.tolist()) == list(range(1296))
         shares = [np.mean(part < 648) for part in np.split(drawn, 12)]
         assert 0.35 < min(shares) <= max(shares) < 0.65
-    # One block is a plain permutation, as without blocks.
+    # With one block, the order is the same as without blocks.
     plain = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2)
     same = Batches(np.ones(50, dtype=int), np.ones(50), batch=4, seed=2, blocks=np.array([(0, 0)] * 50))
     assert [plain[step].tolist() for step in range(30)] == [same[step].tolist() for step in range(30)]
