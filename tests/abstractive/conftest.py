@@ -15,5 +15,5 @@ def inputs():
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """A folder with tables of texts to learn from and to choose by, and what is made of them once for all tests."""
+    """A folder with tables of training and validation texts, which also keeps the datasets that tests make of them."""
     return small_training.make_data(tmp_path_factory.mktemp("news"))

@@ -11,7 +11,7 @@ BART = {
     **dict.fromkeys(("encoder_layerdrop", "decoder_layerdrop"), 0.0),
     **SPECIAL,
 }
-# Heads that are not as wide as the states together.
+# The heads together are wider than the states.
 T5 = {
     "vocab_size": 60,
     "d_model": 32,
@@ -25,7 +25,7 @@ T5 = {
 }
 WITHOUT_POSITIONS = {name: value for name, value in BART.items() if name != "max_position_embeddings"}
 LED = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64, "attention_window": 8}
-# Class of the model, and its sizes.
+# Class name and sizes of each model.
 FAMILIES = {
     "bart": ("BartForConditionalGeneration", BART),
     "bigbird_pegasus": ("BigBirdPegasusForConditionalGeneration", BART | {"attention_type": "original_full"}),
@@ -47,11 +47,11 @@ FAMILIES = {
 
 
 def make_model(family, **changes):
-    """Return a model of a family, the same one each time."""
+    """Return a model of a family, with the same random weights each time."""
     torch.manual_seed(3)
     name, sizes = FAMILIES[family]
     kind = getattr(transformers, name)
     model = kind(kind.config_class(**sizes | changes)).eval()
-    # Written by each model alone, whatever its defaults are.
+    # Override the family's own defaults for generation.
     model.generation_config = transformers.GenerationConfig(**SPECIAL)
     return model

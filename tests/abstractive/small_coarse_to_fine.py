@@ -12,27 +12,27 @@ SIZES = {
     "filter_width": 3,
     "position_size": 2,
     "dropout": 0.0,
-    # Attention that is far from flat.
+    # Makes attention far from flat.
     "init_range": 1.0,
 }
 
 
 def make_model(variant="c2f", chunks="3x4", seed=3, **changes):
-    """Return a model with random weights, without dropout unless it is asked for."""
+    """Return a model with random weights, by default without dropout."""
     torch.manual_seed(seed)
     config = CoarseToFineConfig(variant=variant, chunks=chunks, **{**SIZES, **changes})
     return CoarseToFineForConditionalGeneration(config).eval()
 
 
 def copy_weights(source, target):
-    """Give a model the weights of another one, which may have more."""
+    """Copy the weights of `source`, which may have more of them, to `target`; return it."""
     there = source.state_dict()
     target.load_state_dict({name: there[name] for name in target.state_dict()})
     return target
 
 
 class Texts:
-    """Three documents: all of a 3x4 shape, five words, one word; with sentences for chunks too."""
+    """Three documents of 12, 5 and 1 words, for chunks of shape 3x4, which the first fills, or sentences as chunks."""
 
     counts = (12, 5, 1)
     sentences = ((4, 3, 5), (2, 3), (1,))

@@ -1,4 +1,4 @@
-"""Training runs on a few small texts, as the tests of all families begin them."""
+"""Training runs on a few small texts, for the tests of all families."""
 
 from small_news import write_table
 
@@ -9,14 +9,14 @@ from discsum.training.loop import TrainingLoop
 
 
 def make_data(folder):
-    """Fill a folder with tables of texts to learn from and to choose by; return it."""
+    """Write tables of training and validation texts to a folder; return it."""
     write_table(folder / "train.jsonl", 0, 24)
     write_table(folder / "validation.jsonl", 100, 106)
     return folder
 
 
 def recipe_fields(parser_folder, **fields):
-    """Return the content of a recipe on `make_data`'s tables."""
+    """Return the fields of a recipe that trains on the tables of `make_data`."""
     shared = {
         "train": [{"path": "train.jsonl"}],
         "validation": [{"path": "validation.jsonl"}],
@@ -28,7 +28,7 @@ def recipe_fields(parser_folder, **fields):
 
 
 def training_loop(fields, data, folder):
-    """Return what trains a recipe's content in a folder; what is made of the texts is kept beside them."""
+    """Return the training loop of a recipe's fields in a folder; datasets made of the texts are kept beside them."""
     recipe = AbstractiveRecipe.from_dict(fields)
     needs = PairData.of(recipe)
     both = (recipe.train, recipe.validation)
@@ -37,4 +37,4 @@ def training_loop(fields, data, folder):
 
 
 def silent(line):
-    """Take a line of the log."""
+    """Ignore a line of the log."""

@@ -1,4 +1,4 @@
-"""Calls of a sparse model: what they read and say, side by side, nested, in trainers."""
+"""Calls of a sparse model: what they read and warn of, also in threads, nested, and in trainers."""
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -55,14 +55,14 @@ def test_what_was_asked_for_is_read_without_a_word(inputs):
         warnings.simplefilter("error")
         generated(model, inputs, layout=inputs.layout)
     assert model.sparse.last == Reading("selected", "a single step", (5, 3), (2, 2))
-    # Full attention was asked for.
+    # Full attention was asked for, so there is no warning either.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         generated(sparsify(make_bart()), inputs)
 
 
 def test_samples_do_not_share_their_sentences(inputs):
-    """A row of several samples is what it is when the other rows write something else."""
+    """A sample does not depend on what the other samples of its document write."""
     model = sparsify(make_bart(), selector="ideal", r=1, dense_where_faster=False)
     options = {"do_sample": True, "num_return_sequences": 2, "max_new_tokens": 6, "min_new_tokens": 6}
     options |= {"output_logits": True, "return_dict_in_generate": True}
@@ -138,7 +138,7 @@ def test_layouts_of_other_inputs(inputs, call):
     run, given = (model, inputs.forward) if call == "forward" else (model.generate, inputs.generate)
     with pytest.raises(InputError, match="expected a SentenceLayout, got Tensor"):
         run(**given, layout=inputs.owner)
-    # The padding of the second document counted among its sentences.
+    # A layout that counts the second document's padding as part of its last sentence.
     padded = SentenceLayout.from_owner(inputs.owner.masked_fill(inputs.owner < 0, 2))
     with pytest.raises(InputError, match="the tokens that attention_mask lets through alone"):
         run(**given, layout=padded)

@@ -60,7 +60,7 @@ def test_standard_attention_to_chunks_is_that_to_their_words(chunks):
 
 @every_kind
 def test_hierarchical_attention_is_the_product_of_both_levels(kind):
-    """Against the formula, word by word."""
+    """Compare with the formula, word by word."""
     texts, model = Texts(), make_model("hier", **kind)
     encoded = model.encoder(texts.ids, texts.mask, texts.of(model).get("chunk_ids"))
     query = torch.randn(3, 8)
@@ -84,7 +84,7 @@ def test_one_hot_attention_is_hierarchical_attention_to_that_chunk(kind):
     hier = copy_weights(c2f, make_model("hier", **kind))
     for chunk in range(3):
         chosen = run(c2f, texts, choices=torch.full((1, 4, 1), chunk))
-        # Attention to the others is taken away from the hierarchical model, nothing else.
+        # Only mask the other chunks in the hierarchical model.
         original = hier.decoder.attention._coarse_scores
 
         def forced(query, vectors, copies, memory, chunk=chunk, original=original):
@@ -111,7 +111,7 @@ def test_the_best_chunk_is_read_and_no_other(kind):
 
 @pytest.mark.parametrize("samples", [2, 3, 7])
 def test_several_chunks_are_weighted_by_their_attention(samples):
-    """More than there are is all of them: the hierarchical model's attention."""
+    """With at least as many samples as chunks, all are read, as by the hierarchical model."""
     texts, model = Texts(), make_model("c2f", samples=samples)
     output = run(model, texts)
     assert output.choices.shape[2] == min(samples, 3)
@@ -119,7 +119,7 @@ def test_several_chunks_are_weighted_by_their_attention(samples):
     expected = kept / kept.sum(2, keepdim=True)
     rows = rows_of_words(texts.mask, (3, 4))
     for chunk in range(3):
-        # Without padding a chunk's words have what the chunk has.
+        # Without padding, attention to a chunk's words sums to the attention to the chunk.
         found = (output.word_attentions[0] * (rows[0] == chunk)).sum(1)
         torch.testing.assert_close(found, expected[0, :, chunk])
     if samples > 2:
@@ -146,7 +146,7 @@ def test_a_document_alone_is_read_as_in_a_batch(variant, kind):
     together = run(model, texts)
     for row, count in enumerate(texts.counts):
         alone = {name: value[row : row + 1, :count] for name, value in texts.of(model).items()}
-        # Longer padding too.
+        # With more padding too, on both sides.
         padded = {
             name: torch.nn.functional.pad(value, (2, 3), value=-1 if name == "chunk_ids" else 0)
             for name, value in alone.items()
@@ -175,7 +175,7 @@ def test_chunks_that_are_encoded_when_they_are_read_are_those_that_were_encoded_
     assert torch.equal(counts[0], (grid.counts > 0).sum(1))
     chosen = torch.zeros_like(grid.counts, dtype=torch.bool)
     chosen.scatter_(1, output.choices.flatten(1), value=True)
-    # The decoder begins with the state of the last one.
+    # The last chunk is always encoded, because its state initialises the decoder.
     chosen.scatter_(1, grid.last[:, None], value=True)
     assert torch.equal(counts[1], (chosen & (grid.counts > 0)).sum(1))
 

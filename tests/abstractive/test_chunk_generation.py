@@ -23,7 +23,7 @@ END, PAD = 2, 0
 
 
 def greedy(model, texts, row, most):
-    """Return what a loop without `generate` and without a cache writes of one text."""
+    """Return what greedy search writes for one text, in a loop without `generate` and without a cache."""
     given = {name: value[row : row + 1] for name, value in texts.of(model).items()}
     written = [model.config.decoder_start_token_id]
     while len(written) <= most and written[-1] != END:
@@ -81,7 +81,7 @@ def test_outputs_begin_with_the_loss():
 
 
 def exhaustive(model, texts, row, words, most):
-    """Return the best sequence of one text and its score: the mean log-probability of its tokens."""
+    """Return the best score for one text and its sequence; a score is the mean log probability of the tokens."""
     given = {name: value[row : row + 1] for name, value in texts.of(model).items()}
     encoded = model.encoder(**given, whole=True)
     best = (float("-inf"), [])
@@ -116,7 +116,7 @@ def test_beams_share_what_is_encoded():
     model.generate(**texts.of(model), record=record, num_beams=4, max_new_tokens=6)
     assert record.memory.grid.words.shape[0] == 3
     assert (record.memory.encoded <= (record.memory.grid.counts > 0).sum(1)).all()
-    # The last texts have two chunks and one.
+    # The last text has a single chunk.
     assert record.memory.encoded.tolist()[2] == 1
 
 
@@ -125,7 +125,7 @@ def test_only_chunks_that_are_chosen_are_encoded():
     written = model.generate(**texts.of(model), record=record, num_beams=1, max_new_tokens=6)
     chosen = set(model(**texts.of(model), decoder_input_ids=written[:, :-1]).choices.flatten().tolist())
     assert chosen < set(range(12))
-    # And the last one, with whose state the decoder begins.
+    # The last chunk is always encoded, because its state initialises the decoder.
     assert record.memory.encoded.tolist() == [len(chosen | {11})]
 
 
@@ -151,7 +151,7 @@ def test_a_folder_is_the_model_that_was_saved(kind, tmp_path):
     here, there = (one.config.to_dict() | {"dtype": None, "_name_or_path": ""} for one in (model, found))
     assert here == there
     given = texts.of(model) | {"labels": texts.labels}
-    # Weights that lie elsewhere in memory may be summed in another order.
+    # Not exactly equal, because the order of summation may depend on where weights lie in memory.
     torch.testing.assert_close(found.eval()(**given).logits, model(**given).logits)
 
 
@@ -163,7 +163,7 @@ def test_initial_weights_are_uniform():
 
 
 def test_the_papers_sizes():
-    """Table 1's models: two layers of 500, words of 300, 600 filters of width 6, places of 25."""
+    """Table 1: two layers of size 500, word embeddings of 300, position embeddings of 25, 600 filters of width 6."""
     config = CoarseToFineConfig(positions=True)
     assert (config.coarse_size, config.max_words) == (625, 400)
     assert CoarseToFineConfig(positions=True, coarse="bow").coarse_size == 325

@@ -11,7 +11,7 @@ from discsum.abstractive.family import IGNORED
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.training.task import Step
 
-# Far from what the rewards are, and other at each step.
+# Far from the rewards, and different at each step.
 BASELINE = torch.tensor([-9.0, 2.0, -0.5, 4.0, 0.0, 0.0, 0.0, 0.0])
 REINFORCE = {"discount": 0.9, "scale": 1.7, "baseline_rate": 0.25}
 STEP = Step(0, 0.0, 0.0)
@@ -25,7 +25,7 @@ def recipe_of(**fields):
 
 
 class Run:
-    """A step of training of a model with random weights, on documents with summaries of unequal length."""
+    """A training step of a model with random weights, on documents whose summaries differ in length."""
 
     def __init__(self, **changes):
         self.model, texts = make_model("c2f", **changes).train(), Texts()
@@ -37,12 +37,12 @@ class Run:
         self.batch = {"input_ids": texts.ids, "attention_mask": texts.mask, "labels": labels}
 
     def loss(self, recipe):
-        """Return what is minimised, of a seed."""
+        """Return the training loss, with a fixed seed."""
         torch.manual_seed(11)
         return self.family.loss(recipe, self.batch, {"record": Record()}, 0.0, torch.zeros(3))["loss"]
 
     def cross_entropy(self, *, soft):
-        """Return the mean over words, the output, and log-probabilities of the labels, of the same seed."""
+        """Return the mean over words, the output, and log probabilities of the labels, with the same seed."""
         torch.manual_seed(11)
         labels = self.batch["labels"]
         given = {name: self.batch[name] for name in ("input_ids", "attention_mask")}
@@ -77,7 +77,7 @@ def test_the_loss_is_cross_entropy_with_the_gradient_of_the_policy(samples):
     check_equal(found, run.gradients(entropy + policy_loss(output.log_choices, returns, steps)))
     coarse = found["decoder.attention.coarse.weight"]
     assert coarse.abs().max() > 1e-3
-    # The baseline moves by these rewards when the next step begins.
+    # The baseline is updated with these rewards when the next step begins.
     run.family.begin_step(recipe_of(), STEP)
     means = rewards.sum(0) / steps.sum(0)
     torch.testing.assert_close(run.family.state()["baseline"][:4], BASELINE[:4] + 0.25 * (means - BASELINE[:4]))
@@ -97,7 +97,7 @@ def test_a_step_of_alternation_is_soft_or_chooses(alternate):
         returns = returns_of(rewards, BASELINE, steps, Reinforce(**REINFORCE))
         expected = entropy + policy_loss(output.log_choices, returns, steps)
     check_equal(found, run.gradients(expected))
-    # A soft step gives the baseline nothing.
+    # A soft step records no rewards for the baseline.
     assert bool(run.family.state()["baseline_new"].any()) == (alternate == 0.0)
 
 
@@ -127,7 +127,7 @@ def test_the_coarse_encoder_has_a_learning_rate_of_its_own(rate, expected):
     }
     both = [names[id(one)] for group in (rest, coarse) for one in group["params"]]
     assert sorted(both) == sorted(names.values())
-    # Embeddings that stay as they begin are of no group.
+    # Frozen embeddings are in no group.
     (rest, coarse) = CoarseToFineFamily(model, None, "tiny").parameter_groups(recipe_of())
     assert [names[id(one)] for one in coarse["params"]] == ["encoder.coarse.places.weight"]
     assert "encoder.embeddings.weight" not in {names[id(one)] for one in rest["params"]}

@@ -28,7 +28,7 @@ class Toy:
     def __init__(self, coarse, **changes):
         self.model = make_model("c2f", "2x4", coarse=coarse, positions=True, init_range=2.0, **changes).train()
         with torch.no_grad():
-            # Each of the choices has a chance.
+            # Smaller weights, so that no choice is improbable.
             self.model.decoder.attention.coarse.weight.mul_(0.1)
         self.ids = torch.randint(3, 20, (1, 8), generator=torch.Generator().manual_seed(2))
         self.labels = torch.tensor([[7, 11]])
@@ -40,7 +40,7 @@ class Toy:
         return [(name, one) for name, one in self.model.named_parameters() if is_coarse(name)]
 
     def policy(self, copies, choices=None):
-        """Return the policy's loss of copies of the text, and the output."""
+        """Return the policy loss over copies of the text, and the output."""
         labels = self.labels.expand(copies, -1)
         output = self.model(self.ids.expand(copies, -1), labels=labels, choices=choices)
         steps = torch.ones_like(labels, dtype=torch.bool)
@@ -58,7 +58,7 @@ def toy(request):
 
 
 def enumerated(toy):
-    """Return the mean gradient over all four pairs of choices, each by its probability."""
+    """Return the mean gradient over all four pairs of choices, weighted by their probabilities."""
     total = 0
     for pair in itertools.product(range(2), repeat=2):
         loss, output = toy.policy(1, torch.tensor(pair).view(1, 2, 1))
@@ -67,13 +67,13 @@ def enumerated(toy):
 
 
 def test_the_gradient_is_that_of_the_mean_reward(toy):
-    """Without discount: of the sum over choices of their probability times what they earn."""
+    """Without discount, it is the gradient of the sum over choices of probability times reward."""
     toy.settings = Reinforce(discount=1.0, scale=1.0)
     mean = 0
     for pair in itertools.product(range(2), repeat=2):
         _, output = toy.policy(1, torch.tensor(pair).view(1, 2, 1))
         mean = mean + output.log_choices.sum().exp() * rewards_of(output.logits, toy.labels).sum()
-    # The loss is the mean of two steps, and is minimised. No baseline changes the mean.
+    # The loss is a mean over two steps, and is minimised. A baseline does not change the mean gradient.
     expected = toy.gradient(-mean / 2)
     for baseline in ([0.0, 0.0], [-2.0, -3.5]):
         toy.baseline = torch.tensor(baseline)
@@ -86,7 +86,7 @@ def test_sampled_gradients_have_the_enumerated_mean(toy):
     sampled = torch.stack([toy.gradient(toy.policy(2_000)[0]) for _ in range(20)])
     error = sampled.std(0) / len(sampled) ** 0.5
     assert expected.abs().max() > 20 * error.max()
-    # Within five standard errors, all of some hundred numbers.
+    # Five standard errors, because some hundred numbers must all be within them.
     assert ((sampled.mean(0) - expected).abs() <= 5 * error + 1e-7).all()
 
 
@@ -164,7 +164,7 @@ def test_the_baseline_moves_once_a_step_towards_the_mean_of_all_its_parts():
         whole.advance(0.1)
         parts.advance(0.1)
     assert torch.equal(whole.values, parts.values)
-    # The means are -2 and -4; the last step was never seen.
+    # The mean rewards are -2 and -4; the last step had none.
     assert whole.values.tolist() == pytest.approx([-2 * 0.19, -4 * 0.19, 0.0])
     other = MovingBaseline(3)
     parts.record(rewards, steps)

@@ -54,11 +54,11 @@ def test_sentences_end_with_their_token(document, tokenizer):
     [
         (22, 1),
         (21, 2),
-        # The first sentence has 12 words with its marks and its end, the second 10.
+        # With punctuation and end token, the first sentence has 12 words, the second 10.
         (12, 2),
         (11, 3),
         (10, 3),
-        # Units that are longer than that are chunks of their own.
+        # EDUs above the limit are chunks of their own.
         (9, 4),
         (1, 4),
     ],

@@ -1,4 +1,4 @@
-"""Coarse-to-fine runs that start from a model, and what cards say of models."""
+"""Coarse-to-fine runs that start from a model, and model cards."""
 
 import pytest
 from small_training import recipe_fields, silent
@@ -15,7 +15,7 @@ SIZES = {"embedding_size": 6, "hidden_size": 8, "filters": 8, "filter_width": 2}
 
 @pytest.fixture(scope="module")
 def subtrees(tmp_path_factory):
-    """The folder of a model with bags of words, places and chunks that are subtrees, which is not trained."""
+    """The folder of an untrained model with bags of words, positions, and subtrees as chunks."""
     folder = tmp_path_factory.mktemp("models") / "subtrees"
     kind = {"variant": "hier", "coarse": "bow", "positions": True, "chunks": "subtrees", "subtree_words": 9}
     tokenizer = make_word_tokenizer(["The mill stopped when the river rose."], 50, lowercase=True)

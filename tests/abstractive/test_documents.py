@@ -1,4 +1,4 @@
-"""A decoder's documents: reading their encoder states is reading keys and values."""
+"""A decoder's documents: attention over encoder states equals attention over keys and values."""
 
 import pytest
 import torch
@@ -53,7 +53,7 @@ def test_states_do_for_keys_and_values(monkeypatch, inputs, selector, share, bea
 
 
 def of_beams(found, beams):
-    """Logits whatever the order of a document's beams: two that are equally good come in any."""
+    """Return logits sorted over each document's beams, because equally good beams come in any order."""
     logits = torch.stack(found.logits)
     return logits.unflatten(1, (-1, beams)).sort(dim=2).values
 
@@ -88,7 +88,7 @@ def test_what_rates_keys_has_them(monkeypatch, inputs, selector):
 
 @pytest.mark.parametrize("way", ["class", "hook", "forward"])
 def test_other_maps_than_linear_ones_are_called(monkeypatch, inputs, way):
-    """A wrapped projection, an adapter for one, does more than its weights tell."""
+    """A wrapped projection, such as an adapter, computes more than its weights show."""
 
     class Doubled(torch.nn.Linear):
         def forward(self, states):
@@ -122,10 +122,10 @@ def test_a_cache_of_states_goes_on_with_several_steps(monkeypatch, inputs):
 def test_layers_share_the_states(monkeypatch, inputs):
     monkeypatch.setattr(costs, "STEPS", 0)
     found = generated(sparsify(make_bart(), selector="mean_key", r=2, dense_where_faster=False), inputs, num_beams=4)
-    # Two documents of 22 tokens and 32 numbers, and for each of two layers mean keys of 5 sentences.
+    # States of 2 documents of 22 tokens and width 32, and in each of 2 layers mean keys of 5 sentences.
     cache = found.past_key_values.cross_attention_cache
     assert cache.bytes == 4 * (2 * 22 * 32 + 2 * 2 * 5 * 32)
-    # And not the encoder's own, which has them for each beam.
+    # The states are not the encoder's own tensor, which repeats them for each beam.
     assert {kept.documents.states.untyped_storage().nbytes() for kept in cache.layers} == {4 * 2 * 22 * 32}
 
 

@@ -1,4 +1,4 @@
-"""Sparse models of every family against stock ones, in the ways that transformers tests its own models."""
+"""Sparse models of every family against stock ones, used as in the tests of transformers itself."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ WAYS = {
     "no cache": {"use_cache": False},
     "beams without cache": {"use_cache": False, "num_beams": 2},
 }
-# One document, as transformers asks for it.
+# transformers allows these for a single document only.
 ALONE = {"assisted": None, "prompt lookup": {"prompt_lookup_num_tokens": 3}}
 
 
@@ -121,9 +121,9 @@ def test_attention_weights(family, inputs, layout):
 @pytest.mark.filterwarnings("ignore:.*all sentences are read")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision(family, dtype, inputs):
-    # Without padding, of which LongT5 itself makes NaN in float16.
+    # A single document, because stock LongT5 makes NaN of padding in float16.
     inputs = alone(inputs)
-    # T5 of a larger factor overflows float16.
+    # T5 with a larger initializer factor overflows float16.
     model = make_model(family, **({"initializer_factor": 1.0} if "t5" in family else {})).to(dtype)
     expected = model(**inputs.forward).logits
     sparsify(model, selector="mean_key", r=5)
@@ -154,7 +154,7 @@ def test_saved_and_loaded(family, selector, inputs, tmp_path):
     loaded = from_pretrained(tmp_path / "model")
     assert loaded.sparse.current == model.sparse.current
     assert generated(loaded, inputs, layout=layout) == expected
-    # Without discsum it is a model of transformers that reads all sentences.
+    # Loaded with transformers alone, it is the stock model, which reads all sentences.
     stock = type(model).from_pretrained(tmp_path / "model")
     assert generated(stock, inputs) == generated(densify(model), inputs)
 
@@ -194,7 +194,7 @@ def test_going_on_from_a_cache(family, inputs):
 
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_gradient_checkpointing(family, reentrant, inputs):
-    """The backward pass repeats layers, long after the call."""
+    """The backward pass recomputes layers after the call has ended."""
     model = sparsify(make_model(family).double(), selector="mean_key", r=2).train()
     batch = {**inputs.generate, "labels": inputs.decoder, "layout": inputs.layout}
 
@@ -208,7 +208,7 @@ def test_gradient_checkpointing(family, reentrant, inputs):
     found = gradients()
     assert set(found) == set(expected)
     for name, one in found.items():
-        # LED itself has gradients that are NaN where there is padding.
+        # Stock LED has NaN gradients where there is padding.
         torch.testing.assert_close(one, expected[name], equal_nan=True)
 
 

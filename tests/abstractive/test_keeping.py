@@ -1,4 +1,4 @@
-"""What a sparse decoder keeps from step to step and between its layers, and what it does not keep."""
+"""What a sparse decoder caches between steps and layers, and what it discards."""
 
 import copy
 
@@ -26,7 +26,7 @@ def test_without_a_cache(bart, inputs, way, layout):
 
 
 def test_a_prompt_is_read_as_what_follows_it(inputs):
-    """Documents of few sentences are read whole by every step, or by none."""
+    """Whether a document of few sentences is read whole is the same for a prompt and for the steps after it."""
     model = sparsify(make_bart(), selector="mean_key", r=2)
     expected = generated(model, inputs, num_beams=1, layout=inputs.layout)
     prompt = torch.tensor(expected)[:, :4]
@@ -40,7 +40,7 @@ def test_nothing_is_left_behind(bart, inputs):
     sparsify(bart, selector="mean_key", r=2)
     bart(**inputs.forward)
     copy.deepcopy(bart)
-    # A cache that was made without sentences is made anew with them.
+    # A cache that was made without a layout is rebuilt when there is one.
     options = {"num_beams": 1, "max_new_tokens": 3, "min_new_tokens": 3, "return_dict_in_generate": True}
     found = bart.generate(**inputs.generate, **options)
     with torch.no_grad():
@@ -84,7 +84,7 @@ def test_sentence_vectors_are_made_once_for_all_layers(bart, inputs):
     bart.sentence_encoder.register_forward_hook(lambda *_: calls.append(1))
     bart(**inputs.forward, layout=inputs.layout).logits.sum().backward()
     assert len(calls) == 1
-    # What layers shared is gone: the next pass has new weights, and the model can be copied.
+    # Values that layers share are discarded: weights may change before the next pass, and the model can be copied.
     copy.deepcopy(bart)
     generated(bart, inputs, layout=inputs.layout, num_beams=2)
     assert len(calls) == 2

@@ -1,4 +1,4 @@
-"""From documents and tokens to sentences of tokens."""
+"""The sentence of each token of encoded documents."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def encode(tokenizer, documents, **options):
 
 
 def with_spaces(kind):
-    """Return a tokenizer whose offsets hold the white space before a word."""
+    """Return a tokenizer whose offsets include the white space before a word."""
     plain = Tokenizer(BPE(unk_token="[UNK]"))
     plain.pre_tokenizer = ByteLevel(add_prefix_space=False) if kind == "bytes" else Metaspace()
     texts = [item.text for item in DOCUMENTS]

@@ -56,7 +56,7 @@ def test_parts_add_up(batch):
 def test_integrated_training_reads_ideal_sentences_or_the_selectors(batch):
     model = sparse()
     ideal, approximated = (loss(model, batch, "int-mix", ideal=choice)["words"] for choice in (True, False))
-    # What the selector of that name reads by itself.
+    # A model whose own selector is `ideal` reads the same sentences.
     own = loss(sparse("ideal"), batch, "int-apx")["words"]
     torch.testing.assert_close(ideal, own)
     assert (ideal - approximated).abs() > 1e-4

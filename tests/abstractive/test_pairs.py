@@ -1,4 +1,4 @@
-"""Texts with summaries as a sequence-to-sequence model learns from them."""
+"""Texts with summaries as training data of sequence-to-sequence models."""
 
 import json
 

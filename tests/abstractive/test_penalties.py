@@ -1,4 +1,4 @@
-"""Penalties of the search against their formulas, on all hypotheses of a small vocabulary."""
+"""Penalties of beam search against their formulas, on all hypotheses over a small vocabulary."""
 
 import itertools
 import math
@@ -22,13 +22,13 @@ from discsum.abstractive.penalties import (
 from discsum.abstractive.scratch import make_tokenizer
 from discsum.errors import InputError
 
-# Words of the toy vocabulary beside padding and the end.
+# Words of the toy vocabulary, padding, end, and the maximum length of hypotheses.
 WORDS, PAD, END, MOST = (2, 3, 4), 0, 1, 4
 
 
 @pytest.fixture
 def toy():
-    """A model of five tokens, and two texts."""
+    """A model with a vocabulary of five tokens, and two texts."""
     torch.manual_seed(9)
     sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}
     heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "max_position_embeddings": 16}
@@ -41,7 +41,7 @@ def toy():
 
 @torch.no_grad()
 def by_hand(model, text):
-    """Return for each hypothesis its log probability, and the attention to the text of all of its steps."""
+    """Return for each hypothesis its log probability, and its attention to the text summed over steps."""
     found = {}
     for hypothesis in hypotheses():
         total, attention = 0.0, torch.zeros(4)
@@ -62,7 +62,7 @@ def scored(hypothesis, total, attention, length, coverage):
 
 
 def hypotheses():
-    """Return all that end, or that are cut, within so many tokens."""
+    """Yield all hypotheses of at most `MOST` tokens: those that end, and those that are cut."""
     for count in range(MOST):
         for words in itertools.product(WORDS, repeat=count):
             yield (*words, END)
@@ -75,10 +75,10 @@ SETTINGS = [(0.9, None), (0.0, 5.0), (0.9, 5.0), (2.5, 1.0), (None, 0.5)]
 def test_the_best_of_all_hypotheses_is_found(toy):
     model, texts = toy
     all_of_them = [by_hand(model, text) for text in texts]
-    # As many beams as there are prefixes: nothing is lost on the way.
+    # As many beams as there are prefixes, so that the search is exhaustive.
     beams = 40
     options = {"num_beams": beams, "num_return_sequences": beams, "max_new_tokens": MOST}
-    # Padding is no word.
+    # Padding must not be generated.
     options |= {"bad_words_ids": [[PAD]], "output_scores": True, "return_dict_in_generate": True}
     for length, coverage in SETTINGS:
         with Penalties(length, coverage).applied(model, None, options) as given:
@@ -92,7 +92,7 @@ def test_the_best_of_all_hypotheses_is_found(toy):
 
 
 def cut(row):
-    """Return a row's tokens between the first one and its padding."""
+    """Return a row's tokens without the first one and the padding."""
     tokens = row[1:]
     return tuple(tokens[: tokens.index(END) + 1] if END in tokens else tokens)
 
@@ -107,7 +107,7 @@ def test_penalties_change_what_is_written(toy):
 
 
 def test_a_length_penalty_of_one_beam_search_by_hand(inputs):
-    """Also of a model without copy attention, and beside other processors."""
+    """The model has no copy attention, and the search has other processors too."""
     model = make_bart(forced_eos_token_id=None)
     options = {"num_beams": 4, "num_return_sequences": 4, "min_new_tokens": 3, "max_new_tokens": 7}
     with Penalties(length=0.7).applied(model, None, options) as given:
@@ -150,7 +150,7 @@ def test_trigrams_are_written_once(inputs):
 
     assert max(repeated(**options)) > 0
     assert repeated(**options, logits_processor=LogitsProcessorList([TrigramBlocker()])) == [0, 0]
-    # As transformers itself blocks them.
+    # The same as with transformers' own blocking.
     blocked = model.generate(**inputs.generate, **options, logits_processor=LogitsProcessorList([TrigramBlocker()]))
     assert blocked.equal(model.generate(**inputs.generate, **options, no_repeat_ngram_size=3))
 

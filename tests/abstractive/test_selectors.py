@@ -1,4 +1,4 @@
-"""Selectors against definitions written out, and what training reaches."""
+"""Selectors against definitions written out, and which parameters each loss trains."""
 
 import re
 from dataclasses import replace
@@ -152,7 +152,7 @@ def losses(model, inputs):
 
 @pytest.mark.parametrize("name", ["gru", "attention_pooling"])
 def test_what_each_loss_reaches(name):
-    """Eq 13 and 14: the cross-entropy teaches the approximator nothing, the divergence teaches both."""
+    """Eq 13 and 14: the cross-entropy does not train the approximator, the divergence trains all parameters."""
     inputs = Inputs()
     gradients = []
     for place in range(2):
@@ -192,7 +192,7 @@ def test_the_prior_draws_to_central_sentences(asked):
 
 
 def test_the_prior_learns_in_half_precision(inputs):
-    """A sentence that a document does not have has no share, whose logarithm halves cannot hold."""
+    """Sentences that a document lacks have a prior of 0, and half precision cannot hold the value it is clamped to."""
     prior = torch.tensor([[0.1, 0.1, 0.6, 0.1, 0.1], [0.2, 0.7, 0.1, 0, 0]])
     layout = replace(inputs.layout, prior=prior)
     model = sparsify(make_bart(), selector="mean_key", r=2, beta=0.5)

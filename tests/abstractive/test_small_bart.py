@@ -44,7 +44,7 @@ def test_a_model_with_random_weights_begins_as_wide_as_it_is():
     assert model.get_encoder().layers[0].fc1.weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
     positions = model.get_decoder().embed_positions.weight
     assert positions.std().item() == pytest.approx(64**-0.5, rel=0.2)
-    # The same product with a neighbour everywhere.
+    # The product of neighbouring positions is the same everywhere.
     products = (positions[1:] * positions[:-1]).sum(dim=1)
     assert torch.allclose(products, products[0].expand_as(products), atol=1e-4)
 

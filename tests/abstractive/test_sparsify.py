@@ -52,7 +52,7 @@ def test_logits_are_the_stock_models(bart, inputs, implementation, dtype):
 @pytest.mark.parametrize("size", [8, 16])
 @pytest.mark.parametrize("beams", [1, 4])
 def test_halves_are_the_stock_models(inputs, size, beams):
-    """Also where a head's size is no power of four, and its root no number that halves have."""
+    """Also where a head's size is not a power of four, so that half precision cannot represent its square root."""
     for seed in range(5):
         model = make_bart(d_model=4 * size).bfloat16()
         inputs.ids[0, 5] = 3 + seed
@@ -77,7 +77,7 @@ def test_other_models_with_the_same_hook(inputs, name):
     expected = generated(model, inputs, num_beams=3)
     sparsify(model, selector="ideal", r=5)
     assert generated(model, inputs, num_beams=3, layout=inputs.layout) == expected
-    # Fewer sentences, read one by one, are those that a whole pass masks the others of.
+    # Selecting fewer sentences step by step gives what masking the others in a whole pass gives.
     model.sparse.r, model.sparse.dense_where_faster = 2, False
     options = {"max_new_tokens": 5, "min_new_tokens": 5, "output_logits": True, "return_dict_in_generate": True}
     found = model.generate(**inputs.generate, layout=inputs.layout, **options)
@@ -88,7 +88,7 @@ def test_other_models_with_the_same_hook(inputs, name):
 
 
 def oracle(model, inputs, r):
-    """Return logits with cross-attention to the r sentences that get most, each layer written out from its weights."""
+    """Return logits of a model whose cross-attention reads the r best sentences, written out, and these sentences."""
     owner, chosen = inputs.owner, []
 
     def attention(module, hidden, states):
@@ -134,7 +134,7 @@ def test_ideal_sentences_are_an_independent_masked_softmax(inputs, r):
 @pytest.mark.parametrize("selector", [name for name in ALL_SELECTORS if name != "random"])
 @pytest.mark.parametrize("r", [1, 2, 4])
 def test_step_by_step_is_teacher_forcing(inputs, selector, r):
-    """Reading the selected tokens gives what masking the others gives."""
+    """Reading only the selected tokens gives what masking the others gives."""
     model = sparsify(make_bart(), selector=selector, r=r, share_beams=False, dense_where_faster=False)
     expected = model(**inputs.forward, layout=inputs.layout).logits
     torch.manual_seed(0)
@@ -250,7 +250,7 @@ def test_attention_weights_are_shown_where_they_are_asked_for(bart, inputs):
 @pytest.mark.parametrize("pad", [0, 4])
 @pytest.mark.parametrize("beams", [1, 3])
 def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams, pad, share, monkeypatch):
-    # By default: the second document has so few sentences that all of them are read, the first has not.
+    # With default settings, the second document has so few sentences that all are read, but not the first.
     many = list(range(22))
     owner = torch.tensor([many, [-1] * pad + [0] * (17 - pad) + [1] * 2 + [2] * 3])
     layout = SentenceLayout.from_owner(owner)

@@ -1,4 +1,4 @@
-"""Documents and summaries as a batch to train on."""
+"""Training batches of documents and summaries."""
 
 import pytest
 from tiny_bart import SIZES, make_bart
@@ -40,7 +40,7 @@ def test_a_summary_that_fits_is_learned_to_its_end(tokenizer, side):
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("ends", [("</s>",), ("</s>", "<mask>")], ids=["one", "two"])
 def test_a_cut_summary_does_not_teach_to_stop(tokenizer, side, ends):
-    """Some tokenizers end a text with a language too."""
+    """Some tokenizers end a text with a language token too."""
     tokenizer.padding_side = side
     special = [(name, tokenizer.convert_tokens_to_ids(name)) for name in {"<s>", *ends}]
     processor = TemplateProcessing(single=" ".join(["<s> $A", *ends]), special_tokens=special)
@@ -51,7 +51,7 @@ def test_a_cut_summary_does_not_teach_to_stop(tokenizer, side, ends):
 
 
 def test_a_cut_summary_begins_as_a_whole_one(tokenizer):
-    """mBART's begin with the language that ends them."""
+    """In mBART, the decoder's input begins with the language token that ends the summary."""
     special = [(name, tokenizer.convert_tokens_to_ids(name)) for name in ("</s>", "<mask>")]
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A </s> <mask>", special_tokens=special)
     model = MBartForConditionalGeneration(MBartConfig(**SIZES, pad_token_id=1, bos_token_id=0, eos_token_id=2))

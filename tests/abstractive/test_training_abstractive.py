@@ -45,7 +45,7 @@ def trainer(data, parser_folder, folder, **changes):
 
 @pytest.fixture(scope="module")
 def begun(data, parser_folder, tmp_path_factory):
-    """A model that learned to summarize, a little, with full attention."""
+    """A short training run with full attention."""
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "full", epochs=4)
     run.run(silent)
     return run
@@ -53,7 +53,7 @@ def begun(data, parser_folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def selecting(data, parser_folder, begun, tmp_path_factory):
-    """The folder of that model with a trained selector that knows the tree."""
+    """The folder of that model with a trained selector and a learned weight of the tree."""
     folder = tmp_path_factory.mktemp("runs") / "kl"
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "beta": 0.0, "objective": {"mode": "kl"}}
     trainer(data, parser_folder, folder, **settings).run(silent)
@@ -213,7 +213,7 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
         AbstractiveSummarizer.from_pretrained(str(selecting), beta=float("nan"))
     with pytest.raises(InputError, match="beta: expected a selector beside it, got 'all'"):
         AbstractiveSummarizer.from_pretrained(str(begun.folder / "best"), beta=1.0)
-    # Around a selector that was trained without one.
+    # `beta` can also be added to a selector that was trained without it.
     settings = {"model": str(begun.folder / "best"), "selector": "gru", "objective": {"mode": "kl"}, "epochs": 1}
     trainer(data, parser_folder, tmp_path / "plain", **settings).run(silent)
     folder = tmp_path / "plain" / "best"
@@ -222,7 +222,7 @@ def test_the_weight_of_the_tree_is_what_was_asked_for_or_learned(begun, selectin
     inner = around.model.state_dict()
     for name, value in selector_weights(folder).items():
         assert torch.equal(value, inner[name.replace(".selector.", ".selector.inner.")])
-    # Training with the tree goes on from it too.
+    # Training with the tree can also start from such a selector.
     settings = {"model": str(folder), "selector": "gru", "beta": 0.0, "objective": {"mode": "int-apx"}}
     went_on = trainer(data, parser_folder, tmp_path / "run", **settings).task.summarizer
     assert betas(went_on) == [0.0, 0.0]
@@ -266,7 +266,7 @@ def test_lengths_beyond_the_models_positions(begun, selecting, small_documents, 
 def test_two_processes_learn_what_one_does(begun, data, parser_folder, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     scratch = {"vocabulary": 300, "width": 16, "layers": 2, "heads": 2, "inner": 16, "dropout": 0.0}
-    # Without dropout, which each process draws for itself.
+    # No dropout, because each process draws its own.
     own = {"scratch": scratch, "selector": "gru", "options": {"dropout": 0.0}, "objective": {"mode": "int-mix"}}
     fields = content(parser_folder, batch_size=7, epochs=1, **own)
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))

@@ -46,7 +46,7 @@ def documents(run, count=3):
 
 @pytest.fixture(scope="module")
 def begun(data, parser_folder, tmp_path_factory):
-    """A model that learned to choose chunks, a little."""
+    """A short training run of a model that chooses chunks."""
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "c2f", epochs=4)
     run.run(silent)
     return run
@@ -104,7 +104,7 @@ def test_a_killed_run_keeps_its_baseline_and_its_alternation(optimizer, data, pa
         if line.startswith("step 14/"):
             raise KilledError
 
-    # By this seed the steps before the kill are of both kinds, and the last one of them samples.
+    # With this seed, there are steps of both kinds before the kill, and the last of them samples.
     settings = {
         "seed": 3,
         "alternate": 0.5,
@@ -152,7 +152,7 @@ def gradients(family, recipe, batch, *, soft):
 
 
 def test_alternating_gradients_are_one_or_the_other(begun, parser_folder):
-    """Soft steps have those of a hierarchical model, others those of a run without alternation."""
+    """Soft steps have the gradients of a hierarchical model, other steps those of a run without alternation."""
     family, recipe = begun.task.family, begun.recipe
     batch = begun.task.batches([[0, 1, 2]], Step(0, 0.0, 0.0))[0].batch
     hard, soft = (gradients(family, recipe, batch, soft=way) for way in (False, True))
@@ -172,7 +172,7 @@ def test_another_choice_of_chunks_than_in_training(begun):
     found = soft.summarize(documents(begun), **options)[0].to_json()
     assert (found["variant"], found["encoded"]) == ("hier", found["chunks"])
     several = AbstractiveSummarizer.from_pretrained(folder, samples=99)
-    # All of them, by their attention.
+    # With more samples than chunks, all are read, weighted by their attention.
     assert [one.text for one in several.summarize(documents(begun), **options)] == [
         one.text for one in soft.summarize(documents(begun), **options)
     ]
@@ -205,7 +205,7 @@ def test_training_goes_on_from_hierarchical_attention(data, parser_folder, tmp_p
 
 def test_two_processes_learn_what_one_does(data, parser_folder, tmp_path):
     recipe = tmp_path / "recipe.yaml"
-    # Of a single chunk, nothing is left to chance.
+    # With a single chunk, nothing is random.
     fields = content(parser_folder, batch_size=7, epochs=1, network={"chunks": "1x80"})
     recipe.write_text(yaml.safe_dump({"kind": "abstractive", "name": "tiny", "data": str(data), **fields}))
     found = []

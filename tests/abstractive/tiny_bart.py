@@ -43,7 +43,7 @@ class Inputs:
 
 
 def generated(model, inputs, **options):
-    """Return the tokens that a model writes, at least six of them, the same ones when asked again."""
+    """Return the tokens that a model generates, 6 to 9 new ones, with a fixed seed."""
     torch.manual_seed(11)
     found = model.generate(**inputs.generate, max_new_tokens=9, min_new_tokens=6, **options)
     return found.tolist()

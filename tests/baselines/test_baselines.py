@@ -145,7 +145,7 @@ def test_knapsack_equals_exhaustive_search(edus, seed, capacity):
 
 
 def solver(heads, weights, costs, capacity):
-    """Return the optimum by SciPy's integer program solver."""
+    """Return the optimum found by SciPy's solver of integer programs."""
     root = heads == np.arange(len(heads))
     tree = (np.eye(len(heads)) - np.eye(len(heads))[heads])[~root]
     constraints = [LinearConstraint(costs[None, :], -np.inf, capacity)]
@@ -176,7 +176,7 @@ def test_knapsack_of_long_chains():
 
 
 def test_term_weights():
-    # tf: harbour 2, froze 1; "the" is a stop word, and a word counts once a unit.
+    # tf: harbour 2, froze 1; "the" is a stop word, and a word counts once per unit.
     expected = [np.log(3) + np.log(2), np.log(3), 0.0]
     assert term_weights(("The harbour froze", "harbour the", "of the")).tolist() == pytest.approx(expected)
 

@@ -1,4 +1,4 @@
-"""The integer program against all rooted subtrees."""
+"""The integer program against enumeration of all rooted subtrees."""
 
 import os
 import subprocess
@@ -22,14 +22,14 @@ WORDS = ["miller", "river", "wheel", "stone", "bridge", "flour", "bread", "storm
 
 
 def text_of(edus, seed):
-    """Return a document of units of one to four of ten words, each several times, and each unit's words."""
+    """Return a document whose units have 1 to 4 of the ten `WORDS`, and the words of each unit."""
     generator = np.random.default_rng(seed)
     units = [generator.choice(WORDS, generator.integers(1, 5)).tolist() for _ in range(edus)]
     return document_of([[" ".join(unit) + "."] for unit in units], random_tree(edus, seed)), units
 
 
 def coverage(units, chosen, scores=None):
-    """Return what the words of the chosen units are worth, with scores each times the greatest of its units."""
+    """Return the total weight of the chosen units' words; scores multiply a word's weight by the best of its units."""
     weights = np.ones(len(units)) if scores is None else scores
     gains = {}
     for word in WORDS:
@@ -40,7 +40,7 @@ def coverage(units, chosen, scores=None):
 
 
 def best(units, heads, capacity, scores=None):
-    """Return the greatest coverage of any rooted subtree that fits, by trying all."""
+    """Return the greatest coverage of all rooted subtrees that fit."""
     found = 0.0
     for taken in product((False, True), repeat=len(units)):
         chosen = [place for place, here in enumerate(taken) if here]
@@ -59,7 +59,7 @@ def test_it_covers_most_of_what_fits(edus, seed, capacity):
     chosen = scorer.select(document, scorer.score(document, "edu"), Policy(Budget(words=capacity), "edu"))
     expected = best(units, heads, capacity)
     if expected == 0.0:
-        # Not even the root fits: the best unit, as a text never has an empty summary.
+        # Not even the root fits. Then the best unit is chosen, because a summary is never empty.
         assert len(chosen) == 1
     else:
         assert all(heads[place] in chosen for place in chosen)

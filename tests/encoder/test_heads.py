@@ -18,8 +18,8 @@ BALANCED = {"key_size": 512, "value_size": 512, "inner": 512}
 TREES = ("d_tree", "c_tree", "c_tree_nuc")
 LIMITED = ("dense", "learned_random", "fixed_random")
 MIXTURE = ("dot_product", "c_tree_nuc", "dense", "c_tree_relation")
-# Xiao et al. 2020, tables 2 and 3: millions of parameters, attention and whole model, BERT left out. The paper
-# rounds its largest model to a whole number.
+# Xiao et al. 2020, tables 2 and 3: millions of parameters of the attention and of the whole model, without BERT. The
+# paper rounds its largest model to a whole number.
 PRINTED = [
     ("dot_product", 8, DEFAULT, 3.2, 12.7),
     ("dot_product", 1, DEFAULT, 0.4, 9.9),
@@ -49,7 +49,7 @@ def config(head, **changes):
 
 
 def unit_tree(units, seed, sentences):
-    """Return a tree over `units` EDUs, or over sentences with some EDUs each, one of them without."""
+    """Return a tree over `units` EDUs, or over `units` sentences of several EDUs; one of more than two has none."""
     if not sentences:
         return UnitTree(random_tree(units, seed), np.sort(np.random.default_rng(seed).integers(0, 3, units)))
     owner = np.repeat(np.arange(units), np.random.default_rng(seed).integers(1, 4, units))

@@ -11,7 +11,7 @@ LABELS = ("joint-list", "elaboration-additional", "same-unit", "Contrast", "Topi
 
 @st.composite
 def trees(draw, least=1, most=12, labels=LABELS):
-    """Any binary tree; a label may serve satellites and several nuclei alike."""
+    """Draw any binary tree; a label may be used both for satellites and for several nuclei."""
     edus = draw(st.integers(least, most))
     nodes, waiting = [], [(0, edus - 1)]
     while waiting:
@@ -23,7 +23,7 @@ def trees(draw, least=1, most=12, labels=LABELS):
     return RSTTree(edus, nodes)
 
 
-# Besides any Unicode text, the marks that one of the formats gives a meaning.
+# Strings that have a meaning in one of the formats, mixed into arbitrary Unicode text.
 MARKS = ["_!", "_\u2060!", "<P>", "//TT_ERR", ") )", "]]>", "&amp;", "\t", "\r\n", "\x00", "\u2028", "# 1"]
 MARKS += ["\ud800", "\ud83d\ude00"]
 TEXTS = st.lists(st.text(st.characters(codec=None)) | st.sampled_from(MARKS), min_size=1, max_size=4).map("".join)
@@ -41,7 +41,7 @@ def numbered(tree):
 
 
 def chain(edus, side):
-    """A tree as deep as it can be: `right`, `left` or `both` in turn, nuclearity changing at every level."""
+    """Return a tree of maximum depth that branches `right`, `left`, or `both` in turn; nuclearity varies by level."""
     nodes, first, last = [], 0, edus - 1
     while first < last:
         level = len(nodes)

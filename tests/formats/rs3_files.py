@@ -12,19 +12,19 @@ RELATIONS = "".join(
 
 
 def rs3(*lines, relations=RELATIONS):
-    """A file whose first element is on line 2."""
+    """Return a file whose first element is on line 2."""
     return HEADER.format(relations) + "\n".join(lines) + "\n</body></rst>\n"
 
 
 def element(id, kind="", parent="", relation=""):
-    """A segment, or a group of the kind."""
+    """Return a segment, or a group of type `kind`."""
     link = f' parent="{parent}" relname="{relation}"' if parent else ""
     return f'<group id="{id}" type="{kind}"{link}/>' if kind else f'<segment id="{id}"{link}>unit {id}.</segment>'
 
 
 @st.composite
 def n_ary(draw, most=14):
-    """The lines of a file with one root: lists in lists, several satellites of a nucleus, groups around one child."""
+    """Draw the lines of a file with one root: nested lists, several satellites of a nucleus, groups of one child."""
     edus = draw(st.integers(1, most))
     links, kinds, taken = {}, {}, [edus]
 
@@ -34,7 +34,7 @@ def n_ary(draw, most=14):
         return taken[0]
 
     def build(first, last):
-        """Return the element over EDUs first to last, satellites included, that has no parent yet."""
+        """Build the elements over EDUs `first` to `last`; return the id of the top one, which has no parent yet."""
         if first == last:
             top = first
         else:

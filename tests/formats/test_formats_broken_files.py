@@ -1,4 +1,4 @@
-"""What a broken file is told: what was expected, what came, and the line."""
+"""Errors for broken files: they say what was expected, what was found, and on which line."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ HEADER = """<rst><header><relations>
 
 
 def rs3(*lines):
-    """A file whose first element is on line 4."""
+    """Return a file whose first element is on line 4."""
     return HEADER + "\n".join(lines) + "\n</body></rst>\n"
 
 
@@ -90,7 +90,7 @@ BROKEN_DIS = [
 
 
 def rsd(*rows):
-    """Rows are (id, text, distance, head, relation)."""
+    """Return an rsd file from rows of (id, text, distance, head, relation)."""
     return "\n".join(f"{id}\t{text}\t{away}\t_\t_\t_\t{head}\t{label}\t_\t_" for id, text, away, head, label in rows)
 
 

@@ -1,4 +1,4 @@
-"""dis: spans that disagree, paragraphs, brackets in texts, several trees in a file."""
+"""dis: spans that contradict their leaves, paragraphs, brackets in texts, several trees in a file."""
 
 import nltk
 import pytest
@@ -63,7 +63,7 @@ def test_brackets_for_other_readers():
     assert "because the river -LRB-the old one-RRB- was dry." in content
     assert nltk.Tree.fromstring(content).label() == "Root"
     assert content.replace("-LRB-", "(").replace("-RRB-", ")") == document.to_dis()
-    # NLTK takes a bracket in a text for one of the tree.
+    # NLTK reads a bracket in a text as part of the tree.
     smiling = load(ONE.format(span="1 2", end=" :)"), "dis")
     with pytest.raises(ValueError, match=r"expected .end-of-string."):
         nltk.Tree.fromstring(smiling.to_dis())

@@ -52,7 +52,7 @@ def test_the_header_of_rsttool(tmp_path):
     header = '<encoding name="cp1251"/>'
     path.write_bytes(file("Мост", header=header).encode("cp1251"))
     assert read_tree(path).edu_texts == ("Мост",)
-    # UTF-8 goes before the header: most such files have been converted since.
+    # If the bytes are valid UTF-8, the header is ignored: most such files have been converted since.
     path.write_bytes(file("Мост", header=header).encode())
     assert read_tree(path).edu_texts == ("Мост",)
 

@@ -37,7 +37,7 @@ HOSTILE = [
 
 
 def parsed(content):
-    """The page as a browser reads it; lone surrogates as they are written to files."""
+    """Parse a page as a browser does; lone surrogates are replaced, as in files."""
     return html5lib.parse(content.encode("utf-8", "replace").decode(), namespaceHTMLElements=False)
 
 
@@ -79,7 +79,7 @@ def test_pages_of_arbitrary_texts_hold_the_whole_text_once(document):
     content = page(document, summary_of(document, "edu"))
     text = text_of_page(content)
     expected = readable(document.text).encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
-    # Blank lines become the ends of paragraphs; the characters stay.
+    # Blank lines become paragraph breaks; all other characters are kept.
     assert texts_of(text).replace("\n", "") == expected.replace("\n", "")
     assert {int(one.get("data-edu")) for one in text.iter() if one.get("data-edu")} == set(range(len(document.edus)))
     assert len([one for one in text.iter("mark")]) >= min(2, len(document.edus))
@@ -160,7 +160,7 @@ def test_sentences_and_edus_that_cross_are_shown_in_pieces():
 def data_of(document, summary=None):
     content = page(document, summary)
     data = next(texts_of(one) for one in parsed(content).iter("script") if one.get("id") == "data")
-    # A browser knows no NaN.
+    # A browser's JSON parser rejects NaN.
     return json.loads(data, parse_constant=pytest.fail)
 
 
@@ -182,7 +182,7 @@ def test_secondary_edges_and_signals_are_said_of_their_places():
     )
     document = replace(numbered(RSTTree(4, nodes)), erst=ERST(edges, signals))
     assert document.text.split()[:7] == ["unit", "number", "0.", "unit", "number", "1.", "unit"]
-    # Nodes 0 and 1 are one list; it stands for EDUs 2 to 4.
+    # Nodes 0 and 1 form one list (4), which also has the notes of node 1 over EDUs 2 to 4.
     assert data_of(document)["tree"]["notes"] == {
         "0": ["secondary: causal-cause to EDUs 2 to 3; signal: dm (0.)"],
         "3": ["signal: lexical, word (unit unit); signal: graphical"],
@@ -219,7 +219,7 @@ def test_heat_maps_are_the_priors(edus):
 
 
 def weights_of(image):
-    """The weights that a page's script finds in an image."""
+    """Decode the weights of an image as the page's script does."""
     cells = np.frombuffer(b64decode(image["cells"]), dtype=np.uint8).astype(float)
     weights = image["least"] * (image["most"] / image["least"]) ** ((cells - 1) / 254)
     side = -(-image["units"] // image["block"])

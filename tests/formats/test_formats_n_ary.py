@@ -1,4 +1,4 @@
-"""The trees of files come back as they were: lists in lists, several satellites of a nucleus."""
+"""N-ary trees of files survive reading and writing: nested lists, several satellites of a nucleus."""
 
 import json
 
@@ -14,7 +14,7 @@ from discsum.errors import FormatError, TreeError
 from discsum.formats import dump, load
 from discsum.tree import Node, RSTTree
 
-# Two nuclei, the second a list of two under the same relation; and the three in one list.
+# Two nuclei, the second itself a list of two with the same relation; and all three nuclei in one list.
 NESTED = rs3(
     element(1, "", 4, "joint-list"),
     element(2, "", 5, "joint-list"),
@@ -23,7 +23,7 @@ NESTED = rs3(
     element(5, "multinuc", 4, "joint-list"),
 )
 FLAT = rs3(*(element(id, "", 4, "joint-list") for id in (1, 2, 3)), element(4, "multinuc"))
-# A nucleus with two satellites; and a satellite of a nucleus together with its satellite.
+# A nucleus with two satellites; and a second satellite attached to the nucleus together with the first one.
 ONE_LEVEL = rs3(
     element(1, "", 4, "span"),
     element(2, "", 1, "purpose-goal"),
@@ -70,7 +70,7 @@ def test_any_n_ary_tree_comes_back(lines):
     assert load(dump(document, "json"), "json").to_rs3() == written
     assert load(written, "rs3").tree == document.tree
     assert load(written, "rs3").to_rs3() == written
-    # Through dis, only a list with satellites in the same bracket has another shape, and none of rs3 has.
+    # The same through dis, which would only change a list in one bracket with its satellites, which no rs3 file has.
     by_dis = load(document.to_dis(), "dis")
     assert by_dis.tree == document.tree
     assert by_dis.to_dis() == document.to_dis()
@@ -155,7 +155,7 @@ def test_n_ary_dis_comes_back():
     document = load(DIS, "dis")
     assert document.to_dis() == DIS
     assert load(dump(document, "json"), "json").to_dis() == DIS
-    # The list in the list stays one in rs3 too.
+    # rs3 keeps the nested list too.
     assert document.to_rs3().split("<body>")[1].count('type="multinuc"') == 2
 
 

@@ -1,4 +1,4 @@
-"""Shapes that files have and our own writing never makes."""
+"""Shapes that occur in files but that discsum never writes."""
 
 from discsum.formats import load
 
@@ -82,7 +82,7 @@ def test_rsd_without_distances_and_with_a_comment():
             (5, 2, "List_m"),
         ]
     )
-    # The nearer of two satellites first, the left of equals; nuclei as soon as nothing nearer is before them.
+    # The nearest on each side attaches first; between the sides, nuclei before satellites, near before far, left first.
     assert shape(load(content.replace("\n", "\r\n"), "rsd")) == [
         (0, 2, 4, "NN", "List"),
         (0, 1, 2, "NS", "Cause"),

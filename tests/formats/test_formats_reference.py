@@ -1,7 +1,7 @@
-"""Against GUM's own conversions and against rst2dep 1.4.
+"""Formats against GUM's own conversions and against rst2dep 1.4.
 
-rst2dep's heads are of `make_rsd(…, algorithm="hirao")` with `keep_same_unit` off, so that same-unit is a
-multinuclear relation like any other, as in Hirao et al. 2013.
+Heads come from rst2dep's `make_rsd(…, algorithm="hirao")` with `keep_same_unit` off, so same-unit is a multinuclear
+relation like any other, as in Hirao et al. 2013.
 """
 
 import numpy as np
@@ -26,13 +26,13 @@ def rows(rsd):
 
 
 def hirao(file, as_text):
-    """rst2dep's head of every EDU, -1 for a root, and the EDUs' texts."""
+    """Return rst2dep's head of every EDU, -1 for a root, and the EDUs' texts."""
     table = rows(rst2dep.make_rsd(str(file), "", as_text=as_text, algorithm="hirao"))
     return np.array([int(row[6]) - 1 for row in table]), tuple(row[1] for row in table)
 
 
 def without_satellite_above(tree: RSTTree):
-    """The EDUs that no satellite covers: rst2dep's roots."""
+    """Return the EDUs that no satellite covers: rst2dep's roots."""
     node_parents, edu_parents = tree.parents
     node_nucleus, edu_nucleus = tree.nucleus
     free = []
@@ -62,7 +62,7 @@ def test_rsd_of_rst2dep_is_the_rs4(gum_files, gum):
 
 @pytest.mark.parametrize("original", [True, False], ids=["original", "written"])
 def test_heads_of_gum(gum_files, gum, original):
-    # rst2dep's reading of the originals is what the test above has seen already: a third of them will do.
+    # The test above runs rst2dep on all originals already, so a third of them is enough here.
     chosen = slice(None, None, 3 if original else 1)
     for path, document in zip(gum_files[chosen], gum[chosen], strict=True):
         found, texts = hirao(path, False) if original else hirao(document.to_rs3(), True)
@@ -92,7 +92,7 @@ def test_dep2rst_restores_trees_whose_labels_have_one_use(tree, labels):
     assert load(dep2rst.rsd2rs3(document_of(tree).to_rsd()), "rs3").tree == tree
 
 
-# dep2rst itself edits its XML with regular expressions that a quotation mark in a text can mislead.
+# No quotation marks in texts: they can break the regular expressions with which dep2rst edits its XML.
 @given(document=documents(texts=st.text().map(lambda text: text.replace('"', "'")).filter(printable), least=2))
 @settings(max_examples=100, deadline=None)
 def test_rst2dep_reads_the_same_edus(document):

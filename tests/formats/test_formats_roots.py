@@ -143,7 +143,7 @@ def test_several_roots_of_rsd():
 @given(lines=n_ary(), cut=st.sets(st.integers(1, 14)))
 @settings(max_examples=200, deadline=None)
 def test_any_tree_with_links_removed_is_read_whole_or_refused(lines, cut):
-    """Segments that lose their link become roots, groups that lose their nuclei have none."""
+    """Segments without a link become roots, and groups may be left without nuclei."""
     loose = [
         re.sub(r' parent="\d+" relname="[^"]+"', "", line) if any(f'<segment id="{id}"' in line for id in cut) else line
         for line in lines

@@ -14,7 +14,7 @@ from discsum.formats._plain_text import printable
 from discsum.formats.json import dumps, loads
 from discsum.tree import Node, RSTTree
 
-# The outline, which grows with the square of the depth, has tests of its own.
+# The outline has its own tests, because its size grows with the square of the depth.
 FORMATS = tuple(name for name in writable() if name != "tree")
 READABLE = tuple(readable())
 PLAIN = tuple(name for name in READABLE if name != "json")

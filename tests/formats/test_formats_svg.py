@@ -45,7 +45,7 @@ def test_no_line_crosses_a_relation(tree):
 
 
 def _extent(line):
-    """Start, end x, all y, and the y of horizontal stretches of a path as `svg` writes it."""
+    """Return start x and y, end x, further y, and the y of horizontal parts of a path that `svg` wrote."""
     start_x, start_y = map(float, re.match(r"M(\S+) ([^HV]+)", line).groups())
     x = float(re.search(r"H(\S+)$", line)[1])
     corner = re.search(r"Q\S+ (\S+) ", line)

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: what is clicked and typed does what it should, and no request leaves."""
+"""Pages in headless Chromium: clicks and keys do what they should, and no request is sent."""
 
 import re
 from itertools import pairwise
@@ -40,7 +40,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Open a page; at the end its console must be empty, and nothing but the file itself may have been requested."""
+    """Open pages; afterwards check that the console is empty and that only the file itself was requested."""
     from selenium.webdriver.support.wait import WebDriverWait
 
     path = tmp_path / "page.html"
@@ -52,7 +52,7 @@ def opened(browser, tmp_path):
         summary = Summary.from_indices(document, unit, "lead", np.linspace(most, 0.1, units), [0])
         path.write_text(page(document, summary), encoding="utf-8")
         chromium.show(browser, path, **window)
-        # On a busy machine a large page may still be at work when the browser calls it loaded.
+        # On a busy machine, scripts of a large page may still be running when the browser reports it as loaded.
         WebDriverWait(browser, 30).until(
             lambda browser: browser.execute_script("return document.body.dataset.ready") == "all"
         )
@@ -68,7 +68,7 @@ def small():
 
 
 def rows(browser):
-    """The texts of the drawing's rows from top to bottom."""
+    """Return the texts of the drawing's rows from top to bottom."""
     return browser.execute_script(
         """return [...document.querySelectorAll("#drawing text:not(.number):not(.relation)")]
         .map((one) => [+one.getAttribute("y"), one.textContent]).sort((one, other) => one[0] - other[0])
@@ -100,7 +100,7 @@ def test_folding_by_click(opened):
         one for one in browser.find_elements("css selector", ".relation") if one.text == "elaboration-additional"
     )
     label.click()
-    # Its most nuclear EDU stands for it.
+    # The folded node shows its most nuclear EDU.
     assert rows(browser) == ["▸ 4 EDUs: The mill stopped", "Rain fell."]
     after = browser.execute_script("return document.getElementById('drawing').height.baseVal.value")
     assert before - after == pytest.approx(3 * 37)
@@ -244,7 +244,7 @@ def test_a_large_tree_opens_folded_and_is_drawn_where_it_is_unfolded(opened):
     assert browser.find_element("css selector", "#drawing .hit").text == "unit number 777."
     browser.find_element("id", "unfold").click()
     assert rows(browser) == list(document.edu_texts)
-    # Elements are painted in their order: thick lines over thin ones, texts last.
+    # Elements are painted in document order: thick lines over thin ones, texts last.
     painted = browser.execute_script(
         """return [...document.querySelectorAll("#drawing > path, #drawing > text")]
         .map((one) => [one.tagName, one.dataset.edu ?? one.dataset.node ?? "", one.textContent])"""

@@ -24,14 +24,14 @@ def page(body, head=""):
 
 
 def article(content):
-    """A page whose article surely is one, and the content in its middle."""
+    """Return a page with an unmistakable article that has `content` in its middle."""
     return page(
         f"<article><h1>Market</h1><p>{SENTENCES}</p>{content}<p>It will open before the autumn storms.</p></article>"
     )
 
 
 def inner(content):
-    """The blocks that the content of an article becomes."""
+    """Return the blocks that `content` becomes inside an article."""
     found = from_html(article(content)).removesuffix("\n").split("\n\n")
     assert (found[:2], found[-1]) == (["# Market", SENTENCES], LAST)
     return found[2:-1]
@@ -160,7 +160,7 @@ def test_nothing_outside_the_page_is_read(tmp_path):
 
 
 def test_elements_in_each_other():
-    # Half of what libxml2 reads.
+    # About half of the depth that libxml2 allows.
     deep = "<div>" * 1000 + f"<p>{SENTENCES}</p>" + "</div>" * 1000
     assert "higher ground" in "".join(parse(page(deep)).itertext())
     with pytest.raises(InputError, match="at most 2,000 elements in each other"):

@@ -1,4 +1,4 @@
-"""Pages and Markdown documents through the shipped parser: the layout of their sentences, and what is selected."""
+"""Pages and Markdown documents in the shipped parser: the layout of their sentences, and the selected sentences."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def document(request):
 
 
 def kinds_of(document, words):
-    """The kinds of the sentences that have some of these words."""
+    """Return the kinds of the sentences that overlap with `words`."""
     start = document.text.index(words)
     spans = zip(document.layout, document.sentences, strict=True)
     return {kind for kind, span in spans if span.start < start + len(words) and span.end > start}

@@ -36,7 +36,7 @@ def test_without_the_extra_it_is_rouge_score(monkeypatch):
 def test_one_that_gives_other_numbers_is_not_used(monkeypatch):
     from rouge_score.rouge_scorer import RougeScorer
 
-    # Without a stemmer, which is what a version that is wrong might do.
+    # A faulty version that ignores `use_stemmer`.
     wrong = types.SimpleNamespace(RougeScorer=lambda metrics, use_stemmer: RougeScorer(metrics))
     monkeypatch.setitem(sys.modules, "rouge_score_rs", wrong)
     monkeypatch.setattr(rouge_scorer, "version", lambda name: "9.9" if name == "rouge-score-rs" else "0.1.2")

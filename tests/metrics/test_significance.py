@@ -63,7 +63,7 @@ def test_blocks_do_not_change_the_draws(monkeypatch):
 def test_weighted_means():
     generator = np.random.default_rng(3)
     first, second = generator.normal(size=(2, 40))
-    # A document of weight w is w documents that are drawn together: with one weight for all nothing changes.
+    # A document of weight w counts as w documents that are drawn together, so equal weights change nothing.
     plain = paired_bootstrap(first, second, samples=500)
     same = paired_bootstrap(first, second, weights=np.full(40, 7), samples=500)
     assert (same.difference, same.p_value) == pytest.approx((plain.difference, plain.p_value))
@@ -89,9 +89,9 @@ def test_models_of_different_tokens_are_not_compared_by_them():
     assert one.compared(two).keys() == {"rouge1"}
     same = replace(two, tokens=one.tokens)
     assert one.compared(same).keys() == {"nats", "rouge1"}
-    # As many words of another vocabulary, in which more of them may be unknown.
+    # The same numbers of words, but of another vocabulary, in which more of them may be unknown.
     assert one.compared(replace(same, vocabulary="other")).keys() == {"rouge1"}
-    # The one with the lower perplexity is ahead, though it is behind in most documents.
+    # The one with the lower perplexity is ahead, although its mean without weights is higher.
     better = Figures(scores, np.array([3.3, 1.0]), np.array([2, 90]))
     worse = Figures(scores, np.array([3.0, 1.2]), np.array([2, 90]))
     assert better.perplexity < worse.perplexity and better.compared(worse)["nats"].difference < 0

@@ -1,4 +1,4 @@
-"""Parsers of treebanks other than GUM: training on German stories, other scripts and encoders, and measuring."""
+"""Parsers of treebanks other than GUM: training on German stories, other scripts and encoders, and evaluation."""
 
 import json
 import shutil
@@ -79,7 +79,7 @@ def test_classes_of_relations():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A parser of the German stories, with its treebank and folders."""
+    """The treebank of German stories, and the folder that holds it and the run of a parser trained on it."""
     folder = tmp_path_factory.mktemp("german")
     german_treebank.write(folder / "bank")
     encoder = tiny_encoders.save(folder / "encoder", "bert", [story.text for story in STORIES])
@@ -88,7 +88,7 @@ def trained(tmp_path_factory):
 
 
 def right_branching(documents):
-    """Return the documents with right-branching trees of their most frequent label."""
+    """Return the documents with right-branching trees whose nodes all have the most frequent label."""
     nodes = [(node.nuclearity, node.relation) for one in documents for node in one.tree.nodes]
     label = max(set(nodes), key=nodes.count)
     return [
@@ -135,7 +135,7 @@ def test_the_held_out_part_is_measured(trained, tmp_path):
     treebank, folder = trained
     best = folder / "run" / "best"
     bank = shutil.copytree(folder / "bank", tmp_path / "bank")
-    # A later document is in no split.
+    # A document that was added after training is in no split.
     (bank / "neu.rs3").write_text(
         dump(Document.from_edu_texts(["Neu", "hier."], RSTTree(2, [Node(0, 1, 0, "NN", "folge")])), "rs3")
     )
@@ -177,13 +177,13 @@ def test_encoders_of_other_kinds(kind, tmp_path):
     texts = [story.text for story in STORIES]
     encoder = tiny_encoders.save(tmp_path / kind, kind, texts)
     loaded = pretrained_encoder(f"hf:{encoder}")
-    # RoBERTa's kin count positions from behind the index of padding.
+    # RoBERTa and related models number positions from the padding index plus one.
     assert longest_window(loaded.encoder) == (64 if "roberta" in kind else 66)
     german_treebank.write(tmp_path / "bank")
     run(settings(encoder, epochs=1), tmp_path / "run", tmp_path / "bank")
     parser = Parser.from_pretrained(tmp_path / "run" / "best")
     assert parser.parse(texts[0] * 6).tree is not None
-    # A parser's encoder is an encoder too.
+    # A parser's folder can be loaded as an encoder too.
     assert pretrained_encoder(str(tmp_path / "run" / "best")).special == loaded.special
     network = {"window": 70, "overlap": 8}
     with pytest.raises(

@@ -24,7 +24,7 @@ def example(edus, seed):
 
 
 def naive(tree, kept):
-    """Return the nodes that both children of some kept EDUs share, with their labels' place in the tree."""
+    """Return the nodes that have kept EDUs in both children, renumbered, each with its index in the tree."""
     index = {edu: position for position, edu in enumerate(np.flatnonzero(kept).tolist())}
     nodes = []
     for place, node in enumerate(tree.nodes):
@@ -83,7 +83,7 @@ def words_of(text, *spans):
 def test_relaid_texts_lose_line_breaks_and_case():
     words = words_of("The MILL\n\nbroke.", (0, 8), (10, 16))
     found = {tuple(relayout(words, 1.0, np.random.default_rng(seed)).gaps.tolist()) for seed in range(20)}
-    # A text begins after a blank line whatever happens; the second paragraph's line break is one, two, or none.
+    # The text always begins after a blank line. Before the second paragraph is a space, a newline or a blank line.
     assert words.gaps.tolist().count(3) == 2
     assert {gaps[0] for gaps in found} == {3}
     assert {max(gaps[1:]) for gaps in found} == {1, 2, 3}

@@ -1,4 +1,4 @@
-"""What a span's words and layout say, against definitions written out."""
+"""Cohesion and layout features of spans against definitions written out."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ import torch
 from discsum.parsers.structure import cohesion as module
 from discsum.parsers.structure.cohesion import CONTEXTS, FEATURES, REACHES, SCALE, WIDTH, CohesionScorer, lexical_bags
 
-# Far more than the 1/16 that a product is off by on average.
+# Tolerance, far above the average error of a product of 1/16.
 NEAR = 5 / 16
 
 
@@ -86,7 +86,7 @@ def test_bags_do_not_depend_on_pieces(monkeypatch):
 
 
 def seen(cohesion, firsts, lasts):
-    """What a child's scorer is given, by first and last EDU: features and layout."""
+    """Return the features and layout that a child's scorer is given, by first and last EDU."""
     firsts, lasts, found = torch.as_tensor(firsts), torch.as_tensor(lasts), []
 
     def child(features, layout):

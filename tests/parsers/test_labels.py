@@ -1,4 +1,4 @@
-"""Labels of nodes: what each one's depend on."""
+"""Labels of nodes, and what they depend on."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ CONFIGS = [
 def make(config):
     torch.manual_seed(1)
     scorer = LabelScorer(tiny.LABELS, 8, 6, config).eval()
-    # As trained: what is read in addition begins at zero.
+    # Imitate training, because weights of optional inputs start at zero.
     for parameter in scorer.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return scorer
@@ -73,7 +73,7 @@ def test_a_part_is_read_where_it_is_asked_for():
 
 def test_heads_are_found_by_going_down_to_the_nucleus():
     def head(tree, first, last):
-        """The head EDU of a span, from the root down."""
+        """Return the head EDU of a span, found from the root down."""
         while first != last:
             (node,) = [node for node in tree.nodes if (node.first, node.last) == (first, last)]
             first, last = (node.split + 1, last) if node.nuclearity == "SN" else (first, node.split)
@@ -84,5 +84,5 @@ def test_heads_are_found_by_going_down_to_the_nucleus():
         found = child_heads(rows(tree).numpy(), np.array([NUCLEARITIES.index(node.nuclearity) for node in tree.nodes]))
         for node, heads in zip(tree.nodes, found.tolist(), strict=True):
             assert heads == [head(tree, node.first, node.split), head(tree, node.split + 1, node.last)]
-    # Nodes over predicted EDUs may lack some: the first EDU stands for what is not there.
+    # Over predicted EDUs, nodes may be missing; the head of a missing child is its first EDU.
     assert child_heads(np.array([[0, 9, 4]]), np.array([0])).tolist() == [[0, 5]]

@@ -13,7 +13,7 @@ from discsum.parsers.reading import STATES, SUBWORDS
 from discsum.parsers.segmenter import split_sentences
 from discsum.parsers.structure import DESIGNS
 
-# Any Unicode, lone surrogates and control characters included, between words and marks.
+# Texts mix these marks and words with any Unicode, including lone surrogates and control characters.
 MARKS = [
     "\n\n",
     "\n",
@@ -52,7 +52,7 @@ PARSER = tiny.make_parser()
 
 
 def same(one, other):
-    """Whether two parses are equal; their probabilities may differ by rounding."""
+    """Assert that two parses are equal; their probabilities may differ by rounding."""
     assert (one.text, one.sentences, one.edus, one.id, one.parser) == (
         other.text,
         other.sentences,
@@ -70,7 +70,7 @@ def same(one, other):
 
 
 def check(document, text):
-    """What holds of every parse; that spans tile the text and the tree is one, their classes check."""
+    """Check what holds for every parse, except tiling spans and valid trees, which the classes themselves check."""
     assert document.text == text
     if text.strip():
         assert document.tree.edus == len(document.edus) >= 1

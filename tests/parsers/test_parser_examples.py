@@ -1,4 +1,4 @@
-"""What the parser learns from: a document's subwords with gold EDUs, and with predicted ones."""
+"""Training examples of the parser: a document's subwords with gold EDUs, and with predicted ones."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_gold_nodes_over_predicted_edus(edus, seed, data):
     chosen = data.draw(st.sets(st.integers(1, len(example.subwords) - 1)))
     predicted = np.array(sorted({0, *chosen}))
     found = restrict_to_predicted(example, predicted, np.array([0]))
-    # By subwords: a node is held if its beginning, split and end are borders of predicted EDUs.
+    # In subwords: a node is kept if its start, split and end are borders of predicted EDUs.
     starts, borders = (
         [*example.targets.edu_starts.tolist(), len(example.subwords)],
         [*predicted.tolist(), len(example.subwords)],

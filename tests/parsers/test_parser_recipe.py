@@ -1,4 +1,4 @@
-"""Recipes of parsers: what they may say, and what is said of those that may not."""
+"""Recipes of parsers: what they may contain, and errors for what they may not."""
 
 import pytest
 

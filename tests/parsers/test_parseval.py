@@ -13,7 +13,7 @@ from discsum.tree import Node, RSTTree
 
 
 def over_words(*nodes, id="toy"):
-    """A document of one sentence whose EDUs are single words."""
+    """Return a document of one sentence whose EDUs are single words."""
     return document_of([["one", "two", "three", "four"]], RSTTree(4, [Node(*node) for node in nodes]), id)
 
 
@@ -22,7 +22,7 @@ GOLD = over_words(
     (0, 1, 0, "NN", "joint-list"),
     (2, 3, 2, "SN", "context-background"),
 )
-# Constituents 0-3 and 2-3 are gold's; of these only the root has gold's nuclearity, both have gold's relation class.
+# Spans 0-3 and 2-3 are correct; of these, only the root has the correct nuclearity, and both the relation class.
 FOUND = over_words(
     (0, 3, 0, "NS", "elaboration-attribute"),
     (1, 3, 1, "NN", "joint-other"),
@@ -53,7 +53,7 @@ def test_over_gold_edus_both_keys_agree_and_identity_is_all(key, rst):
 
 
 def predicted_edus():
-    """Gold `[one two] [three] [four]` and the prediction `[one] [two] [three four]`, both left-branching."""
+    """Return gold `[one two] [three] [four]` and the prediction `[one] [two] [three four]`, both left-branching."""
     text = "one two three four"
     tree = RSTTree(3, [Node(0, 2, 1, "NS", "causal-cause"), Node(0, 1, 0, "NN", "joint-list")])
     whole = [Span(0, 18)]
@@ -73,7 +73,7 @@ def test_predicted_edus_by_the_end_of_the_first():
 
 
 def test_predicted_edus_with_rst_parseval():
-    # Gold 0-13 N, 14-18 S, 0-7 N, 8-13 N; found 0-7 N, 8-18 S, 0-3 N, 4-7 N: 0-7 has another label in each.
+    # Gold 0-13 N, 14-18 S, 0-7 N, 8-13 N; found 0-7 N, 8-18 S, 0-3 N, 4-7 N; 0-7 has different relations.
     assert figures(parseval(*predicted_edus(), rst=True)) == (25, 25, 0, 0)
 
 

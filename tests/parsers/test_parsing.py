@@ -1,4 +1,4 @@
-"""Documents parsed where they lack a tree, by parsers that are loaded once, and encoded without needless trees."""
+"""Parsing of documents that lack a tree; parsers are loaded once, and no needless trees are built."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from discsum.tree import RSTTree
 
 @pytest.fixture
 def built(monkeypatch):
-    """The number of trees that were decoded since the test began, as a list with an entry each."""
+    """A list with one entry for each tree that was built since the test began."""
     trees, decode = [], RSTTree.from_unordered
     monkeypatch.setattr(RSTTree, "from_unordered", classmethod(lambda cls, *parts: trees.append(cls) or decode(*parts)))
     return trees

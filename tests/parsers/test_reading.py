@@ -1,4 +1,4 @@
-"""Reading in pieces of any size gives what reading at once gives."""
+"""Reading in pieces of any size gives the same result as reading at once."""
 
 from dataclasses import fields, replace
 
@@ -25,7 +25,7 @@ from discsum.parsers.unit_encoders import UnitEncoder
 KEEP = (*UNITS, STATES, SUBWORDS)
 PARSER = tiny.make_parser(cohesion=4, label_edges=4, label_heads=True, label_rank=4)
 LONG = "\n\n".join([tiny.ARTICLE] * 4)
-# Every size that bounds memory, in the module that has it.
+# Every size that bounds memory, with its module.
 SIZES = [
     (subwords, "PIECE"),
     (encoder, "WINDOWS"),
@@ -110,7 +110,7 @@ def test_only_what_is_open_is_held(monkeypatch):
     document = PARSER.parse(text)
     starts = first_subwords(split_subwords(text, PARSER.tokenizer), document.edus)
     assert len(held) > 100
-    # What cannot be tagged yet, the context of that, and an EDU.
+    # Subwords that cannot be tagged yet, their context, and one EDU.
     assert max(held) < 2 * PARSER.network.tagger.reach + np.diff(starts).max()
     assert held[-1] == 0
 

@@ -1,4 +1,4 @@
-"""Every pass over all trees against the enumeration of all trees."""
+"""Charts against enumeration of all trees, and greedy designs against naive ones."""
 
 import math
 from dataclasses import replace
@@ -45,7 +45,7 @@ def bucket(size):
 
 
 def split_score(scores, first, split, last):
-    """The score of a split, written out: a scalar tensor."""
+    """Return the score of a split, written out, as a scalar tensor."""
     start, end = scores.edus[first].chunk(3)[0], scores.edus[last].chunk(3)[1]
     left_border, right_border, left_topic, right_topic = scores.borders[split][:-1].chunk(4)
     left = start @ left_border + scores.left_sizes[bucket(split - first + 1)]
@@ -56,7 +56,7 @@ def split_score(scores, first, split, last):
 
 
 def trees(first, last):
-    """Every tree over EDUs first to last, as a list of nodes (first, last, split)."""
+    """Return every tree over EDUs `first` to `last`, each as a list of nodes (first, last, split)."""
     if first == last:
         return [[]]
     return [
@@ -72,7 +72,7 @@ def tree_score(scores, nodes):
 
 
 def spans_of(nodes):
-    """The spans of the nodes and of their children."""
+    """Return the spans of the nodes and of their children."""
     return {pair for first, last, split in nodes for pair in ((first, last), (first, split), (split + 1, last))}
 
 
@@ -82,7 +82,7 @@ def to_tree(edus, bracketing):
 
 
 def matrices(scores):
-    """Scores by width, as tensors of one chart."""
+    """Return left and right scores by width, as tensors of one chart."""
     index = torch.arange(len(scores))
     left, right = scores.left(index, index[:-1]), scores.right(index[:-1], index)
     return inside_outside.by_width(left.detach()[None], right.detach()[None])
@@ -137,7 +137,7 @@ def layout_of(edus):
 
 
 def cohesion_of(edus, seed):
-    """A cohesion whose scores are no small matter, and its scorer."""
+    """Return a cohesion whose scores are not close to 0, and its scorer."""
     torch.manual_seed(seed)
     scorer = CohesionScorer(4)
     for parameter in scorer.parameters():
@@ -223,7 +223,7 @@ def test_chart_decodes_the_tree_of_most_expected_spans(edus, seed):
 
 
 def naive_decode(edus, value):
-    """Split every span at its best border by `value(first, split, last)`; recursion is fine for small numbers."""
+    """Recursively split every span at its best border by `value(first, split, last)`."""
 
     def split_all(first, last):
         if first == last:

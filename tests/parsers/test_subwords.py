@@ -98,7 +98,7 @@ def test_bytes_as_subwords_share_offsets():
     text = "a \U0001f600 b"
     words = split_subwords(text, tokenizer)
     assert words.starts.tolist() == [0, 2, 2, 2, 2, 4]
-    # Blanks that are subwords of their own are left out, and every unit finds its first subword.
+    # Subwords that are only a space are left out, and the first subword of every unit is still found.
     assert first_subwords(words, [Span(0, 1), Span(2, 3), Span(4, 5)]).tolist() == [0, 1, 5]
 
 

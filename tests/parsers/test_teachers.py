@@ -23,7 +23,7 @@ from discsum.parsers.treebank import read_gum
 from discsum.recipes.sources import Rows
 from discsum.training.loop import TrainingLoop
 
-# The baker is in the first only.
+# Only the first text contains the word "baker".
 UNSEEN = [tiny.ARTICLE, tiny.ARTICLE.split("\n\n")[1], "", "Bread"]
 
 
@@ -44,7 +44,7 @@ def test_targets_are_probabilities_over_a_tree_of_the_teachers_edus(parser, tmp_
         assert targets.nodes.shape == (edus - 1, 3)
         assert targets.labels.shape == (edus - 1, len(tiny.LABELS))
         np.testing.assert_allclose(targets.labels.sum(axis=1), 1.0, atol=2e-3)
-        # Every tree has one left and one right child a node.
+        # In every tree, each node has one left and one right child.
         assert targets.expected.left.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
         assert targets.expected.right.sum(dtype=float) == pytest.approx(edus - 1, rel=1e-2)
 
@@ -58,7 +58,7 @@ def test_the_first_teacher_cuts_and_all_say_how_probable_it_is(parser, tmp_path)
         assert both.targets.edu_starts.tolist() == first.targets.edu_starts.tolist()
         assert both.targets.nodes.tolist() == first.targets.nodes.tolist()
         np.testing.assert_allclose(both.tags, (first.tags + second.tags) / 2, atol=1e-3)
-    # Another one beside them is asked alone.
+    # If a teacher is added, only that one is asked.
     learn(tmp_path, parser, other, third)
     assert len(list(tmp_path.iterdir())) == 2 * len(UNSEEN) + 2 * len(together)
 
@@ -85,7 +85,7 @@ def test_teachers_are_asked_once(parser, tmp_path, monkeypatch):
     first = learn(tmp_path, parser)
     written = {path: path.read_bytes() for path in tmp_path.iterdir()}
     assert len(written) == len(UNSEEN)
-    # What a crash of the machine left behind is asked again; nothing else is.
+    # Only an answer that a crash left incomplete is asked for again.
     damaged = next(path for path, content in written.items() if len(content) > 1000)
     damaged.write_bytes(written[damaged][:500])
     asked = []
@@ -188,7 +188,7 @@ def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder
         loop.run(report)
         return loop
 
-    # With a low threshold even this teacher finds EDUs.
+    # With a low threshold, even a teacher with this little training finds EDUs.
     run("teacher", network={**tiny.SIZES, "edu_threshold": 0.1})
     taught = {"teachers": [str(tmp_path / "teacher" / "best")], "texts": [{"path": "unseen.jsonl"}], "silver": 3}
     student = run("student", **taught)
@@ -201,7 +201,7 @@ def test_a_student_learns_from_gold_and_teacher_and_goes_on_after_a_kill(encoder
     for key, value in load_file(tmp_path / "student" / weights).items():
         assert load_file(tmp_path / "killed" / weights)[key].equal(value), key
     assert Parser.from_pretrained(tmp_path / "student" / "best").parse(tiny.ARTICLE).tree is not None
-    # A finished run needs its teacher no more.
+    # A finished run no longer needs its teacher.
     shutil.rmtree(tmp_path / "teacher" / "best")
     assert run("student", **taught).log == student.log
 
@@ -240,7 +240,7 @@ def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, tree
     taught = {"start": first, "teachers": [first], "texts": [{"path": "unseen.jsonl"}], "seeds": [1, 2]}
     recipe = ParserRecipe.from_dict(settings | taught)
     assert train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN) is not None
-    # One of the runs is done and asks no teacher, the other one reads other texts.
+    # The run of seed 1 is finished and asks no teacher; that of seed 2 would learn from other texts.
     shutil.rmtree(tmp_path / "mean" / "seed-2")
     with pytest.raises(InputError, match="expected runs that learned from the same examples, found others"):
         train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN[:1])

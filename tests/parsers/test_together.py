@@ -1,4 +1,4 @@
-"""Documents that are computed together, as on a GPU, are what each is alone."""
+"""Documents computed in batches, as on a GPU, give the same results as each alone."""
 
 from dataclasses import replace
 
@@ -84,10 +84,10 @@ def test_trees_together(monkeypatch, name, limit):
 
 @pytest.mark.parametrize("parts", [{}, PARTS])
 def test_a_device_is_waited_for_by_the_batch(parts, monkeypatch):
-    """Every tensor is where it should be, and more texts in a batch make no more copies to the CPU."""
+    """Every tensor is on the right device, and a larger batch makes no more copies to the CPU."""
     parser, counts = tiny.make_parser(**parts), []
     expected = [*parser.parse_many(TEXTS)]
-    # Without inference mode, which knows nothing of devices made in Python, and without threads, which have no mode.
+    # The pretended device does not work in inference mode, nor in other threads, where its mode is not active.
     monkeypatch.setattr(Parser, "_decoded", Parser._decoded.__wrapped__)
     monkeypatch.setattr(module, "ahead", iter)
     with pretending(parser.network) as waited:
@@ -97,7 +97,7 @@ def test_a_device_is_waited_for_by_the_batch(parts, monkeypatch):
             counts.append(dict(waited))
         found = [encoded.document for encoded in parser.encode(TEXTS)]
     assert counts[0] == counts[1]
-    # Tags; splits and spans of charts; labels and their probabilities, and before these what tells heads.
+    # Tags; splits and spans of charts; nuclearities, which determine heads; labels and their probabilities.
     assert sum(counts[0].values()) <= 8, counts[0]
     for one, other in zip(found, expected, strict=True):
         assert one.edus == other.edus

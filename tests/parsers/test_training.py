@@ -91,20 +91,20 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     assert any(not torch.equal(first[key], second[key]) for key in mean)
     for key, value in mean.items():
         torch.testing.assert_close(value, (first[key] + second[key]) / 2, atol=1e-3, rtol=1e-3)
-    # A seed's run is the run of that seed alone.
+    # The run of one seed equals a single run with that seed.
     train(recipe(encoder_folder, start=start, epochs=3, stop=1, seed=6), treebank, tmp_path / "alone")
     logs = [(tmp_path / name / "log.json").read_text() for name in ("alone", "seed-6")]
     assert logs[0] == logs[1]
     card = (tmp_path / "best" / "README.md").read_text()
     for part in ("the mean of those of 2 runs", "| seed 6, step 2 | ", "| *their standard deviation* | ", "- 6\n"):
         assert part in card
-    # Done already: nothing is trained again.
+    # All runs are finished, so nothing is trained again.
     said = len(lines)
     assert soup(asked, treebank, tmp_path, lines.append) == scores
     assert lines[said:-1] == ["seed 5", "seed 6"]
     with pytest.raises(InputError, match="expected a folder for runs of several seeds, found a single run there"):
         soup(asked, treebank, tmp_path / "seed-5")
-    # One of the runs learned from other documents than the rest.
+    # The run of seed 6 would learn from other documents than that of seed 5.
     shutil.rmtree(tmp_path / "seed-6")
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
     with pytest.raises(InputError, match="expected the data that the run began with"):
@@ -187,7 +187,7 @@ def test_the_card_names_teachers_and_their_texts(undisturbed):
     assert "\n- texts, at most 70 characters of each: news.jsonl rows 2-9\n" in card
 
 
-# Killed in the middle of a pass, and after a validation.
+# Kill it before a validation, and after one.
 @pytest.mark.parametrize("kill_at", ["step 6/8 ", "validation"])
 def test_a_run_that_was_killed_ends_as_if_undisturbed(undisturbed, encoder_folder, treebank, tmp_path, kill_at):
     folder = tmp_path / "run"
@@ -234,7 +234,7 @@ def test_a_processor_without_bfloat16_trains_in_float32(encoder_folder, treebank
 
 @pytest.fixture(scope="module")
 def still(encoder_folder, tmp_path_factory):
-    """Fields of a recipe without dropout, whose draws differ between processes and between parts of a step."""
+    """Fields of a recipe without dropout, which processes and parts of a step would draw differently."""
     folder = shutil.copytree(encoder_folder, tmp_path_factory.mktemp("still") / "encoder")
     config = json.loads((folder / "config.json").read_text())
     changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -263,7 +263,7 @@ def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_pat
     for processes in (1, 2):
         run = tmp_path / str(processes) / "run"
         printed = run_together(processes, "-m", "discsum", "train", path, "-o", run)
-        # Only the first one speaks.
+        # Only the first process prints.
         assert [bool(text) for text in printed] == [True] + [False] * (processes - 1)
         assert Parser.from_pretrained(run / "best").name == "tiny"
         logs.append(json.loads((run / "log.json").read_text()))
@@ -276,7 +276,7 @@ def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, t
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
     gradients = []
     for count in (1, 2):
-        # No EDUs are predicted: how many nodes a part has over them is not known before.
+        # No predicted EDUs, because a part's number of nodes over them is not known beforehand.
         fields = still | {"predicted": 0.0, "accumulate": count}
         loop = TrainingLoop(ParserTask(ParserRecipe.from_dict(fields), *documents, "tiny"), tmp_path / "run")
         losses = loop._gradients(Step(0, 0.0, 0.0))
@@ -288,7 +288,7 @@ def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, t
 
 
 def test_language_and_licence_of_a_recipe_are_those_of_the_card(undisturbed):
-    """The recipe has the last word, for GUM too."""
+    """The recipe takes precedence, for GUM too."""
     recipe = ParserRecipe.from_dict({"language": "cop", "license": "mit"})
     card = parser_card("pupil", recipe, Treebank("gum", [], []), undisturbed.log, undisturbed.best, notes="")
     assert "license: mit\nlanguage: cop\n" in card

@@ -57,7 +57,7 @@ def test_a_start_that_reads_less(trained):
     network = make_network(label_rank=4, label_edges=4, label_heads=True)
     copied = initialise_from(network, tiny.make_tokenizer(), trained)
     assert copied == ["encoder", "tagger", "edus", "splits", "labels"]
-    # What it reads in addition has no effect yet.
+    # Its additional inputs have no effect yet.
     earlier = Parser.from_pretrained(trained)
     found = Parser(network, tiny.make_tokenizer(), earlier.name).parse(tiny.ARTICLE)
     assert found == earlier.parse(tiny.ARTICLE)

@@ -1,4 +1,4 @@
-"""The treebank as training reads it."""
+"""Reading the GUM treebank for training."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""One vector a unit."""
+"""Encoders that return one vector per unit."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_a_copy_shares_all_weights_but_those_of_its_trained_layers(parser):
     for name, weight in encoder.windows.named_parameters():
         assert (weight is own[name]) == (id(weight) not in trained), name
     assert trained
-    # Dropout of the copy is its own.
+    # Training mode of the copy, and so its dropout, does not affect the parser.
     encoder.train()
     assert not any(module.training for module in parser.network.encoder.modules())
 

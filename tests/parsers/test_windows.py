@@ -48,7 +48,7 @@ def test_windows_are_as_few_as_may_be(case):
     for document, length in enumerate(lengths):
         sizes = [window.end - window.start for window in windows if window.document == document]
         assert len(set(sizes)) <= 1
-        # So many windows reach; one fewer would not.
+        # This many windows cover the text; one fewer would not.
         assert len(sizes) * (size - overlap) + overlap >= length
         assert len(sizes) == min(1, length) or (len(sizes) - 1) * (size - overlap) + overlap < length
 
@@ -102,7 +102,7 @@ def test_windows_only_change_what_is_far(encoder, tokenizer):
     plain, shifted = encoder([words])[0], encoder([words], [5])[0]
     assert plain.shape == shifted.shape == (len(words), 32)
     assert np.isfinite(shifted.numpy()).all()
-    # The first window of either holds these, with other neighbours to the right only.
+    # Windows that are cut elsewhere give subwords other context.
     assert not torch.equal(plain, shifted)
 
 

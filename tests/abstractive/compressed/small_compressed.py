@@ -2,7 +2,7 @@
 
 import torch
 
-# Families of `seq2seq_families` whose encoders have another attention.
+# Families of `seq2seq_families` whose encoders lack plain attention, so they cannot be compressed.
 OTHERS = ("bigbird_pegasus", "flan-t5", "led", "longt5", "mt5", "pegasus_x", "t5", "umt5")
 
 
@@ -16,7 +16,7 @@ def states(model, **inputs):
 
 
 def shuffle(model):
-    """Give convolutions weights of their own, as training does."""
+    """Perturb the weights of convolutions, as if they were trained."""
     torch.manual_seed(4)
     with torch.no_grad():
         for name, value in model.named_parameters():
@@ -26,6 +26,6 @@ def shuffle(model):
 
 
 def used(variant, **settings):
-    """Return those of some settings that a variant has."""
+    """Return the settings that a variant accepts."""
     unused = {"conv": ("blocks",), "conv_pool": ("blocks",), "strided": ("kernel", "groups")}.get(variant, ())
     return {name: value for name, value in settings.items() if name not in unused}

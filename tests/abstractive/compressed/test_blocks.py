@@ -1,4 +1,4 @@
-"""Blocks against the paper's pseudocode, and what must hold of them for every text."""
+"""Blocks against the paper's pseudocode, and properties that hold for every text."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def test_three_blocks_are_the_papers(tokens):
         (quarter, 3 * quarter),
         (2 * quarter, 4 * quarter),
     ]
-    # The slice of each block's output that is kept, within the block.
+    # The slice of each block's output that is kept, relative to the block's start.
     kept = [(one.first_query - one.first_key, one.last_query - one.first_key) for one in found]
     assert kept == [(i * twelfth, (i + 4) * twelfth) for i in range(3)]
 
@@ -47,7 +47,7 @@ def test_with_borders_every_token_reads_its_unit(lengths, blocks):
     for one, other in zip(found, plain, strict=True):
         assert {one.first_query, one.last_query, one.first_key, one.last_key} <= set(borders)
         assert one.first_key <= one.first_query <= one.last_query <= one.last_key
-        # A block reads no less than without borders, and less than a unit more on each side.
+        # Borders only extend a block, by less than a unit on each side.
         assert other.first_key - max(lengths) < one.first_key <= other.first_key
         assert other.last_key <= one.last_key < other.last_key + max(lengths)
 

@@ -19,7 +19,7 @@ PLAIN = [name for name in FAMILIES if name not in OTHERS]
 
 
 def in_place_of_attention(model, attend):
-    """Make the encoder's attention `attend(module, states)` `(tokens, width)` of one document."""
+    """Replace the encoder's attention by `attend(module, states)`, with states `(tokens, width)` of one document."""
     for layer in model.get_encoder().layers:
         module = layer.self_attn
         module.forward = lambda hidden, module=module, **_: (attend(module, hidden[0])[None], None)
@@ -27,7 +27,7 @@ def in_place_of_attention(model, attend):
 
 
 def multi_head(module, queries, keys, values):
-    """Attention written out, head by head."""
+    """Compute attention head by head."""
     size, mixed = module.head_dim, []
     q, k, v = module.q_proj(queries), module.k_proj(keys), module.v_proj(values)
     for head in range(module.num_heads):
@@ -73,7 +73,7 @@ def test_three_blocks_are_the_papers_pseudocode(tokens):
 
 
 def convolved(convolution, hidden, pool):
-    """A convolution by its definition, window by window."""
+    """Compute a convolution by its definition, window by window."""
     kernel, tokens, outputs = convolution.kernel_size[0], len(hidden), []
     step, before = (1, (kernel - 1) // 2) if pool else (kernel, 0)
     for first in range(0, tokens, step):
@@ -141,7 +141,7 @@ def test_what_leaves_nothing_out_is_the_stock_model(family, settings, inputs):
 
 @pytest.mark.parametrize("groups", [2, 32])
 def test_groups_of_channels(groups):
-    """A grouped convolution is a whole one whose weights between groups are 0."""
+    """A grouped convolution equals a full one whose weights between groups are 0."""
     model = shuffle(compress(make_bart(), "conv", groups=groups))
     whole = compress(make_bart(), "conv")
     size = 32 // groups
@@ -174,7 +174,7 @@ def test_a_document_alone_and_in_a_padded_batch(variant, left, borders):
 
     def encode(rows, place):
         embeds = encoder.embed_tokens(ids[rows, place])
-        # The encoder adds positions, which move with padding.
+        # Cancel the positions that the encoder adds: they depend on padding.
         embeds = embeds - encoder.embed_positions(ids[rows, place])
         own = owner[rows, place]
         layout = SentenceLayout(own, tuple(tuple(range(int(row.max()) + 1)) for row in own)) if borders else None
@@ -192,7 +192,7 @@ def test_a_document_alone_and_in_a_padded_batch(variant, left, borders):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision(variant, dtype, inputs):
-    # Attention as far from flat as elsewhere would turn on the last bits.
+    # With attention as peaked as in the other tests, the result would depend on rounding.
     model = compress(make_bart(init_std=0.1), variant)
     expected = model(**inputs.forward).logits
     found = model.to(dtype)(**inputs.forward).logits
@@ -203,7 +203,7 @@ def test_half_precision(variant, dtype, inputs):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_gradient_is_nan(variant, inputs):
-    """Also of a document that is all padding."""
+    """One of the documents is all padding."""
     model = shuffle(compress(make_bart(dropout=0.1, attention_dropout=0.1), variant, **used(variant, blocks=4))).train()
     inputs.mask[1] = 0
     model.get_encoder()(inputs.ids, attention_mask=inputs.mask).last_hidden_state[0].pow(2).sum().backward()
@@ -216,7 +216,7 @@ def test_no_gradient_is_nan(variant, inputs):
 
 @pytest.mark.parametrize("blocks", [2, 3, 5])
 def test_flex_attention_reads_the_same_blocks(blocks, inputs):
-    """Uncompiled, as it runs on a CPU."""
+    """FlexAttention is not compiled here, so that it runs on a CPU."""
     tables = BlockTables.of(inputs.mask.bool(), blocks, inputs.layout)
     torch.manual_seed(0)
     queries, keys, values = torch.randn(3, 2, 4, 22, 16)

@@ -1,4 +1,4 @@
-"""Compressed models in use: borders, threads, checkpointing, sparse as well, folders, and what is refused."""
+"""Compressed models in use: borders, threads, checkpointing, sparse decoders, folders, and invalid input."""
 
 import copy
 import pickle
@@ -26,7 +26,7 @@ def test_borders_of_a_call(borders, inputs):
     model = compress(make_bart(), "strided", borders=borders)
     one_unit = SentenceLayout.from_owner(inputs.owner.clamp(max=0))
     found = model(**inputs.forward, borders=one_unit).logits
-    # A block reads all of its unit, which is the whole text.
+    # Each block reads its whole unit, which here is the whole text.
     torch.testing.assert_close(found, make_bart()(**inputs.forward).logits, atol=1e-5, rtol=1e-4)
     assert generated(model, inputs, borders=one_unit) == generated(make_bart(), inputs)
     assert (model(**inputs.forward, borders=inputs.layout).logits - found).abs().max() > 1e-3
@@ -55,7 +55,7 @@ def test_threads_on_one_model(inputs):
 @pytest.mark.parametrize("reentrant", [True, False])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradient_checkpointing(variant, reentrant, inputs):
-    """The backward pass repeats layers, long after the call."""
+    """The backward pass recomputes layers after the call has ended."""
     model = shuffle(compress(make_bart().double(), variant)).train()
 
     def gradients():
@@ -125,19 +125,19 @@ def test_saved_and_loaded(variant, inputs, tmp_path):
     loaded = from_pretrained(tmp_path / "model")
     assert loaded.compressed.config == model.compressed.config
     assert loaded(**inputs.forward).logits.equal(expected)
-    # A loaded one can be turned back, and then it is saved as what it is.
+    # A loaded model can be decompressed, and is then saved as a stock model.
     decompress(loaded).save_pretrained(tmp_path / "back")
     assert "compressed_encoder" not in (tmp_path / "back" / "config.json").read_text()
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert other(**inputs.forward).logits.equal(expected)
         decompress(other)
-    # Without discsum it is a model of transformers with its own encoder.
+    # Loaded with transformers alone, it is the stock model.
     stock = type(model).from_pretrained(tmp_path / "model")
     assert stock(**inputs.forward).logits.equal(decompress(model)(**inputs.forward).logits)
 
 
 def test_loading_reports_nothing(tmp_path):
-    """In a process of its own, whose transformers logs as it does by default."""
+    """Run in a separate process, where transformers has its default logging."""
     model = sparsify(compress(make_bart(), "conv"), selector="gru", r=2)
     model.save_pretrained(tmp_path / "model")
     script = (
@@ -168,7 +168,7 @@ def test_folders_that_do_not_fit(tmp_path, inputs):
 
 @pytest.mark.parametrize("training", [True, False])
 def test_modules_keep_their_modes(training):
-    """One part of a model may be frozen, with the rest in training."""
+    """Parts of a model may be in evaluation mode while the rest is in training mode."""
     model = make_bart().train(training)
     model.get_encoder().train(not training)
     before = {name: one.training for name, one in model.named_modules()}

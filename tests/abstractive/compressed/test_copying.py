@@ -26,11 +26,11 @@ def test_probabilities_sum_to_one(inputs, source):
     found = model(**inputs.forward, source_ids=source).logits.exp()
     assert found.shape == (2, 6, 62)
     torch.testing.assert_close(found.sum(-1), torch.ones(2, 6))
-    # Words of the other text are not in this one.
+    # A word that only the other text has gets no probability.
     assert found[0, :, 61].max() < 1e-30
     assert found[0, :, 60].min() > 1e-6
     assert found[1, :, 60].max() < 1e-30
-    # What was asked for nothing is the same without unknown words.
+    # Without `source_ids`, the vocabulary is not extended.
     assert model(**inputs.forward).logits.shape == (2, 6, 60)
 
 
@@ -190,7 +190,7 @@ def test_unknown_words_come_back():
     assert words == [{"zebra": size, "12": size + 1, "mats": size + 2, ",": size + 3}, {"a": size}]
     ids = extended_ids(tokenizer, texts, encoding, words)
     assert decoded(tokenizer, ids, words) == ["the zebra sat on 12 mats, the zebra.", "a cat."]
-    # A summary's words are the text's own, or unknown.
+    # A word outside of the vocabulary has an id only if the summary's own text contains it.
     targets = ["zebra giraffe", "zebra a"]
     written = tokenizer(targets, return_tensors="pt", padding=True)
     unknown = tokenizer.get_vocab()["<unk>"]

@@ -26,7 +26,7 @@ def test_both_encoders_are_measured(borders):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="told by Linux alone")
 def test_memory_is_what_a_computation_takes_at_its_most():
     def run():
-        # 64 MiB twice, one after the other.
+        # Allocate 64 MiB twice, one after the other.
         for _ in range(2):
             torch.ones(16 * 2**20)
 

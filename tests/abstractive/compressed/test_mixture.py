@@ -1,4 +1,4 @@
-"""The mixture of copied words and the vocabulary, and the loss that is taken from it without its largest tensors."""
+"""The mixture of copied words and the vocabulary, and its loss without tensors over the extended vocabulary."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ SIZE = 7
 
 
 def make_mixture(seed=0, gate=None):
-    """Two texts of 5 words, of which the first has one twice and one beyond the vocabulary, and 4 steps."""
+    """Return a mixture of 4 steps for two texts of 5 words, with repeated words and words beyond the vocabulary."""
     generator = torch.Generator().manual_seed(seed)
     logits, attention = (torch.randn(2, 4, size, generator=generator) for size in (SIZE, 5))
     source = torch.tensor([[1, SIZE, 1, 3, SIZE], [0, 2, 5, SIZE + 1, 6]])
@@ -23,7 +23,7 @@ LABELS = torch.tensor([[1, SIZE, -100, 4], [SIZE + 1, -100, 5, 0]])
 
 
 def dense(mixture, share):
-    """The same from the log probabilities of the extended vocabulary."""
+    """Compute the loss from log probabilities over the extended vocabulary."""
     counted = LABELS != -100
     found, labels = mixture.log_probabilities()[counted], LABELS[counted]
     entropy = -found.gather(1, labels[:, None]).squeeze(1)
@@ -63,7 +63,7 @@ def test_without_copies_label_smoothing_is_that_of_torch():
 def test_gates_that_are_shut_or_open(gate):
     mixture = make_mixture(gate=gate)
     found = smoothed_loss(mixture.scores_of(LABELS), 0.1)
-    # Where nothing but copies is left, other words have the lowest probability that can be written, or below.
+    # With gate 1, words that are not copied have probability 0; both ways clamp its logarithm, but differently.
     if gate < 1:
         torch.testing.assert_close(found, dense(mixture, 0.1))
     assert all(one.isfinite().all() for one in gradients(mixture, found["loss"]))

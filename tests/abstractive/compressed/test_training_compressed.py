@@ -28,7 +28,7 @@ def content(parser_folder, **changes):
     settings = {
         "family": "compressed",
         "network": NETWORK,
-        # Fewer than there are words: the rest is copied.
+        # Smaller than the number of words, so that the rest must be copied.
         "vocabulary": 30,
         "source_tokens": 80,
         "target_tokens": 16,
@@ -44,7 +44,7 @@ def trainer(data, parser_folder, folder, **changes):
 
 @pytest.fixture(scope="module")
 def begun(data, parser_folder, tmp_path_factory):
-    """A model that learned to copy, a little, with blocks of sentences."""
+    """A short training run of a model that copies, with blocks of whole sentences."""
     encoder = {"variant": "strided_conv", "blocks": 3, "kernel": 2, "borders": "sentences"}
     run = trainer(data, parser_folder, tmp_path_factory.mktemp("runs") / "run", encoder=encoder, epochs=6)
     run.run(silent)
@@ -128,7 +128,7 @@ def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_pa
     tokenizer, document = family.tokenizer, run.task.validation[0].document
     target = family.target("It rained.\n\n The river  rose.\n")
     assert target == "<t> It rained. </t> <t> The river rose. </t>"
-    # Words that the vocabulary lacks are copied from the text, tags never.
+    # Words outside of the vocabulary are copied from the text; tags are never copied.
     text = Document("It rained. The river rose.", (Span(0, 10), Span(11, 26)))
     batch = encode(family, [text], [target], 80, 16)
     labels = batch.inputs["labels"][0].tolist()
@@ -136,7 +136,7 @@ def test_summaries_with_tags_are_one_sentence_a_line(data, parser_folder, tmp_pa
     assert [labels.count(tag) for tag in tags] == [2, 2]
     read = tokenizer([text.text], return_tensors="pt")
     assert family.decode(batch.inputs["labels"], [text], read) == ["it rained.\nthe river rose."]
-    # A sentence that was not ended, and nothing at all.
+    # A sentence without its end tag, and an empty summary.
     assert family.decode(batch.inputs["labels"][:, : labels.index(tags[1])], [text], read) == ["it rained."]
     assert family.decode(batch.inputs["labels"][:, :0], [text], read) == [""]
     assert sentence_ends(tokenizer) >= set(tags)
@@ -168,7 +168,7 @@ def test_flex_attention_has_no_dropout():
 
 
 class KilledError(Exception):
-    """Ends a run."""
+    """Raised to kill a run."""
 
 
 def killed(line):

@@ -1,4 +1,4 @@
-"""A PEGASUS that copies with random weights, and texts for it."""
+"""A PEGASUS with copy attention and random weights, and a tokenizer for it."""
 
 import torch
 from tiny_bart import SIZES, SPECIAL
@@ -14,5 +14,5 @@ def make_copying(**changes):
 
 
 def make_words():
-    """Return a tokenizer that knows few words."""
+    """Return a tokenizer with a vocabulary of few words."""
     return make_word_tokenizer(["the cat sat on the mat ."] * 2, 12, lowercase=True, merge_numbers=False)
