@@ -109,8 +109,8 @@ def abstract(
 
     if model is None:
         raise typer.BadParameter(
-            "expected a folder of a model, or hf:NAME of one on the hub, as "
-            f"{' or '.join(HUB + name for name in KNOWN)}; none is shipped",
+            "expected a model's folder, or hf:NAME of one on the hub, such as "
+            f"{' or '.join(HUB + name for name in KNOWN)}; no model is shipped",
             param_hint="--model",
         )
     with as_usage():
@@ -154,8 +154,8 @@ def _note_whole(summary: AbstractiveSummary) -> None:
     r, sentences, read = (summary.details.get(name) for name in ("r", "sentences", "read"))
     if r is not None and r < sentences == read:
         say(
-            f"discsum: {summary.document.id}: all {sentences} sentences are read: with --r {r} that is faster below "
-            f"{whole_below(r)} sentences"
+            f"discsum: {summary.document.id}: the model reads all {sentences} sentences: with --r {r}, that is "
+            f"faster below {whole_below(r)} sentences"
         )
 
 
@@ -163,6 +163,6 @@ def _note_empty(summary: AbstractiveSummary) -> None:
     """Report on standard error if the model's best summary of a text has no word."""
     if summary.document.text.strip() and not summary.text:
         say(
-            f"discsum: {summary.document.id}: expected a summary, {summary.model} wrote none: the hypothesis that it "
-            "ranks first has no word; set --min-tokens, or smaller penalties"
+            f"discsum: {summary.document.id}: expected a summary, got an empty one from {summary.model}: its best "
+            "hypothesis has no words; set --min-tokens, or lower the penalties"
         )

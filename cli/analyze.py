@@ -60,7 +60,7 @@ def attention(
         raise InputError(str(item))
     if family_of(model) == "coarse_to_fine":
         if (layer, selector, r) != (1, ALL, None):
-            raise InputError("--layer, --selector, --r: expected none of them with a coarse-to-fine model")
+            raise InputError("--layer, --selector and --r cannot be used with a coarse-to-fine model")
         draw_chunks(item, model, output, max_tokens, parser, device)
         return
     with loading("the model"):
@@ -71,7 +71,7 @@ def attention(
         summarizer = load_model(model, selector, r, device)
     layers = len(summarizer.model.get_decoder().layers)
     if layer > layers:
-        raise InputError(f"--layer: expected one of 1 to {layers}, got {layer}")
+        raise InputError(f"--layer: expected a layer from 1 to {layers}, got {layer}")
     with loading("the parser"):
         document = item.document or load_parser(parser).parse(item.text, id=item.id)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
@@ -123,7 +123,7 @@ def sparsity(
             if number in (layer or [number]):
                 lines[f"{f'{name}, ' if len(model) > 1 else ''}layer {number}"] = curve.tolist()
     if not lines:
-        raise InputError(f"--layer: expected one of 1 to {len(mass)}, got {', '.join(map(str, layer or []))}")
+        raise InputError(f"--layer: expected layers from 1 to {len(mass)}, got {', '.join(map(str, layer or []))}")
     path = write_numbers(output, "sparsity", {"models": model, "documents": len(pairs), "curves": lines})
     labels = ("sentences read, r", "share of attention retained")
     title = f"{', '.join(model)}: {len(pairs)} documents"
@@ -178,7 +178,7 @@ def time(
     if encoder:
         given = given_options(context)
         if unused := [given[name] for name in ("outputs", "inputs", "mode", "selector", "r") if name in given]:
-            raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with --lengths")
+            raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be combined with --lengths")
         show_encoder_times(model, output, encoder, repeats, device)
         return
     lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
@@ -193,7 +193,7 @@ def time(
         ("--tokens", max(tokens), summarizer.positions),
     ):
         if most is not None and longest > most - (mode == "generate" and option == "--length"):
-            raise InputError(f"{option}: expected at most {most}, the positions of {model}, got {longest}")
+            raise InputError(f"{option}: expected at most {most}, the number of positions of {model}, got {longest}")
     with counting("measured", len(lengths) * len(tokens)) as counter:
         samples = []
         for sample in decoder_times(summarizer.model, lengths, tokens, repeats, mode):
@@ -252,6 +252,6 @@ def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
     """Raise `InputError` if there are too few lengths to fit the times; called before torch is imported."""
     if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
         raise InputError(
-            "expected at least four --length M with one --tokens N, or three and more of each, "
+            "expected at least four values of --length with one of --tokens, or at least three of each, "
             f"got {len(set(outputs))} and {len(set(inputs))}"
         )

@@ -46,7 +46,7 @@ def rouge(
     Example: discsum analyze rouge news.jsonl --system runs/kl/best --system runs/kl/best,ideal --r 1 --r 2 --r 5
     """
     if against is not None and (against not in system or len(set(system)) < 2):
-        raise InputError(f"--against: expected one of several systems, got {against} and {', '.join(system)}")
+        raise InputError(f"--against: expected one of at least two systems, got {against} with {', '.join(system)}")
     for name in system:
         check_model(name.partition(",")[0])
     pairs = read_table(table, documents)

@@ -94,9 +94,7 @@ def main() -> None:
         # Python takes an empty path for the working directory, which would hide an unset shell variable.
         place = sys.argv.index("", 1)
         before = f" after {sys.argv[place - 1]}" if place > 1 else ""
-        typer.echo(
-            f"discsum: expected no empty argument, got one{before}; is a variable of your shell not set?", err=True
-        )
+        typer.echo(f"discsum: expected no empty argument, got one{before}; is a shell variable unset?", err=True)
         sys.exit(2)
     try:
         app()

@@ -55,7 +55,7 @@ class Run:
 
     def finish(self) -> None:
         """Exit with 0, or 3 if some documents failed, or 1 if all did."""
-        counts = {"failed": len(self.failed), "done": self.done, "skipped, written before": self.skipped}
+        counts = {"failed": len(self.failed), "done": self.done, "skipped (already written)": self.skipped}
         if self.skipped or (self.failed and self.done):
             shown = (f"{count} {what}" for what, count in counts.items() if count)
             say(f"discsum: {', '.join(shown)}")

@@ -202,7 +202,7 @@ def evaluate(
     _check_unused(context, context.params.keys() - {*(() if generated else OF_GENERATION)}, "extractive models")
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
-        raise typer.BadParameter(f"expected some of {', '.join(models)}, got {unknown}", param_hint="--against")
+        raise typer.BadParameter(f"expected one of {', '.join(models)}, got {unknown}", param_hint="--against")
     with as_usage():
         generation = Generation(
             beams, min_tokens, max_tokens, truncate, length_penalty, coverage_penalty, bool(block_trigrams)
@@ -284,7 +284,7 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
     """Raise `BadParameter` for options given on the command line that are not in `used`."""
     unused = [option for name, option in given_options(context).items() if name not in used]
     if unused:
-        raise typer.BadParameter(f"expected no {', '.join(sorted(unused))} with {what}")
+        raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used with {what}")
 
 
 def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:

@@ -52,7 +52,7 @@ class CheckedSource(InputSource):
                     noted = True
                     say(
                         f"discsum: {entry.source}: expected a text for {' and '.join(ignored)}, got a tree or a parsed "
-                        "text, which keeps its own segmentation; so do all others"
+                        "text, which keeps its own segmentation, as do all other such inputs"
                     )
             yield entry
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 from discsum.errors import InputError
 from discsum.files import locked
 
-_ANEW = "leave out --resume to begin anew, or name another file"
+_ANEW = "leave out --resume to start again, or name another file"
 
 
 class JsonLines:
@@ -103,7 +103,7 @@ class JsonLines:
             id = str(data["id"])
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(
-                f"{source}: expected a JSON object with an id, as --resume goes on after, got {line[:40]!r}; {_ANEW}"
+                f"{source}: expected a JSON object with an id to resume after, got {line[:40]!r}; {_ANEW}"
             ) from error
         check_options(source, str(data.get("options", "")), self._options)
         return id
@@ -113,5 +113,5 @@ def check_options(source: str, found: str, wanted: str) -> None:
     """Raise `InputError` if the results to resume from were made with other options, or by another command."""
     if found != wanted:
         raise InputError(
-            f"{source}: expected results of the options {wanted} to go on with --resume, got {found or 'none'}; {_ANEW}"
+            f"{source}: expected results made with the same options ({wanted}), got {found or 'no options'}; {_ANEW}"
         )

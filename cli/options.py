@@ -244,6 +244,8 @@ def selector_options(given: Sequence[str], taken: Sequence[str] = RESERVED_KEYS)
         if not equals or not key:
             raise InputError(f"expected an option of a selector as key=value, got {entry!r}")
         if key.strip() in taken:
-            raise InputError(f"expected an option of the selector itself, got {key.strip()!r}, which is none")
+            raise InputError(
+                f"expected an option of the selector, got {key.strip()!r}, which is not an option of selectors"
+            )
         found[key.strip()] = parse_yaml(value, entry)
     return found

@@ -126,10 +126,10 @@ def parse(
     Example: discsum parse article.txt --format rs3 -o article.rs3
     """
     if jsonl and format not in SHOWN:
-        raise typer.BadParameter(f"expected no --format {format} beside it", param_hint="--jsonl")
+        raise typer.BadParameter(f"cannot be combined with --format {format}", param_hint="--jsonl")
     format = "json" if jsonl else format
     if brackets and format != "dis":
-        raise typer.BadParameter(f"expected --format dis beside it, got {format}", param_hint="--brackets")
+        raise typer.BadParameter(f"needs --format dis, got {format}", param_hint="--brackets")
     source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences, edus)
     if shards:
         folder = shard_folder(context, inputs, ("resume",) if format == "json" else ("resume", "format"))
@@ -177,7 +177,7 @@ def _render(document: Document, format: str, single: bool, writer: Writer, brack
         return to_line(writer.with_options(document.to_json()), pretty=single)
     if format != "tree":
         if not document.edus:
-            raise InputError("expected some text, got none; without any, --format can only be json or tree")
+            raise InputError("expected some text, got none; without text, --format can only be json or tree")
         return dump(document, format, brackets=brackets)
     from discsum.formats.tree import to_text
 

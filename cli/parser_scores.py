@@ -32,7 +32,7 @@ def show_parsers(
     for gold in splits:
         if not gold[rows]:
             raise InputError(
-                f"{data}: expected documents of {split} between --first and --last, got none of its {len(gold)}"
+                f"{data}: expected documents of {split} between --first and --last, got none; {split} has {len(gold)}"
             )
     with loading("the parser"):
         check_device(device)

@@ -39,9 +39,9 @@ class Reports:
             message = f"several documents need a folder: --report {Path(path).with_suffix('')}"
             raise typer.BadParameter(message, param_hint=OPTION)
         if output is not None and Path(output) == Path(path) and suffix:
-            raise typer.BadParameter(f"expected another file than --output {output}", param_hint=OPTION)
+            raise typer.BadParameter(f"expected a file other than --output {output}", param_hint=OPTION)
         if resume:
-            raise typer.BadParameter("expected no --resume beside it", param_hint=OPTION)
+            raise typer.BadParameter("cannot be combined with --resume", param_hint=OPTION)
         self._writer = Writer(inputs, path, ".html", one_file=single, option=OPTION, reserved="" if single else INDEX)
         self._listed: list[Listed] | None = None if single else []
         self._settings: list[tuple[str, str]] = []

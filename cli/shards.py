@@ -38,7 +38,7 @@ def check_no_shards(context: typer.Context) -> None:
     """Raise `BadParameter` if an option that needs `--shards` is given without it."""
     given = [option for name, option in given_options(context).items() if name in OF_SHARDS]
     if given:
-        raise typer.BadParameter(f"expected no {', '.join(sorted(given))} without {SHARDS}")
+        raise typer.BadParameter(f"{', '.join(sorted(given))} cannot be used without {SHARDS}")
 
 
 def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequence[str]) -> Location:
@@ -55,10 +55,10 @@ def shard_folder(context: typer.Context, inputs: Sequence[str], refused: Sequenc
     """
     given = [option for name, option in given_options(context).items() if name in refused]
     if given:
-        raise typer.BadParameter(f"expected no {', '.join(sorted(given))} beside it", param_hint=SHARDS)
+        raise typer.BadParameter(f"cannot be combined with {', '.join(sorted(given))}", param_hint=SHARDS)
     output = context.params["output"]
     if output in (None, "-"):
-        raise typer.BadParameter("expected -o FOLDER beside it", param_hint=SHARDS)
+        raise typer.BadParameter("needs -o FOLDER", param_hint=SHARDS)
     folder = location(output)
     if isinstance(folder, Path):
         check_writable(folder, folder=True)
@@ -70,7 +70,7 @@ def check_outside(folder: Location, inputs: Sequence[str]) -> None:
     """Raise `InputError` if an input includes files of the output folder: a repeated run would read them."""
     for name in inputs:
         if name != "-" and _reads(name, folder):
-            raise InputError(f"{folder}: expected another place for the output, this one is in the input {name}")
+            raise InputError(f"{folder}: expected an output folder outside the inputs, got one inside {name}")
 
 
 def _reads(name: str, folder: Location) -> bool:
@@ -108,7 +108,7 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
 
     part = given["part"]
     if part and given["finish"]:
-        raise typer.BadParameter("expected one of --part and --finish, got both")
+        raise typer.BadParameter("expected --part or --finish, got both")
     options = {name: given[name] for name in ("device", "cpus_per_worker", "gpus_per_worker")}
     with as_usage():
         engine = engine_of(given["engine"], given["workers"], **options)
@@ -128,9 +128,9 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         if part:
             files = make_part(job, Part.of(part), run)
             if (folder / MANIFEST).is_file():
-                say(f"{folder}: is finished, nothing is left to do for part {part}")
+                say(f"{folder}: finished, nothing is left to do for part {part}")
                 return
-            say(f"{folder}: part {part} is done, {files} files; when all are, run this with --finish")
+            say(f"{folder}: part {part} is done ({files} files); when all parts are done, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)
     say(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files")

@@ -233,7 +233,7 @@ class Writer:
             other = self._names[alike]
         if other != item.source:
             raise InputError(
-                f"{item.source}: expected a name of its own, {name}{self.suffix} is the file of {other}; give one of "
+                f"{item.source}: expected a unique name, {name}{self.suffix} is the file of {other}; give one of "
                 "them another name or id"
             )
         return name + self.suffix
@@ -249,7 +249,7 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
     if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:
         raise typer.BadParameter(
-            f"expected a name for {suffix[1:]}, got {path.name}; ask for the format of that ending, or change it",
+            f"expected a file name for {suffix[1:]}, got {path.name}; choose the format of that ending, or change it",
             param_hint=option,
         )
 
@@ -262,7 +262,7 @@ def is_device(path: Path) -> bool:
 def check_no_input(path: Path, inputs: Collection[Path], option: str = "--output") -> None:
     """Raise `InputError` for an output that is one of the input files, as `input_files` returns them."""
     if path.resolve() in inputs:
-        raise InputError(f"{path}: expected another place for {option}, this file is an input")
+        raise InputError(f"{path}: expected another file for {option}, this one is an input")
 
 
 def check_writable(path: Path, *, folder: bool, option: str = "--output") -> None:
@@ -274,6 +274,6 @@ def check_writable(path: Path, *, folder: bool, option: str = "--output") -> Non
     while not parent.exists() and parent != parent.parent:
         parent = parent.parent
     if not parent.is_dir():
-        raise InputError(f"{path}: expected a place that can be written for {option}, got {parent}, which is no folder")
+        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is not a folder")
     if not os.access(parent, os.W_OK):
-        raise InputError(f"{path}: expected a place that can be written for {option}, got {parent}, which is read-only")
+        raise InputError(f"{path}: expected a writable path for {option}, got one in {parent}, which is read-only")

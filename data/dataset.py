@@ -92,8 +92,8 @@ def _new_copy(shards: Sequence[Location], places: Sequence[Path], name: str, che
         except OSError as error:
             problems.append(f"{place} ({error.strerror or error})")
     raise InputError(
-        "expected room for a copy of the dataset that can be mapped into memory, got none in "
-        f"{' or '.join(problems)}; make room, or set HF_DATASETS_CACHE to a folder that has some"
+        "expected room for a memory-mapped copy of the dataset, got none in "
+        f"{' or '.join(problems)}; free some space, or set HF_DATASETS_CACHE to a folder that has some"
     )
 
 

@@ -100,7 +100,7 @@ class DatasetMaker(ShardMaker[Pair, Record]):
         if encoder.fingerprint != wanted:
             raise WeightsError(
                 f"{name}: expected the encoder that the run began with ({wanted[:8]}), found another "
-                f"({encoder.fingerprint[:8]}); give all machines the same"
+                f"({encoder.fingerprint[:8]}); use the same encoder on all machines"
             )
         return encoder
 

@@ -121,8 +121,8 @@ class DividedTables(Generic[Entry]):
         changed = isinstance(path, RemotePath) and found.version != file.version
         if found.size != file.size or changed:
             raise InputError(
-                f"{file.path}: expected the table of {file.size:,} bytes that the run began with, got another of "
-                f"{found.size:,}; start again with one that does not change"
+                f"{file.path}: expected the table of {file.size:,} bytes that the run began with, got another one of "
+                f"{found.size:,} bytes; start again with a table that does not change"
             )
         return path
 

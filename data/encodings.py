@@ -7,7 +7,7 @@ import codecs
 from discsum.errors import InputError
 
 # Remedies for bytes of another encoding: in commands with the option --encoding, and in all others.
-NAME_IT, CONVERT = "name the file's encoding with --encoding", "save the file as UTF-8 first, as iconv does"
+NAME_IT, CONVERT = "name the file's encoding with --encoding", "convert the file to UTF-8 first, for example with iconv"
 
 # Encodings that allow both byte orders, and their byte order marks.
 _MARKS = {name: (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) for name in ("utf-16", "utf16", "u16")} | {
@@ -41,7 +41,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
         # Without a mark, Python assumes the machine's byte order, and the wrong order rarely raises an error: almost
         # any bytes are letters of some script.
         raise InputError(
-            f"{source}: expected {encoding} with its byte order mark, got none; {remedy}, or {encoding}-le or "
+            f"{source}: expected {encoding} with a byte order mark, got none; {remedy}, or use {encoding}-le or "
             f"{encoding}-be as the encoding of a file without one"
         )
     try:
@@ -54,5 +54,7 @@ def decode(content: bytes, encoding: str, source: str, offset: int = 0, remedy: 
     except (LookupError, UnicodeError) as error:
         # Some encodings, such as idna, do not report which byte is invalid.
         check_encoding(encoding)
-        raise InputError(f"{source}: expected {encoding}, got bytes that are not: {error}; {remedy}") from error
+        raise InputError(
+            f"{source}: expected {encoding}, got bytes that cannot be decoded: {error}; {remedy}"
+        ) from error
     return text if offset else text.removeprefix("\ufeff")

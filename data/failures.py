@@ -18,7 +18,7 @@ class Failure:
 
 
 # Remedy for a document that is too large.
-RAISE = "divide it, or raise max_document_bytes (--max-document-bytes)"
+RAISE = "split it, or raise max_document_bytes (--max-document-bytes)"
 
 
 def is_larger(text: str, largest: int) -> bool:

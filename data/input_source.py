@@ -67,7 +67,7 @@ class InputSource:
             return None
         if reason := self._undivided(files):
             if unit == BYTES:
-                raise InputError(f"{reason}; give a number of documents, as --shard 256")
+                raise InputError(f"{reason}; give a number of documents, such as --shard 256")
             return None
         # Without the inputs, which may be many: the reader is sent with each task.
         reader = InputSource((), **self._arguments)
@@ -78,11 +78,11 @@ class InputSource:
     def _undivided(self, files: Sequence[Stored]) -> str | None:
         """Return why workers cannot read their own rows of the files; None if they can."""
         if (other := first_undivided(files)) is not None:
-            return f"{other.path}: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes"
+            return f"{other.path}: expected a table that ends in {' or '.join(DIVIDED)} for shards sized in bytes"
         encoding = self._options.encoding
         lines = next((file for file in files if kind_of(file.path) == ".jsonl"), None)
         if lines is not None and not _is_utf8(encoding):
-            return f"{lines.path}: expected {ENCODING} for shards of bytes, got the encoding {encoding}"
+            return f"{lines.path}: expected {ENCODING} for shards sized in bytes, got the encoding {encoding}"
         return None
 
     def count(self) -> int | None:
@@ -126,7 +126,9 @@ class InputSource:
         found = []
         for name in self.inputs:
             if name == "-":
-                raise InputError("-: expected files, which can be read again, got standard input; save it to one first")
+                raise InputError(
+                    "-: expected files, which can be read again, got standard input; save it to a file first"
+                )
             root = location(name)
             is_folder = root.is_dir()
             for file in files_of(name):

@@ -76,7 +76,7 @@ class ReadOptions:
         given = encoding or DECLARED
         if encoding:
             return cls(given, text_column, roots, input, max_document_bytes)
-        return cls(given, text_column, roots, input, max_document_bytes, CONVERT, "give one that name")
+        return cls(given, text_column, roots, input, max_document_bytes, CONVERT, "rename the one with the text")
 
     @property
     def encoding(self) -> str:
@@ -201,7 +201,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
             return [stored(path)]
     elif not is_pattern(path) and path.is_file():
         if path.suffix.lower() in trees:
-            raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; copy it to a disk")
+            raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; download it first")
         return [stored(path)]
     found = documents_in(path, kinds)
     if not found and not isinstance(path, Path) and not is_pattern(path) and not path.is_dir():
@@ -228,7 +228,7 @@ def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) 
     endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
     if endings:
         some, found = f"{endings.total()} of {endings.total() + len(files)}", ", ".join(sorted(endings))
-        message = f"left out {some} files, whose endings ({found}) are none of {', '.join(sorted(kinds))}"
+        message = f"left out {some} files, whose endings ({found}) are not among {', '.join(sorted(kinds))}"
         warn(f"{name}: {message}", InputWarning, stacklevel=2)
 
 

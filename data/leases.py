@@ -55,7 +55,7 @@ def read_lease(lock: RemotePath) -> Lease | None:
         return Lease(str(found["owner"]), float(found["expires"]))
     except (ValueError, KeyError, TypeError):
         # No run renews an unreadable lock, so it counts as expired.
-        return Lease("a run that left no name", 0.0)
+        return Lease("an unknown run", 0.0)
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
     """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
     while (found := read_lease(lock)) is not None and not found.expired:
         if not wait:
-            raise LockedError(f"{what}: expected no other run to be at work here, found one ({found}); wait for it")
+            raise LockedError(f"{what}: another run is using this folder ({found}); wait for it")
         time.sleep(LOOK)
 
 
@@ -104,7 +104,7 @@ def _taken(lock: RemotePath, what: Location, owner: str) -> bool:
     if found is None or not found.expired:
         return False
     warnings.warn(
-        f"{what}: expected a lock that its run renews, found one that expired ({found}); taken over",
+        f"{what}: expected a lock that its run renews, found an expired one ({found}); this run takes it over",
         InputWarning,
         stacklevel=2,
     )
@@ -120,8 +120,8 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
         try:
             if not _is_of(lock, owner):
                 warnings.warn(
-                    f"{what}: expected the lock of this run, found another's, as if this one had stood still for "
-                    f"{EXPIRY:.0f} seconds; both write the same files",
+                    f"{what}: expected the lock of this run, found that of another run, as if this one had been "
+                    f"suspended for {EXPIRY:.0f} seconds; both write the same files",
                     InputWarning,
                     stacklevel=2,
                 )

@@ -28,7 +28,7 @@ def shard_files(folder: Location) -> list[Location] | None:
     files = [shard.file for shard in Manifest.read(folder, None).shards]
     missing = [name for name in files if name not in names]
     if missing:
-        raise InputError(f"{folder / missing[0]}: expected a file that {MANIFEST} lists, found no such file")
+        raise InputError(f"{folder / missing[0]}: expected this file, which {MANIFEST} lists, found no such file")
     return [folder / name for name in files]
 
 

@@ -160,7 +160,7 @@ class Manifest:
             if found == PREPROCESS:
                 checked_fields(_Dataset, {"recipe": data["recipe"]}, path, InputError)
         if command not in (None, found):
-            raise InputError(f"{folder}: expected a {kind} of discsum {command}, got one of discsum {found}")
+            raise InputError(f"{folder}: expected a {kind} made by discsum {command}, got one made by discsum {found}")
         # The recipe as it was written, without defaults for fields that it lacks.
         return cls(data["recipe"], written.shards, written.width)
 
@@ -172,7 +172,7 @@ def remedy_of(recipe: Any) -> str:
 
 def repair_of(recipe: Any) -> str:
     """Return the advice for damaged files in a folder, given the recipe that it was made with."""
-    return f"run discsum {_command(recipe)} for the whole folder with --verify, which makes damaged files anew"
+    return f"run discsum {_command(recipe)} for the whole folder with --verify, which makes damaged files again"
 
 
 def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
@@ -226,12 +226,12 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
         # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
         clear_unfinished(folder)
     if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
-        message = f"{folder}: expected a folder made with the same options, found others ({changed})"
+        message = f"{folder}: expected a folder made with the same options, found different ones ({changed})"
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
             raise InputError(message)
         if part and others_at_work(folder, part):
-            raise InputError(f"{message}, with which other parts are at work; wait for them, or end them")
+            raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
     if not finished and (found is None or changed):
         write_recipe(folder, recipe)
     return not finished
@@ -267,7 +267,9 @@ def _own_object(path: Location, largest: int = LARGEST) -> dict[str, Any]:
         raise InputError(f"{error}; {f'delete the folder and {again}' if names else ELSEWHERE}") from error
     missing = sorted(MARKS[path.name] - data.keys())
     if missing:
-        raise InputError(f"{path}: expected a file of discsum, got one without {' and '.join(missing)}; {ELSEWHERE}")
+        raise InputError(
+            f"{path}: expected a file written by discsum, got one without {' and '.join(missing)}; {ELSEWHERE}"
+        )
     return data
 
 
@@ -280,7 +282,9 @@ def _check_unclaimed(folder: Location) -> None:
     if FAILURES in names and not shards:
         alone = [FAILURES]
     if alone:
-        raise InputError(f"{folder / min(alone)}: expected no such file in a new folder, found one; {ELSEWHERE}")
+        raise InputError(
+            f"{folder / min(alone)}: expected no file of this name in a new folder, found one; {ELSEWHERE}"
+        )
 
 
 @contextmanager

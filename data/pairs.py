@@ -107,7 +107,7 @@ class PairSource:
             example = path / ("train" if "train" in splits else "".join(splits[:1]))
             raise InputError(
                 f"{path}: expected a dataset, got a folder of the splits {', '.join(splits) or 'none'}; "
-                f"name the folder of one, as {example}"
+                f"name the folder of one split, such as {example}"
             )
         return table_files(self.name)
 
@@ -196,7 +196,8 @@ class PairSource:
                 # A damaged folder may raise any exception.
                 said = str(error).partition("\n")[0] or type(error).__name__
                 raise InputError(
-                    f"{self.name}: expected the folder of a dataset, as save_to_disk of datasets writes it; got {said}"
+                    f"{self.name}: expected a dataset folder written by save_to_disk of Hugging Face datasets, "
+                    f"got {said}"
                 ) from error
         name, _, rest = self.name.removeprefix(HUB).partition(":")
         config, _, split = rest.partition(":")

@@ -84,7 +84,7 @@ def _row_in(batch: Any) -> dict[str, Any] | Failure:
         try:
             (row[name],) = column.to_pylist()
         except (ValueError, OverflowError) as error:
-            return Failure(name, f"expected a value of {column.type} in column {name} that can be read: {_line(error)}")
+            return Failure(name, f"expected a readable {column.type} value in column {name}: {_line(error)}")
     return row
 
 

@@ -44,12 +44,14 @@ def check_parquet(row: Mapping[str, Any], command: str) -> None:
     remedy = f"write {JSON_LINES} instead"
     beside = sorted(row.keys() - set(_columns(command).names))
     if beside:
-        raise InputError(f"expected a document for columns of Parquet, got one with {' and '.join(beside)}; {remedy}")
+        raise InputError(
+            f"expected a document that fits the Parquet columns, got one with {' and '.join(beside)}; {remedy}"
+        )
     try:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = f"U+{ord(error.object[error.start]):04X}"
-        raise InputError(f"expected Unicode text, got {half}, half of a character; {remedy}") from error
+        raise InputError(f"expected Unicode text, got the lone surrogate {half}; {remedy}") from error
 
 
 def _columns(command: str) -> pa.Schema:

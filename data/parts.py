@@ -34,7 +34,7 @@ class Part:
         """
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
         if match is None:
-            raise InputError(f"part: expected I/N, as 2/8 for the second of eight, got {text!r}")
+            raise InputError(f"part: expected I/N, such as 2/8 for the second of eight parts, got {text!r}")
         return cls(*map(int, match.groups()))
 
     def __str__(self) -> str:

@@ -72,8 +72,8 @@ def read_sources(
             needs.check(path, Manifest.read(path).recipe)
             if source.columns:
                 raise InputError(
-                    f"{path}: expected no {' and '.join(source.columns)} with a dataset folder, whose columns are "
-                    "chosen by discsum preprocess"
+                    f"{path}: {' and '.join(source.columns)} cannot be used with a dataset folder, whose columns "
+                    "discsum preprocess chose"
                 )
             examples = needs.examples(path, memory, source.first, source.last)
         else:

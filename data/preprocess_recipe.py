@@ -61,11 +61,13 @@ class PreprocessRecipe(Checked):
                 f"tree: expected oracle none and encoder none without trees, got {self.oracle} and {self.encoder}"
             )
         if not self.units or not set(self.units) <= set(UNITS):
-            problems.append(f"units: expected some of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
+            problems.append(f"units: expected one or more of {', '.join(UNITS)}, got {', '.join(self.units) or 'none'}")
         # Rejects likely typos here: the hub takes a minute to reject an unknown name.
         alike = get_close_matches(self.encoder.lower(), OWN, cutoff=0.8)
         if self.encoder not in OWN and alike and not Path(self.encoder).is_dir():
-            problems.append(f"encoder: expected {', '.join(OWN)}, or a name or folder, got {self.encoder!r}")
+            problems.append(
+                f"encoder: expected one of {', '.join(OWN)}, or an encoder's name or folder, got {self.encoder!r}"
+            )
         return problems
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,4 +96,4 @@ def makers(recipe: PreprocessRecipe) -> dict[str, str]:
     try:
         return made | identity(recipe.encoder)
     except WeightsError as error:
-        raise WeightsError(f"{error}; or one of {', '.join(OWN)}") from error
+        raise WeightsError(f"{error}; or use one of {', '.join(OWN)}") from error

@@ -119,7 +119,7 @@ class Listing:
             raise InputError(f"{path}: expected its record in {file.name}, found no such file")
         record = checked_fields(ShardRecord, parse_object(content, str(file), InputError), file, InputError)
         if record.recipe != recipe:
-            raise InputError(f"{path}: expected a shard of this recipe, found another's")
+            raise InputError(f"{path}: expected a shard of this recipe, found one of another recipe")
         if record.size != self.sizes[shard]:
             raise InputError(f"{path}: expected a shard of {record.size:,} bytes, got {self.sizes[shard]:,}")
         if verify and (fault := fault_of(path, record.sha256)):

@@ -211,6 +211,6 @@ def _answering(path: RemotePath) -> Iterator[None]:
 def _no_answer(path: RemotePath, error: Exception) -> InputError:
     said = str(error).strip().partition("\n")[0] or type(error).__name__
     return InputError(
-        f"{path}: expected storage that fsspec reaches, got {type(error).__name__}: {said}; check the address, "
+        f"{path}: expected storage that fsspec can reach, got {type(error).__name__}: {said}; check the address, "
         "its driver and your credentials"
     )

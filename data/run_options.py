@@ -45,7 +45,9 @@ class RunOptions:
             InputError: A number of workers is given with an engine that has its own.
         """
         if not isinstance(self.engine, str) and self.workers != 1:
-            raise InputError(f"workers: expected none beside an engine, which has its own, got {self.workers}")
+            raise InputError(
+                f"workers: expected none with an engine object, which has its own workers, got {self.workers}"
+            )
 
     def chosen_engine(self) -> Engine:
         """Return the engine.

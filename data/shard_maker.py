@@ -88,7 +88,9 @@ class ShardMaker(ABC, Generic[Entry, Made]):
         there = {name: self.made_by.get(name) for name in here}
         changed = differences(there, here)
         place = f"worker {platform.node()}"
-        return f"{place}: expected the program and models of the run, found others ({changed})" if changed else ""
+        return (
+            f"{place}: expected the program and models of the run, found different ones ({changed})" if changed else ""
+        )
 
     @property
     @abstractmethod

@@ -62,7 +62,7 @@ class ShardJob(Generic[Entry]):
         """
         object.__setattr__(self, "recipe", _escaped(self.recipe))
         if isinstance(self.folder, RemotePath) and is_pattern(self.folder):
-            raise InputError(f"{self.folder}: expected a URL of one folder for output, got a pattern; leave out *?[")
+            raise InputError(f"{self.folder}: expected the URL of one output folder, got a pattern; leave out *?[")
 
     def name(self, number: int) -> str:
         """Return the file name of a shard."""
@@ -144,7 +144,7 @@ def _verified(job: ShardJob[Any], options: RunOptions) -> Manifest | None:
             return manifest
         reopen(job.folder, manifest, faults)
         for fault in faults.values():
-            options.warn(f"{fault}; made anew")
+            options.warn(f"{fault}; made again")
         return None
 
 
@@ -182,7 +182,7 @@ class _Run:
         problems = [
             f"{self._job.folder}: expected {self.count} shards, {len(missing)} are missing: {named}",
             *self.faults[:SHOWN],
-            "run their parts again, or all without --part and --finish",
+            "run their parts again, or the whole command without --part and --finish",
         ]
         raise InputError("; ".join(problems))
 
@@ -213,7 +213,7 @@ class _Run:
         """Yield the pending shards, and warn about those that are damaged."""
         for task in self.pending():
             while self.faults:
-                self._options.warn(f"{self.faults.pop()}; made anew")
+                self._options.warn(f"{self.faults.pop()}; made again")
             yield task
 
     def _step(self, documents: int) -> None:
@@ -228,8 +228,8 @@ def _check_reached(folder: Location, options: RunOptions) -> None:
     engine = options.chosen_engine()
     if not isinstance(engine, LocalEngine) or engine.workers > 1:
         raise InputError(
-            f"{folder}: expected a folder that all workers reach, got the memory of one process; run one worker with "
-            "the engine local, or name another folder"
+            f"{folder}: expected a folder that all workers can reach, got the memory of one process; run one worker "
+            "with the engine local, or name another folder"
         )
 
 

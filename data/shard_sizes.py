@@ -20,6 +20,7 @@ def shard_size(text: str) -> tuple[int, str]:
     match = re.fullmatch(rf"(\d{{1,12}})({'|'.join(_SHIFTS)})?", text, re.ASCII)
     if match is None or int(match[1]) == 0:
         raise InputError(
-            f"shard: expected a number of documents, as 256, or of bytes in {', '.join(_SHIFTS)}, as 8MiB, got {text!r}"
+            f"shard: expected a number of documents, such as 256, or of bytes in {', '.join(_SHIFTS)}, such as 8MiB, "
+            f"got {text!r}"
         )
     return (int(match[1]) << _SHIFTS[match[2]], BYTES) if match[2] else (int(match[1]), DOCUMENTS)

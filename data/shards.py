@@ -80,7 +80,7 @@ def unwritable(pair: Pair) -> Failure | None:
             part.encode()
         except UnicodeEncodeError as error:
             half = f"U+{ord(part[error.start]):04X}"
-            reason = f"expected {name} as Unicode text, got {half}, half of a character, at offset {error.start}"
+            reason = f"expected {name} to be Unicode text, got the lone surrogate {half} at offset {error.start}"
             return Failure(pair.id, reason)
     return None
 
@@ -127,7 +127,7 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
         found = read_contents(path)
         width = max(width, found.width)
         if found.recipe not in ("", digest):
-            raise InputError(f"{path}: expected a shard of the manifest's recipe, got another's; {REMEDY}")
+            raise InputError(f"{path}: expected a shard of the manifest's recipe, got one of another recipe; {REMEDY}")
         if (found.documents, len(found.failures)) != (shard.documents, shard.failed):
             raise InputError(
                 f"{path}: expected {shard.documents} documents and {shard.failed} failures, as the manifest says, got "

@@ -61,7 +61,7 @@ def location(name: str | Path | RemotePath) -> Location:
     if not is_url(name):
         return Path(name)
     if "::" in name:
-        raise InputError(f"{name}: expected one URL, got a chain of them; name the file as its store does")
+        raise InputError(f"{name}: expected one URL, got a chain of them; use the URL of the file in its store")
     if name.lower().startswith("file://"):
         return Path(unquote(urlsplit(name).path))
     return RemotePath(name)
@@ -273,7 +273,7 @@ def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
 
 def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:
     if info["size"] is None:
-        raise InputError(f"{path}: expected a file whose size its server tells, got none; download it first")
+        raise InputError(f"{path}: expected a file whose server reports its size, got no size; download it first")
     version = next((info[key] for key in _VERSIONS if info.get(key)), "")
     # A store may report times as numbers in some answers and as dates in others.
     seconds = version.timestamp() if isinstance(version, datetime) else version

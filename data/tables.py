@@ -133,7 +133,7 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator
                 yield line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(
-                f"{path}: expected a whole gzip file, got one that is cut off or damaged: {error}"
+                f"{path}: expected a complete gzip file, got a truncated or damaged one: {error}"
             ) from error
 
 
@@ -228,7 +228,7 @@ def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
     names = len(row) - 1
     found = names + len(row[None])
     return Failure(
-        source, f"expected {names} fields, got {found}; put quotes around a field that has the separator in it"
+        source, f"expected {names} fields, got {found}; put quotes around a field that contains the separator"
     )
 
 
@@ -264,5 +264,5 @@ def _json_object(line: str, source: str) -> dict[str, Any] | Failure:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return Failure(source, f"expected a JSON object a line, got {line[:40]!r} ({error})")
+        return Failure(source, f"expected one JSON object per line, got {line[:40]!r} ({error})")
     return row if isinstance(row, dict) else Failure(source, f"expected a JSON object, got {json_type(row)}")

@@ -48,8 +48,8 @@ def shards_of(
         yield from batches(documents, size)
     else:
         raise InputError(
-            f"shard: expected only tables that end in {' or '.join(DIVIDED)} for shards of bytes, got others; give a "
-            "number of documents"
+            f"shard: expected only tables that end in {' or '.join(DIVIDED)} for shards sized in bytes, got others; "
+            "give a number of documents"
         )
 
 
@@ -58,7 +58,7 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
     if unit == BYTES:
         if (tables.first, tables.last) != (0, None):
             raise InputError(
-                f"shard: expected all rows of the tables for shards of bytes, got rows {tables.first} to "
+                f"shard: expected all rows of the tables for shards sized in bytes, got rows {tables.first} to "
                 f"{tables.last or 'the end'}; give a number of documents"
             )
         yield from ((part,) for part in _each(tables, size))

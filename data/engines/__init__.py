@@ -43,8 +43,8 @@ def engine_of(name: str, workers: int = 1, *, device: str = "cpu", **options: An
             given["device"] = device
         return entry.value(workers, convert(entry.options, given, f"engine {name}"))
     if address:
-        raise InputError(f"engine {name}: expected its name alone, got {name}:{address}; it has no address")
+        raise InputError(f"engine {name}: expected its name only, got {name}:{address}; this engine takes no address")
     if given:
         names = ", ".join(f"{key} (--{key.replace('_', '-')})" for key in given)
-        raise InputError(f"engine {name}: expected no options, got {names}; leave them out or choose another")
+        raise InputError(f"engine {name}: expected no options, got {names}; leave them out or choose another engine")
     return entry.value(workers)

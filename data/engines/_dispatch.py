@@ -138,7 +138,7 @@ class Dispatcher(Generic[Worker]):
             failed_starts = self._starting.pop(worker) + 1
             if failed_starts == TRIES:
                 raise DiscsumError(
-                    f"expected a worker to start, {TRIES} in a row ended before that; the last: {reason}"
+                    f"expected a worker to start, {TRIES} in a row ended before they were ready; the last: {reason}"
                 )
         jobs = self._held.pop(worker, deque())
         if jobs:
@@ -146,11 +146,11 @@ class Dispatcher(Generic[Worker]):
             jobs[0].deaths += 1
             if jobs[0].deaths == TRIES:
                 raise DiscsumError(
-                    f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died over it; the last: {reason}; "
-                    "start again to go on, with fewer workers if memory was short"
+                    f"expected {_shown(jobs[0].task)} to be done, {TRIES} workers died on it; the last: {reason}; "
+                    "start again to resume, with fewer workers if memory ran out"
                 )
             warnings.warn(
-                f"a worker died over {_shown(jobs[0].task)}: {reason}; another does it again",
+                f"a worker died on {_shown(jobs[0].task)}: {reason}; another worker retries it",
                 InputWarning,
                 stacklevel=2,
             )

@@ -48,7 +48,7 @@ class RayOptions(Checked):
         gpus = self.gpus
         if gpus < 1 or gpus == int(gpus):
             return []
-        return [f"gpus_per_worker: expected a whole number, or a share of one GPU, got {gpus}"]
+        return [f"gpus_per_worker: expected a whole number, or a fraction of one GPU, got {gpus}"]
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def connected(workers: int, options: RayOptions) -> Iterator[None]:
         # The address of a Ray client (ray://...) does not tell which cluster it is.
         if wanted not in ("", AUTO) and "//" not in wanted and _resolved(wanted) != _resolved(joined):
             raise DiscsumError(
-                f"engine ray: expected Ray at {wanted}, this program has joined the one at {joined}; "
+                f"engine ray: expected Ray at {wanted}, but this program is connected to {joined}; "
                 "call ray.shutdown() first"
             )
         yield

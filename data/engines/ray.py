@@ -225,7 +225,7 @@ class _Actors:
         gpus = f" and {self._options.gpus:g} GPUs" if self._options.gpus else ""
         warnings.warn(
             f"engine ray: expected room for {self._count} workers of {self._options.cpus_per_worker} CPUs{gpus}, "
-            f"{waiting} found none within {PATIENCE:.0f} seconds and wait; add nodes, or ask for less",
+            f"{waiting} still waiting for it after {PATIENCE:.0f} seconds; add nodes, or request less",
             InputWarning,
             stacklevel=2,
         )

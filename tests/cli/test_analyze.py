@@ -87,7 +87,7 @@ def test_corpus(analyze, parser_folder, tmp_path):
 def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     result = discsum("analyze", "attention", article, "--model", bart_folder, "--layer", 3, "-o", tmp_path)
     assert result.code == 1
-    assert "--layer: expected one of 1 to 2, got 3" in result.err
+    assert "--layer: expected a layer from 1 to 2, got 3" in result.err
     result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
     assert result.code == 1
 
@@ -96,7 +96,10 @@ def test_lengths_are_checked_before_anything_is_loaded(discsum, bart_folder, mon
     monkeypatch.setitem(sys.modules, "discsum.abstractive.analysis.decoding_time", None)
     result = discsum("analyze", "time", "--model", bart_folder, "--tokens", 50, "--tokens", 100)
     assert result.code == 1
-    assert "expected at least four --length M with one --tokens N, or three and more of each, got 6 and 2" in result.err
+    assert (
+        "expected at least four values of --length with one of --tokens, or at least three of each, got 6 and 2"
+        in result.err
+    )
 
 
 def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
@@ -121,4 +124,4 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     assert "attention read" in result.out
     result = discsum("analyze", "rouge", table, *named, "--against", "another")
     assert result.code == 1
-    assert "--against: expected one of several systems, got another and " in result.err
+    assert "--against: expected one of at least two systems, got another with " in result.err

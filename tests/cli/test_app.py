@@ -202,7 +202,7 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
         (["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"], "got one for --unit sentence"),
         (["extract", "TEXT", "--model", "lead", "--parser", "discsum-news-edu"], "expected a discsum-parser"),
         (["extract", "gone.txt"], "gone.txt: no such file or folder"),
-        (["extract", "TEXT", "-o", "TEXT/out"], "which is no folder"),
+        (["extract", "TEXT", "-o", "TEXT/out"], "which is not a folder"),
         (["parse", "gone.txt"], "gone.txt: no such file or folder"),
         (["abstract", "TEXT", "--model", "nowhere"], "nowhere: expected the folder of a sequence-to-sequence model"),
         (["evaluate", "leed", "TEXT"], "(did you mean lead?)"),

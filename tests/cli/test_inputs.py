@@ -82,7 +82,7 @@ def test_a_broken_line_of_a_table(extract, tmp_path):
     assert result.code == 3
     assert result.out == "== news-1\nRain\n== news-7\nFlood\n"
     errors = result.err.splitlines()
-    assert errors[0].startswith(f'discsum: {path}:2: expected a JSON object a line, got \'{{"text": "Ra\'')
+    assert errors[0].startswith(f'discsum: {path}:2: expected one JSON object per line, got \'{{"text": "Ra\'')
     assert errors[1:4] == [
         f"discsum: {path}:3: expected a JSON object, got a list",
         f"discsum: {path}:4: expected text in column text, got a number",
@@ -209,4 +209,4 @@ def test_names_that_differ_in_case_do_not_overwrite_each_other(discsum, tmp_path
     monkeypatch.setattr("pathlib.Path.samefile", lambda own, other: own.name.lower() == other.name.lower())
     result = discsum("parse", tmp_path / "rows.jsonl", "-o", tmp_path / "both", "--format", "rsd")
     assert result.code == 3
-    assert "rows.jsonl:2: expected a name of its own, news.rsd is the file of " in result.err
+    assert "rows.jsonl:2: expected a unique name, news.rsd is the file of " in result.err

@@ -80,7 +80,7 @@ def test_a_folder_of_results(parse, article, tmp_path):
     out = tmp_path / "trees"
     result = parse(tmp_path, "-f", "rs3", "-o", out)
     assert (result.code, result.out) == (0, "")
-    assert f"{tmp_path}: left out 1 of 3 files, whose endings (.png) are none of .csv, " in result.err
+    assert f"{tmp_path}: left out 1 of 3 files, whose endings (.png) are not among .csv, " in result.err
     assert sorted(path.name for path in out.iterdir()) == ["article.rs3", "other.rs3"]
 
 
@@ -95,7 +95,7 @@ def test_a_text_given_twice_is_written_once_with_a_message(parse, article, tmp_p
 )
 def test_a_name_of_another_format(parse, article, tmp_path, options, name):
     result = parse(article, *options, "-o", tmp_path / name)
-    assert (result.code, f"got {name}; ask for the format of that ending" in " ".join(result.err.split())) == (2, True)
+    assert (result.code, f"got {name}; choose the format of that ending" in " ".join(result.err.split())) == (2, True)
     assert not (tmp_path / name).exists()
 
 
@@ -104,7 +104,7 @@ def test_names_that_collide_are_reported_and_not_overwritten(parse, article, tmp
     (tmp_path / "deep" / "article.txt").write_text("The mill broke.")
     result = parse(article, tmp_path / "deep" / "article.txt", "-o", tmp_path / "out")
     assert result.code == 3
-    assert "deep/article.txt: expected a name of its own" in result.err
+    assert "deep/article.txt: expected a unique name" in result.err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["article.txt"]
     assert "river" in (tmp_path / "out" / "article.txt").read_text(encoding="utf-8")
 
@@ -231,7 +231,7 @@ def test_nothing_done_is_nothing_written(parse, tmp_path):
 def test_jsonl_of_another_format_is_wrong_usage(parse, article):
     result = parse(article, "--jsonl", "--format", "rs3")
     assert result.code == 2
-    assert "expected no --format rs3 beside it" in result.err
+    assert "cannot be combined with --format rs3" in result.err
 
 
 def test_a_less_precise_encoder(parse, article, expected):

@@ -59,7 +59,11 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
             "no/such/folder: expected the name of a model on the hub, or a local folder",
         ),
         (["--encoder", "no/such/folder"], 1, "; or one of none, contextual, discourse, isolated\n"),
-        (["--encoder", "isolate"], 1, "encoder: expected none, contextual, discourse, isolated, or a name or folder"),
+        (
+            ["--encoder", "isolate"],
+            1,
+            "encoder: expected one of none, contextual, discourse, isolated, or an encoder's name or folder",
+        ),
         (
             ["--device", "foo"],
             1,
@@ -80,7 +84,7 @@ def test_a_folder_of_splits_is_answered_with_them(discsum, tmp_path):
     result = discsum("preprocess", tmp_path / "splits", tmp_path / "data")
     assert result.code == 1
     assert result.err.endswith(
-        f"splits: expected a dataset, got a folder of the splits test, train; name the folder of one, as "
+        f"splits: expected a dataset, got a folder of the splits test, train; name the folder of one split, such as "
         f"{tmp_path / 'splits' / 'train'}\n"
     )
 
@@ -119,7 +123,7 @@ def test_a_damaged_shard_is_told_and_made_anew(preprocess, tmp_path, damage, opt
     result = preprocess("--shard", 4, *options)
     assert result.code == 0
     assert result.err.startswith(f"discsum: {shard}: {told}")
-    assert "; made anew\n" in result.err
+    assert "; made again\n" in result.err
     assert shard.read_bytes() == whole
     assert sorted(path.name for path in shard.parent.glob(".*")) == []
 
@@ -164,8 +168,8 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
     for part, files in ((1, 2), (2, 1)):
         result = preprocess("--shard", 4, "--part", f"{part}/2")
         assert (result.code, result.out) == (0, "")
-        said = f"{tmp_path / 'data'}: part {part}/2 is done, {files} files; when all are, run this with --finish\n"
-        assert result.err == said
+        said = f"part {part}/2 is done ({files} files); when all parts are done, run this with --finish\n"
+        assert result.err == f"{tmp_path / 'data'}: {said}"
         assert not manifest.exists()
     assert preprocess("--shard", 4, "--finish") == whole
     assert manifest.read_text() == kept
@@ -175,7 +179,7 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
     ("options", "code", "message"),
     [
         (["--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
-        (["--part", "1/2", "--finish"], 2, "expected one of --part and --finish, got both"),
+        (["--part", "1/2", "--finish"], 2, "expected --part or --finish, got both"),
         (["--finish"], 1, "expected 1 shards, 1 are missing: shard-00000.parquet; run their parts again"),
         (["--engine", "rey"], 2, "expected an engine among local, ray, got 'rey' (did you mean ray?)"),
         (
@@ -183,7 +187,11 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
             2,
             "engine local: expected no options, got cpus_per_worker (--cpus-per-worker)",
         ),
-        (["--engine", "local:here"], 2, "engine local: expected its name alone, got local:here; it has no address"),
+        (
+            ["--engine", "local:here"],
+            2,
+            "engine local: expected its name only, got local:here; this engine takes no address",
+        ),
         (["--engine", "ray", "--gpus-per-worker", "1.5"], 2, "engine ray: gpus_per_worker: expected a whole number"),
     ],
 )
@@ -202,7 +210,7 @@ def test_an_output_in_the_input_is_refused(discsum, parser_folder, tmp_path, mon
     # `tabs/*` does not match files in subfolders, so the output is not read as input.
     code = 0 if source == "tabs/*" else 1
     result = discsum("preprocess", table, "tabs/out", "--parser", parser_folder)
-    assert (result.code, "expected another place for the output" in result.err) == (code, bool(code)), result.err
+    assert (result.code, "expected an output folder outside the inputs" in result.err) == (code, bool(code)), result.err
 
 
 @pytest.mark.parametrize(
@@ -210,5 +218,5 @@ def test_an_output_in_the_input_is_refused(discsum, parser_folder, tmp_path, mon
 )
 def test_an_output_in_an_input_of_a_store(folder, inside):
     for name in ("s3://b/train", "s3://b/train/", "s3://b/train/**", "s3://b/tr*n/**"):
-        with pytest.raises(InputError, match="in the input s3://b/tr") if inside else nullcontext():
+        with pytest.raises(InputError, match="got one inside s3://b/tr") if inside else nullcontext():
             check_outside(location(folder), ["news", "-", name])

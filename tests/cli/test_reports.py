@@ -50,7 +50,7 @@ def test_several_reports_are_a_folder_with_a_list(extract, article, tmp_path):
         (1, ["--report", "-"], "expected an .html file or a folder, got '-'"),
         (2, ["--report", "pages.html"], "several documents need a folder: --report pages"),
         (1, ["--report", "a.html", "-o", "a.html"], "expected a name for txt, got a.html"),
-        (2, ["--report", "pages", "-o", "out", "--resume"], "expected no --resume beside it"),
+        (2, ["--report", "pages", "-o", "out", "--resume"], "cannot be combined with --resume"),
     ],
 )
 def test_wrong_places(extract, article, inputs, options, message):
@@ -81,10 +81,10 @@ def test_no_page_takes_the_place_of_an_input(extract, article, tmp_path):
         (pages / name).write_text("<p>It rained.</p>")
     refused = extract(pages / "index.html", article, "--report", pages)
     assert (refused.code, refused.out) == (1, "")
-    assert f"{pages / 'index.html'}: expected another place for --report, this file is an input" in refused.err
+    assert f"{pages / 'index.html'}: expected another file for --report, this one is an input" in refused.err
     (pages / "index.html").rename(tmp_path / "index.html")
     refused = extract(article, pages / "article.html", "--report", pages)
-    assert "article.html: expected another place for --report, this file is an input" in refused.err
+    assert "article.html: expected another file for --report, this one is an input" in refused.err
     assert (pages / "article.html").read_text() == "<p>It rained.</p>"
 
 
@@ -94,7 +94,7 @@ def test_two_documents_of_one_page(extract, tmp_path):
         path.write_text(f"It rained in {path.stem}.")
     result = extract(*inputs, "--report", tmp_path / "pages")
     assert result.code == 3
-    assert f"{inputs[1]}: expected a name of its own, index-1.html is the file of {inputs[0]}" in result.err
+    assert f"{inputs[1]}: expected a unique name, index-1.html is the file of {inputs[0]}" in result.err
 
 
 @pytest.mark.parametrize("id", ["index", "index.", " Index"])

@@ -55,12 +55,12 @@ def test_a_killed_run_to_one_file(discsum, parser_folder, texts, tmp_path, comma
     with partial.open("ab") as file:
         file.write(b'{"id": "7", "te')
     result = discsum(*arguments, "-o", out, "--resume")
-    assert (result.code, result.err) == (0, f"discsum: {9 - count} done, {count} skipped, written before\n")
+    assert (result.code, result.err) == (0, f"discsum: {9 - count} done, {count} skipped (already written)\n")
     assert discsum(*arguments, "-o", tmp_path / "whole.jsonl").code == 0
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     again = discsum(*arguments, "-o", out, "--resume")
-    assert (again.code, again.err) == (0, "discsum: 9 skipped, written before\n")
+    assert (again.code, again.err) == (0, "discsum: 9 skipped (already written)\n")
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
@@ -73,7 +73,7 @@ def test_a_killed_run_to_a_folder(discsum, parser_folder, texts, tmp_path, comma
     before = {path: path.stat().st_mtime_ns for path in out.glob(f"[0-9]*{suffix}")}
     assert 3 <= len(before) < 9
     result = discsum(*arguments, "-o", out, "--resume")
-    assert result.err == f"discsum: {9 - len(before)} done, {len(before)} skipped, written before\n"
+    assert result.err == f"discsum: {9 - len(before)} done, {len(before)} skipped (already written)\n"
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert discsum(*arguments, "-o", tmp_path / "whole").code == 0
     contents = [
@@ -89,7 +89,7 @@ def test_documents_that_failed_are_tried_again(discsum, parser_folder, texts, tm
     arguments = ["parse", texts, "--parser", parser_folder, "--jsonl", "-o", tmp_path / "out.jsonl", "--resume"]
     assert discsum(*arguments).code == 3
     result = discsum(*arguments)
-    assert (result.code, result.err.splitlines()[-1]) == (3, "discsum: 1 failed, 8 skipped, written before")
+    assert (result.code, result.err.splitlines()[-1]) == (3, "discsum: 1 failed, 8 skipped (already written)")
     (texts / "4.txt").write_text("The coffee house closed.")
     assert discsum(*arguments).code == 0
     ids = [json.loads(line)["id"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -173,16 +173,17 @@ def test_lines_of_other_runs_are_refused(discsum, parser_folder, tmp_path):
         refused = discsum(*first, *options)
         assert refused.code == 1
         wanted, got = refused.err.split(", got ")
-        assert "out.jsonl:1: expected results of the options command:extract|" in wanted
+        assert "out.jsonl:1: expected results made with the same options (command:extract|" in wanted
         assert expected in wanted and "query:mill" in got
         assert lines.read_bytes() == written
     assert "2 skipped" in discsum(*first, "--resume", "--query", "mill").err
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(table.read_bytes())
     refused = discsum(*first[:-1], copy, "--resume")
-    assert "expected results of the options command:extract|" in refused.err and "got none" in refused.err
+    assert "expected results made with the same options (command:extract|" in refused.err
+    assert "got no options" in refused.err
     refused = discsum("parse", table, "--parser", parser_folder, "--jsonl", "-o", lines, "--resume")
-    assert "expected results of the options command:parse|" in refused.err
+    assert "expected results made with the same options (command:parse|" in refused.err
 
 
 def test_lines_of_another_model_are_refused(discsum, parser_folder, summarizer_folders, tmp_path):
@@ -193,10 +194,10 @@ def test_lines_of_another_model_are_refused(discsum, parser_folder, summarizer_f
     assert discsum(*arguments, "--model", model).code == 0
     assert "1 skipped" in discsum(*arguments, "--model", model, "--resume").err
     assert discsum(*arguments, "--model", "lead", "--parser", parser_folder, "--resume").code == 1
-    assert "expected results of the options" in discsum(*arguments, "--resume").err
+    assert "expected results made with the same options" in discsum(*arguments, "--resume").err
     # As if the model was trained again in the same folder.
     (model / "config.json").write_text((model / "config.json").read_text() + "\n")
-    assert "expected results of the options" in discsum(*arguments, "--model", model, "--resume").err
+    assert "expected results made with the same options" in discsum(*arguments, "--model", model, "--resume").err
 
 
 def test_a_folder_of_other_options(discsum, parser_folder, texts, tmp_path):
@@ -205,7 +206,7 @@ def test_a_folder_of_other_options(discsum, parser_folder, texts, tmp_path):
     killed([*arguments, "--units", 1], lambda: len(list(out.glob("*.txt"))) >= 3)
     refused = discsum(*arguments, "--resume")
     assert refused.code == 1
-    assert ".txt.options: expected results of the options command:extract|" in refused.err
+    assert ".txt.options: expected results made with the same options (command:extract|" in refused.err
     # Options of one command do not restrict what another command writes to the folder.
     assert discsum("parse", texts, "--parser", parser_folder, "-f", "rs3", "-o", out, "--resume").code == 0
     # If a run starts anew and is killed too, resuming it keeps no results of the run before.
@@ -241,7 +242,7 @@ def test_no_result_takes_the_place_of_its_input(discsum, parser_folder, tmp_path
         tmp_path / target,
     )
     assert refused.code == 1
-    assert f"{folder / 'a.txt'}: expected another place for --output, this file is an input" in refused.err
+    assert f"{folder / 'a.txt'}: expected another file for --output, this one is an input" in refused.err
     assert (folder / "a.txt").read_text() == "It rained."
 
 
@@ -263,5 +264,5 @@ def test_no_result_takes_the_place_of_another_input(discsum, parser_folder, tmp_
     ):
         refused = discsum(*first, *inputs, "-o", output)
         assert refused.code == code
-        assert "expected another place for --output, this file is an input" in refused.err
+        assert "expected another file for --output, this one is an input" in refused.err
         assert {path.name: path.read_text() for path in folder.iterdir()} == texts

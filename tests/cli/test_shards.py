@@ -49,13 +49,13 @@ def test_parts_of_parsed_documents(discsum, table, parser_folder, tmp_path):
         result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", f"{number}/2", "--format", "json")
         assert result.code == 0
         files = 3 - number
-        assert f"part {number}/2 is done, {files} files; when all are, run this with --finish" in result.err
+        assert f"part {number}/2 is done ({files} files); when all parts are done, run this with --finish" in result.err
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--finish").code == 0
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--workers", 2).code == 0
     assert contents(tmp_path / "set") == contents(tmp_path / "whole")
     result = discsum("parse", table, "-o", tmp_path / "set", *options, "--part", "1/2")
-    assert (result.code, result.err) == (0, f"{tmp_path / 'set'}: is finished, nothing is left to do for part 1/2\n")
+    assert (result.code, result.err) == (0, f"{tmp_path / 'set'}: finished, nothing is left to do for part 1/2\n")
 
 
 def test_shards_of_bytes(discsum, table, parser_folder, tmp_path):
@@ -141,14 +141,14 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
 @pytest.mark.parametrize(
     ("command", "options", "code", "message"),
     [
-        ("parse", ["--shards"], 2, "expected -o FOLDER beside it"),
-        ("parse", ["--shards", "-o", "-"], 2, "expected -o FOLDER beside it"),
-        ("parse", ["--shards", "-o", "OUT", "--resume"], 2, "expected no --resume beside it"),
-        ("parse", ["--shards", "-o", "OUT", "--format", "rs3"], 2, "expected no --format beside it"),
-        ("parse", ["--shards", "-o", "OUT", "--format", "tree"], 2, "expected no --format beside it"),
-        ("extract", ["--shards", "-o", "OUT", "--report", "pages"], 2, "expected no --report beside it"),
-        ("parse", ["--workers", "2", "--part", "1/2"], 2, "expected no --part, --workers without --shards"),
-        ("extract", ["--shard-format", "parquet"], 2, "expected no --shard-format without --shards"),
+        ("parse", ["--shards"], 2, "needs -o FOLDER"),
+        ("parse", ["--shards", "-o", "-"], 2, "needs -o FOLDER"),
+        ("parse", ["--shards", "-o", "OUT", "--resume"], 2, "cannot be combined with --resume"),
+        ("parse", ["--shards", "-o", "OUT", "--format", "rs3"], 2, "cannot be combined with --format"),
+        ("parse", ["--shards", "-o", "OUT", "--format", "tree"], 2, "cannot be combined with --format"),
+        ("extract", ["--shards", "-o", "OUT", "--report", "pages"], 2, "cannot be combined with --report"),
+        ("parse", ["--workers", "2", "--part", "1/2"], 2, "--part, --workers cannot be used without --shards"),
+        ("extract", ["--shard-format", "parquet"], 2, "--shard-format cannot be used without --shards"),
         ("extract", ["--shards", "-o", "OUT", "--shard-format", "csv"], 2, "expected one of jsonl.gz, parquet"),
         (
             "parse",
@@ -156,13 +156,13 @@ def test_a_model_that_cannot_be_used_is_the_runs_error_and_no_documents(discsum,
             1,
             "IN/text.txt: expected only tables that end in",
         ),
-        ("extract", ["--shards", "-o", "OUT", "--shard", "0"], 2, "shard: expected a number of documents, as 256"),
+        ("extract", ["--shards", "-o", "OUT", "--shard", "0"], 2, "shard: expected a number of documents, such as 256"),
         ("parse", ["--shards", "-o", "OUT", "--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
-        ("parse", ["--shards", "-o", "OUT", "--part", "1/2", "--finish"], 2, "one of --part and --finish, got both"),
+        ("parse", ["--shards", "-o", "OUT", "--part", "1/2", "--finish"], 2, "expected --part or --finish, got both"),
         ("parse", ["--shards", "-o", "OUT", "--parser", "no/such"], 1, "no/such: expected a folder with config.json"),
         ("parse", ["--shards", "-o", "OUT", "--device", "foo"], 1, "device (--device): expected a device"),
         ("extract", ["--shards", "-o", "OUT", "--device", "foo"], 1, "device (--device): expected a device"),
-        ("parse", ["--shards", "-o", "IN/parts"], 1, "expected another place for the output, this one is in the input"),
+        ("parse", ["--shards", "-o", "IN/parts"], 1, "expected an output folder outside the inputs, got one inside"),
     ],
 )
 def test_options_that_cannot_be(discsum, tmp_path, monkeypatch, command, options, code, message):

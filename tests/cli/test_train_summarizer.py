@@ -141,4 +141,4 @@ def test_errors_name_what_the_command_has(discsum, recipe, tmp_path):
         result = discsum(*command)
         assert result.code == 1
         said = result.err + "".join(path.read_text() for path in (tmp_path / "out").glob("failures.jsonl"))
-        assert "save the file as UTF-8 first" in said and "--encoding" not in said
+        assert "convert the file to UTF-8 first" in said and "--encoding" not in said

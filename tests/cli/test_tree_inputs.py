@@ -96,7 +96,7 @@ def test_brackets(discsum, tmp_path):
     assert "The bridge -LRB-old-RRB- is shut" in discsum("parse", path, "-f", "dis", "--brackets").out
     wrong = discsum("parse", path, "-f", "rs3", "--brackets")
     assert wrong.code == 2
-    assert "expected --format dis beside it, got rs3" in wrong.err
+    assert "needs --format dis, got rs3" in wrong.err
 
 
 @pytest.mark.parametrize("option", ["--sentences", "--edus"])
@@ -109,7 +109,7 @@ def test_segmentation_of_trees_is_not_changed_in_silence(discsum, tmp_path, opti
         assert result.code == 0
         assert result.err.splitlines()[0] == (
             f"discsum: {tmp_path / 'a.rs3'}: expected a text for {option} newline, got a tree or a parsed text, "
-            "which keeps its own segmentation; so do all others"
+            "which keeps its own segmentation, as do all other such inputs"
         )
         assert len(result.err.splitlines()) == 1 + bool(more)
     assert discsum("parse", tmp_path).err == ""

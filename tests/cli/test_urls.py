@@ -47,7 +47,7 @@ def test_what_cannot_be_read_at_a_url(discsum, place):
     write_bytes(place / "tree.rs3", b"<rst/>")
     for name, message in (
         ("none.jsonl", "no such file or folder, or its store or server does not answer"),
-        ("tree.rs3", "expected a text or a table at a URL, got a tree file; copy it to a disk"),
+        ("tree.rs3", "expected a text or a table at a URL, got a tree file; download it first"),
     ):
         result = discsum("extract", f"{place}/{name}", "--model", "random")
         assert result.code == 1
@@ -71,7 +71,7 @@ def test_memory_is_no_place_for_several_processes(discsum, place, parser_folder,
         result = discsum(*command, "--parser", parser_folder, *options)
         assert result.code == 1
         (line,) = result.err.splitlines()
-        assert f"{place}/set: expected a folder that all workers reach, got the memory of one process; run" in line
+        assert f"{place}/set: expected a folder that all workers can reach, got the memory of one process; run" in line
     assert sizes_in(place / "set") == sizes_in(place / "set" / ".locks") == {}
 
 
@@ -81,7 +81,7 @@ def test_patterns_are_no_place_for_output(discsum, place, parser_folder, name):
         result = discsum("preprocess", f"{place}/news.jsonl", f"{place}/{name}", "--parser", parser_folder, *options)
         assert result.code == 1
         (line,) = result.err.splitlines()
-        assert f"{place}/{name}: expected a URL of one folder for output, got a pattern" in line
+        assert f"{place}/{name}: expected the URL of one output folder, got a pattern" in line
 
 
 def test_a_whole_store_as_a_folder(discsum, place, parser_folder):

@@ -86,7 +86,7 @@ def test_a_damaged_shard_of_an_unfinished_folder_is_made_anew(whole, table, pars
     lines = []
     make(table, begun, parser_folder, warn=lines.append, verify=verify)
     assert [line.split(": ")[0] for line in lines] == [str(begun / "shard-00001.parquet")]
-    assert lines[0].endswith("; made anew")
+    assert lines[0].endswith("; made again")
     assert contents(begun) == whole
 
 
@@ -151,7 +151,7 @@ def test_verify_makes_damaged_shards_of_a_finished_folder_anew(table, parser_fol
     make(table, finished, parser_folder, verify=True, warn=told.append)
     assert contents(finished) == whole
     (line,) = told
-    assert re.search(r"shard-00001\.parquet: expected a shard with sha256 .*; made anew$", line)
+    assert re.search(r"shard-00001\.parquet: expected a shard with sha256 .*; made again$", line)
     make(table, finished, parser_folder, verify=True, warn=told.append)
     assert len(told) == 1
 
@@ -223,7 +223,7 @@ def test_half_characters_fail_alone(parser_folder, tmp_path):
     for failure, (name, half) in zip(
         failures, [("the text", "D800"), ("the id", "DFFF"), ("a reference", "D801"), ("the tree", "D802")], strict=True
     ):
-        assert f"expected {name} as Unicode text, got U+{half}, half of a character" in failure["reason"]
+        assert f"expected {name} to be Unicode text, got the lone surrogate U+{half}" in failure["reason"]
     assert [row["id"] for row in discsum.data.load(tmp_path / "set1")] == ["d0", "d2", "d5", "d7"]
 
 
@@ -234,7 +234,7 @@ def test_shards_of_another_recipe_are_made_anew_though_its_file_is_gone(whole, t
     source = PairSource(str(table))
     make_all(preprocess_job(source.pairs(), source.identity(), begun, recipe), RunOptions(warn=lines.append))
     assert [line.split(": ", 1)[1] for line in lines] == [
-        "expected a shard of this recipe, found another's; made anew"
+        "expected a shard of this recipe, found one of another recipe; made again"
     ] * 2
     again = begun.with_name("again")
     make_all(preprocess_job(source.pairs(), source.identity(), again, recipe))
@@ -271,7 +271,10 @@ def test_a_manifest_that_names_files_elsewhere(finished):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content["recipe"].update(oracle="bertsum"), "a shard of the manifest's recipe, got another's"),
+        (
+            lambda content: content["recipe"].update(oracle="bertsum"),
+            "a shard of the manifest's recipe, got one of another recipe",
+        ),
         (lambda content: content["shards"][0].update(documents=5), "expected 5 documents and 0 failures, .* got 3 and"),
         (lambda content: content.update(width=7), "expected vectors of width 7, as the manifest says, got 0"),
     ],
@@ -290,10 +293,14 @@ def test_a_manifest_that_does_not_say_what_its_shards_are(table, parser_folder, 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("recipe.json", '{"cake": 1}', "expected a file of discsum, got one without documents and made_by"),
+        ("recipe.json", '{"cake": 1}', "expected a file written by discsum, got one without documents and made_by"),
         ("recipe.json", "[1]", "expected a JSON object, got a list"),
-        ("manifest.json", '{"name": "webapp"}', "expected a file of discsum, got one without recipe and shards"),
-        ("failures.jsonl", "mine\n", "expected no such file in a new folder, found one"),
+        (
+            "manifest.json",
+            '{"name": "webapp"}',
+            "expected a file written by discsum, got one without recipe and shards",
+        ),
+        ("failures.jsonl", "mine\n", "expected no file of this name in a new folder, found one"),
     ],
 )
 def test_a_folder_of_another_program_is_left_as_it_is(table, parser_folder, tmp_path, name, content, message):

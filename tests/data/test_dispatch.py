@@ -88,7 +88,7 @@ class NeverStarting(RandomCrew):
 
 def test_workers_that_never_start_end_the_run():
     crew = NeverStarting(0, 0)
-    message = f"^expected a worker to start, {TRIES} in a row ended before that; the last: no such program$"
+    message = f"^expected a worker to start, {TRIES} in a row ended before they were ready; the last: no such program$"
     with pytest.raises(DiscsumError, match=message):
         run(crew, 2, range(4), lambda steps: None)
     assert crew.dismissed
@@ -107,7 +107,7 @@ class DyingOfTheFirst(RandomCrew):
 def test_only_the_task_that_was_begun_is_blamed(seed, workers):
     crew = DyingOfTheFirst(seed, 0)
     with pytest.raises(
-        DiscsumError, match=f"^expected 0 to be done, {TRIES} workers died over it; the last: it was killed"
+        DiscsumError, match=f"^expected 0 to be done, {TRIES} workers died on it; the last: it was killed"
     ):
         run(crew, workers, range(9), lambda steps: None)
     assert crew.hired <= workers + TRIES - 1

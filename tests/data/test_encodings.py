@@ -20,7 +20,7 @@ def test_encodings(encoding):
         ("caf\u00e9".encode(), "ascii", "it: expected ascii, got byte 0xc3 at offset 3"),
         (b"a", "klingon", "expected the name of a text encoding, got 'klingon'"),
         (b"a", "undefined", "expected the name of a text encoding, got 'undefined'"),
-        (b"xn--.", "idna", "it: expected idna, got bytes that are not"),
+        (b"xn--.", "idna", "it: expected idna, got bytes that cannot be decoded"),
         (b"a", "base64", "expected the name of a text encoding, got 'base64'"),
     ],
 )
@@ -50,7 +50,7 @@ def test_a_csv_file_of_another_encoding_is_named(tmp_path):
 def test_encodings_of_either_order_need_a_mark(tmp_path, name, file):
     (tmp_path / file).write_bytes(b'{"text": "odd"}\n')
     (failure,) = read_inputs([str(tmp_path / file)], encoding=name)
-    assert f"expected {name} with its byte order mark, got none" in failure.reason
+    assert f"expected {name} with a byte order mark, got none" in failure.reason
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32-le"])

@@ -49,7 +49,7 @@ def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
     source, recipe, wanted = whole
     done = []
     killing = Killing(engine, tmp_path / "killed")
-    with pytest.warns(InputWarning, match=r"^a worker died over shard-0000\d.parquet: "):
+    with pytest.warns(InputWarning, match=r"^a worker died on shard-0000\d.parquet: "):
         make_all(
             preprocess_job(source.pairs(), source.identity(), tmp_path / "set", recipe),
             RunOptions(engine=killing, report=done.append),
@@ -89,7 +89,10 @@ def test_a_worker_with_another_program_or_device_refuses(whole, tmp_path):
     _, recipe, _ = whole
     made_by = own_makers(recipe.parser)
     for changes, message in (
-        ({"parser": "0" * 64}, r"expected the program and models of the run, found others \(parser '0{64}' there and"),
+        (
+            {"parser": "0" * 64},
+            r"expected the program and models of the run, found different ones \(parser '0{64}' there and",
+        ),
         ({"discsum": "0.0.1"}, r"discsum '0.0.1' there and"),
     ):
         maker = DatasetMaker(tmp_path, "", made_by | changes, "cpu", recipe)

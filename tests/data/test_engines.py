@@ -49,7 +49,7 @@ def test_tasks_are_drawn_as_they_are_needed(engine):
 
 def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
     steps = []
-    with pytest.warns(InputWarning, match=r"^a worker died over 1: .+; another does it again$") as told:
+    with pytest.warns(InputWarning, match=r"^a worker died on 1: .+; another worker retries it$") as told:
         done = list(engine.results_of(Dying(tmp_path, 2), range(6), steps.append))
     assert len(told) == 2
     assert sorted(done) == list(range(6))
@@ -60,7 +60,7 @@ def test_the_task_of_a_killed_worker_is_done_again(engine, tmp_path):
 
 
 def test_a_task_that_kills_three_workers_is_named(engine, tmp_path):
-    told = r"^expected 1 to be done, 3 workers died over it; the last: .*; start again"
+    told = r"^expected 1 to be done, 3 workers died on it; the last: .*; start again"
     with pytest.warns(InputWarning), pytest.raises(DiscsumError, match=told):
         list(engine.results_of(Dying(tmp_path, 9), range(2)))
     assert begun(tmp_path).count(1) == 3

@@ -14,7 +14,7 @@ from discsum.data.locks import folder_lock
 from discsum.data.storage import sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
 
-HELD = "expected no other run to be at work here, found one"
+HELD = "another run is using this folder"
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def test_an_expired_lock_is_taken_over_with_a_warning(lock, place):
     with pytest.raises(InputError, match="elsewhere-1, until"), leased(lock, place):
         pytest.fail("it had not expired")
     killed(lock)
-    message = r"found one that expired \(elsewhere-1, until .*\); taken over"
+    message = r"found an expired one \(elsewhere-1, until .*\); this run takes it over"
     with pytest.warns(InputWarning, match=message), leased(lock, place):
         assert read_lease(lock).owner.startswith(leases.HOST)
 
 
 def test_what_is_no_lock_counts_as_expired(lock, place):
     write_bytes(lock, b"{")
-    with pytest.warns(InputWarning, match="a run that left no name"), leased(lock, place):
+    with pytest.warns(InputWarning, match="an unknown run"), leased(lock, place):
         pass
 
 
@@ -105,7 +105,10 @@ def test_one_of_several_that_take_over_has_it(lock, place, monkeypatch):
 
 def test_a_run_whose_lock_was_taken_says_so_and_leaves_it(lock, place, monkeypatch):
     monkeypatch.setattr(leases, "RENEWAL", 0.1)
-    with pytest.warns(InputWarning, match="expected the lock of this run, found another's"), leased(lock, place):
+    with (
+        pytest.warns(InputWarning, match="expected the lock of this run, found that of another run"),
+        leased(lock, place),
+    ):
         other = Lease("elsewhere-2", time.time() + 60)
         write_bytes(lock, other.to_bytes())
         time.sleep(0.5)

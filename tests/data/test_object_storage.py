@@ -80,7 +80,7 @@ def test_a_folder_in_a_store_has_the_bytes_of_one_on_a_disk(table, recipe, whole
     make(table, place, recipe)
     told = []
     make(table, place, recipe, verify=True, warn=told.append)
-    assert [name in line and line.endswith("; made anew") for line in told] == [True]
+    assert [name in line and line.endswith("; made again") for line in told] == [True]
     assert contents(place) == contents(whole)
     manifest = read_bytes(place / "manifest.json")
     write_bytes(place / "manifest.json", manifest.replace(b'"documents": 2', b'"documents": 1'))
@@ -164,7 +164,7 @@ def test_damaged_shards_are_made_anew(table, recipe, whole, place, damage, verif
     make(table, place, recipe, warn=lines.append, verify=verify, skip=found.append)
     (line,) = lines
     assert told in line
-    assert line.endswith("; made anew")
+    assert line.endswith("; made again")
     assert found[-1] == 10
     assert contents(place) == contents(whole)
 
@@ -213,7 +213,7 @@ def test_a_run_killed_in_a_store_ends_as_if_undisturbed(table, recipe, whole, bu
     # Make the lock look expired.
     write_bytes(folder / ".lock", leases.Lease(lock.owner, 0.0).to_bytes())
     found = []
-    with pytest.warns(InputWarning, match=f"{lock.owner}, until .*; taken over"):
+    with pytest.warns(InputWarning, match=f"{lock.owner}, until .*; this run takes it over"):
         make(table, folder, recipe, workers=2, skip=found.append)
     assert found[:2] == [2, 4]
     assert contents(folder) == contents(whole)

@@ -104,7 +104,7 @@ class Killing:
 def test_any_engine_gives_the_same_bytes_after_a_kill(engine, whole, job_of, tmp_path):
     done = []
     killing = Killing(engine, tmp_path / "killed")
-    with pytest.warns(InputWarning, match=r"^a worker died over part-0000\d.jsonl.gz: "):
+    with pytest.warns(InputWarning, match=r"^a worker died on part-0000\d.jsonl.gz: "):
         make_all(job_of(tmp_path / "set"), RunOptions(engine=killing, report=done.append))
     assert contents(tmp_path / "set") == contents(whole)
     assert done[-1] == 18
@@ -133,7 +133,7 @@ def test_a_rerun_keeps_what_is_whole_and_makes_the_rest(whole, job_of, tmp_path)
     damaged.write_bytes(damaged.read_bytes()[:-1])
     make_all(job_of(folder), RunOptions(warn=told.append))
     assert (folder / "part-00001.jsonl.gz").stat().st_mtime_ns == kept
-    assert [line.endswith("; made anew") for line in told] == [True]
+    assert [line.endswith("; made again") for line in told] == [True]
     assert contents(folder) == contents(whole)
 
 
@@ -191,7 +191,7 @@ def test_what_parquet_cannot_hold_fails_alone(job_of, tmp_path):
     assert (manifest.documents, manifest.failed) == (2, 1)
     failures = (tmp_path / "set" / "failures.jsonl").read_text()
     assert "odd.jsonl:2" in failures
-    assert "expected Unicode text, got U+D800, half of a character; write jsonl.gz instead" in failures
+    assert "expected Unicode text, got the lone surrogate U+D800; write jsonl.gz instead" in failures
     lines = make_all(job_of(tmp_path / "lines", table), RunOptions())
     assert (lines.documents, lines.failed) == (3, 0)
 
@@ -217,7 +217,9 @@ def test_a_folder_of_parts_is_an_input(whole, tmp_path):
 def test_a_folder_of_parts_is_no_dataset(whole):
     assert has_parts(whole)
     assert not is_dataset_folder(whole)
-    with pytest.raises(InputError, match=r"expected a dataset folder of discsum preprocess, got one of discsum parse$"):
+    with pytest.raises(
+        InputError, match=r"expected a dataset folder made by discsum preprocess, got one made by discsum parse$"
+    ):
         Manifest.read(whole)
 
 
@@ -232,7 +234,7 @@ def test_an_unfinished_folder_or_one_that_lacks_a_part_is_no_input(job_of, tmp_p
     make_all(job_of(folder), RunOptions())
     (folder / "part-00002.jsonl.gz").unlink()
     (failure,) = read_inputs([str(folder)])
-    assert "part-00002.jsonl.gz: expected a file that manifest.json lists, found no such file" in str(failure)
+    assert "part-00002.jsonl.gz: expected this file, which manifest.json lists, found no such file" in str(failure)
 
 
 def test_a_folder_of_parts_is_a_source_of_pairs_without_its_failures(whole):
@@ -303,7 +305,9 @@ def test_parts_of_other_programs_are_kept(job_of, tmp_path):
     folder.mkdir()
     own = folder / "part-00000.jsonl.gz"
     own.write_bytes(b"somebody's")
-    with pytest.raises(InputError, match=r"part-00000.jsonl.gz: expected no such file in a new folder, found one"):
+    with pytest.raises(
+        InputError, match=r"part-00000.jsonl.gz: expected no file of this name in a new folder, found one"
+    ):
         make_all(job_of(folder), RunOptions())
     assert own.read_bytes() == b"somebody's"
 

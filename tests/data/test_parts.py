@@ -103,7 +103,7 @@ def test_what_is_missing_or_damaged_is_named(dataset, tmp_path):
     for number in (1, 2, 3):
         make_part(preprocess_job(*of(folder)), Part(number, 3), RunOptions(warn=told.append))
     assert (folder / "shard-00001.parquet").stat().st_mtime_ns == intact
-    assert [line.endswith("; made anew") for line in told] == [True]
+    assert [line.endswith("; made again") for line in told] == [True]
     finish(preprocess_job(*of(folder)))
     assert contents(folder) == whole
 
@@ -135,7 +135,7 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
     with folder_lock(tmp_path, part="1-of-2"):
         assert begin(tmp_path, right, "1-of-2")
         with folder_lock(tmp_path, part="2-of-2"):
-            with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or end them$"):
+            with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or stop them$"):
                 begin(tmp_path, wrong, "2-of-2")
             assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
     # No other part is running now.

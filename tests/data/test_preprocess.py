@@ -230,7 +230,7 @@ def test_another_encoder_of_that_name_is_refused(table, parser_folder, encoder_f
     made_by = Manifest.read(tmp_path / "set").recipe["made_by"]
     weights = load_file(encoder / "model.safetensors")
     save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(InputError, match=f"found others .*{made_by['encoder']}"):
+    with pytest.raises(InputError, match=f"found different ones .*{made_by['encoder']}"):
         make(table, tmp_path / "set", parser_folder, **options)
 
 
@@ -283,7 +283,7 @@ def test_every_problem_of_a_recipe_at_once():
         PreprocessRecipe(oracle="best", units=(), shard=0)
     for part in (
         "oracle: expected one of bertsum",
-        "units: expected some of",
+        "units: expected one or more of",
         "shard: expected a whole number of at least 1, got 0",
     ):
         assert part in str(raised.value)

@@ -48,7 +48,7 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
             yield number
             number += 1
 
-    with pytest.warns(InputWarning, match=r"^a worker died over \d+: .*; another does it again$"):
+    with pytest.warns(InputWarning, match=r"^a worker died on \d+: .*; another worker retries it$"):
         for task, node in engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), tasks()):
             done.append(task)
             nodes.add(node)
@@ -64,7 +64,7 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
 
 def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr("discsum.data.engines.ray.PATIENCE", 1.0)
-    told = r"^engine ray: expected room for 3 workers of 1 CPUs, [1-3] found none within 1 seconds and wait; add"
+    told = r"^engine ray: expected room for 3 workers of 1 CPUs, [1-3] still waiting for it after 1 seconds; add"
     with pytest.warns(InputWarning, match=told):
         done = list(engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), range(60)))
     assert sorted(task for task, _ in done) == list(range(60))
@@ -74,8 +74,8 @@ def test_workers_that_the_memory_monitor_kills_are_replaced(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.0001")
     monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "300")
-    told = pytest.warns(InputWarning, match=r"^a worker died over 0: OOM kill reason: .*; another does it again$")
-    with told, pytest.raises(DiscsumError, match=r"3 workers died over it; the last: OOM .* with fewer workers"):
+    told = pytest.warns(InputWarning, match=r"^a worker died on 0: OOM kill reason: .*; another worker retries it$")
+    with told, pytest.raises(DiscsumError, match=r"3 workers died on it; the last: OOM .* with fewer workers"):
         list(engine_of("ray").results_of(slow, [0]))
 
 

@@ -101,7 +101,7 @@ def test_a_gzip_file_that_is_cut_off_gives_what_it_has(tmp_path):
     path.write_bytes(content[: len(content) // 2])
     *found, failure = read_inputs([str(path)])
     assert [item.text for item in found[:2]] == ["text 0", "text 1"]
-    assert "expected a whole gzip file, got one that is cut off or damaged" in failure.reason
+    assert "expected a complete gzip file, got a truncated or damaged one" in failure.reason
 
 
 def test_errors_name_options_only_where_there_are_any(tmp_path):
@@ -111,10 +111,10 @@ def test_errors_name_options_only_where_there_are_any(tmp_path):
     *_, encoding = read_inputs([str(path), str(tmp_path / "b.txt")], encoding="utf-8")
     assert "name the file's encoding with --encoding" in str(encoding)
     *_, encoding = read_inputs([str(path), str(tmp_path / "b.txt")])
-    assert "save the file as UTF-8 first" in str(encoding)
+    assert "convert the file to UTF-8 first" in str(encoding)
     path.write_text("body\nrain\n")
     assert "got the columns body; name one with --text-column" in str(next(read_inputs([str(path)], encoding="utf-8")))
-    assert "got the columns body; give one that name" in str(next(read_inputs([str(path)])))
+    assert "got the columns body; rename the one with the text" in str(next(read_inputs([str(path)])))
 
 
 def test_tab_separated_tables(tmp_path):
@@ -151,8 +151,7 @@ def test_a_longer_line_fails_alone(tmp_path):
     first, second, third, fourth = limited(path, 1000)
     assert (first.text, third.text) == ("First.", "Third.")
     assert second.reason == (
-        "expected a line of at most 1,000 bytes, got more; divide it, or raise max_document_bytes "
-        "(--max-document-bytes)"
+        "expected a line of at most 1,000 bytes, got more; split it, or raise max_document_bytes (--max-document-bytes)"
     )
     assert (second.source, fourth.source) == (f"{path}:2", f"{path}:4")
 

@@ -134,7 +134,7 @@ def test_a_table_that_changed_or_went_is_refused(tmp_path, name):
     (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(
-        InputError, match=r"expected the table of \d+ bytes that the run began with, got another of \d+;"
+        InputError, match=r"expected the table of \d+ bytes that the run began with, got another one of \d+ bytes;"
     ):
         list(rows_of(part))
     path.unlink()
@@ -148,7 +148,7 @@ def test_another_content_of_the_same_size_in_a_store_is_refused(place):
     (part,) = divided(stored(path)).byte_slices(stored(path), 1 << 20)
     write_bytes(path, b'{"a": "2"}\n')
     assert isinstance(path, RemotePath)
-    with pytest.raises(InputError, match="got another of 11; start again with one that does not change"):
+    with pytest.raises(InputError, match="got another one of 11 bytes; start again with a table that does not change"):
         list(rows_of(part))
 
 

@@ -159,7 +159,9 @@ def test_errors_of_a_store_name_the_url(bucket, monkeypatch):
         assert message_of(raised.value).startswith(f"{elsewhere}: ")
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setattr("s3fs.S3FileSystem.cachable", False)
-    with pytest.raises(InputError, match=rf"{bucket}/a: expected storage that fsspec reaches, got NoCredentialsError"):
+    with pytest.raises(
+        InputError, match=rf"{bucket}/a: expected storage that fsspec can reach, got NoCredentialsError"
+    ):
         storage.write_bytes(RemotePath(f"{bucket}/a"), b"1")
 
 
@@ -201,7 +203,7 @@ def test_names_of_paths_and_urls(name, path):
 def test_what_is_no_url_that_can_be_reached(monkeypatch):
     with pytest.raises(InputError, match="expected one URL, got a chain"):
         location("zip://a.jsonl::s3://bucket/a.zip")
-    with pytest.raises(InputError, match=r"nowhere://a/b: expected storage that fsspec reaches, got ValueError: "):
+    with pytest.raises(InputError, match=r"nowhere://a/b: expected storage that fsspec can reach, got ValueError: "):
         RemotePath("nowhere://a/b").exists()
     monkeypatch.setitem(sys.modules, "s3fs", None)
     with pytest.raises(MissingExtraError, match=r'the library s3fs, .*; run: pip install "discsum\[s3\]"$'):
@@ -266,7 +268,7 @@ def cut(monkeypatch):
 
 
 def test_a_store_that_is_gone_while_a_file_is_read(cut):
-    gone = rf"^{cut}: expected storage that fsspec reaches, got CutError: the connection is closed; check the address"
+    gone = rf"^{cut}: expected storage that fsspec can reach, got CutError: the connection is closed; check the address"
     for read in (list, lambda file: file.read(), lambda file: (file.seek(200_000), file.read(1))):
         with pytest.raises(InputError, match=gone), cut.open() as file:
             read(file)

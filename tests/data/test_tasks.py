@@ -148,7 +148,7 @@ def test_a_table_without_the_columns_fails_before_a_task_is_drawn(tmp_path, name
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl.gz"])
 def test_tables_that_cannot_be_divided_by_bytes(tmp_path, name):
     source = PairSource(str(write(tmp_path / name)))
-    with pytest.raises(InputError, match="for shards of bytes, got others; give a number of documents"):
+    with pytest.raises(InputError, match="for shards sized in bytes, got others; give a number of documents"):
         next(divided(source, 4, "bytes"))
 
 
@@ -198,7 +198,7 @@ def test_sizes_of_shards(text, shard):
 
 @pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "8 MiB", "8MB", "1.5MiB", "²"])
 def test_what_is_no_size(text):
-    with pytest.raises(InputError, match="shard: expected a number of documents, as 256, or of bytes in B, KiB"):
+    with pytest.raises(InputError, match="shard: expected a number of documents, such as 256, or of bytes in B, KiB"):
         shard_size(text)
 
 
@@ -234,12 +234,12 @@ def test_shards_of_texts(tmp_path, names):
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        ("a.txt", "a.txt: expected only tables that end in .jsonl or .parquet for shards of bytes; give a number"),
-        ("a.csv", "a.csv: expected only tables that end in .jsonl or .parquet for shards of bytes; give a number"),
+        ("a.txt", "a.txt: expected a table that ends in .jsonl or .parquet for shards sized in bytes; give a number"),
+        ("a.csv", "a.csv: expected a table that ends in .jsonl or .parquet for shards sized in bytes; give a number"),
         ("a.jsonl.gz", "a.jsonl.gz: expected only tables that end in"),
-        ("latin-1", "t.jsonl: expected utf-8 for shards of bytes, got the encoding latin-1; give a"),
+        ("latin-1", "t.jsonl: expected utf-8 for shards sized in bytes, got the encoding latin-1; give a"),
         ("missing", "missing: no such file or folder"),
-        ("-", "-: expected files, which can be read again, got standard input; save it to one first$"),
+        ("-", "-: expected files, which can be read again, got standard input; save it to a file first$"),
     ],
 )
 def test_inputs_that_one_process_reads(tmp_path, other, reason, monkeypatch):

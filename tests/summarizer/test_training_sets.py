@@ -84,11 +84,11 @@ def test_a_shard_without_its_record_is_made_anew_and_told(data, parser_folder, t
 
     lines = []
     whole = read(lines)
-    assert not any("anew" in line for line in lines)
+    assert not any("made again" in line for line in lines)
     (manifest,) = tmp_path.rglob(MANIFEST)
     manifest.unlink()
     assert read(lines) == whole
-    assert any("expected its record" in line and line.endswith("; made anew") for line in lines)
+    assert any("expected its record" in line and line.endswith("; made again") for line in lines)
 
 
 def test_a_sample_is_drawn_once(data, parser_folder):
