@@ -152,5 +152,5 @@ def _check_map(heads: ArrayLike, edu_to_sentence: ArrayLike) -> tuple[NDArray[np
     if heads.shape != sentence.shape or heads.ndim != 1 or not len(heads):
         raise InputError(f"expected a sentence for each of {heads.size} EDUs, got an array of shape {sentence.shape}")
     if sentence.min() < 0:
-        raise InputError(f"expected sentences from 0 on, got {sentence.min()}")
+        raise InputError(f"expected sentence numbers of at least 0, got {sentence.min()}")
     return heads, sentence

@@ -32,7 +32,8 @@ def check_device(name: str) -> None:
     except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
-            f"device (--device): expected a device that torch can use here, as cpu or cuda, got {name!r} ({reason})"
+            f"device (--device): expected a device that torch can use here, such as cpu or cuda, got {name!r} "
+            f"({reason})"
         ) from error
 
 
@@ -61,7 +62,7 @@ def check_precision(name: str, device: str) -> None:
             reason = str(error).splitlines()[0]
     if reason:
         raise InputError(
-            f"precision (--precision): expected one that {device} computes in, as fp32, got {name} ({reason})"
+            f"precision (--precision): expected one that {device} supports, such as fp32, got {name} ({reason})"
         )
 
 

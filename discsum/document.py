@@ -261,7 +261,10 @@ def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
         if start < position:
             raise InputError(f"{kind} {index}: expected to start at character {position} or later, got {start}")
         if spans and text[position:start].strip():
-            raise InputError(f"{kind} {index}: expected every character in one, none has {position} to {start}")
+            raise InputError(
+                f"{kind} {index}: expected every character to be in one, but characters {position} to {start} are "
+                "in none"
+            )
         if span is not None:
             if not span.start < span.end <= len(text):
                 raise InputError(f"{kind} {index}: expected a span in 0 to {len(text)}, got {span}")

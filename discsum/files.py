@@ -149,7 +149,7 @@ def locked(lock: Path, what: Path, *, wait: bool = False, seconds: float = 0) ->
     try:
         file.acquire()
     except Timeout as error:
-        raise LockedError(f"{what}: expected no other run to be at work here, found one; wait for it") from error
+        raise LockedError(f"{what}: another run is using it; wait for that run to end") from error
     try:
         yield
     finally:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from discsum.document import Document
 
 # What errors about bytes of another encoding tell the user to do.
-NAME_ENCODING = "name the file's encoding with --encoding, as --encoding windows-1251 (in Python, encoding=...)"
+NAME_ENCODING = (
+    "name the file's encoding with --encoding, for example --encoding windows-1251 (in Python, encoding=...)"
+)
 
 
 def _not_in_memory(*_: Any) -> Any:
-    raise InputError("expected a format of objects in memory")
+    raise InputError("expected a format of Python objects")
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,11 @@ def dump(document: Document, name: str, *, brackets: bool = False) -> str:
     """
     format = FORMATS[name]
     if format.dumps is None:
-        raise InputError(f"expected a format to write among {', '.join(writable())}, got {name!r}")
+        raise InputError(f"expected one of the writable formats {', '.join(writable())}, got {name!r}")
     if not brackets:
         return format.dumps(document)
     if "brackets" not in format.takes:
-        raise InputError(f"brackets: expected a format whose brackets can be escaped, as dis, got {name!r}")
+        raise InputError(f"brackets: expected a format whose brackets can be escaped, such as dis, got {name!r}")
     return format.dumps(document, brackets=True)
 
 
@@ -124,7 +126,7 @@ def load(content: str | bytes, name: str, *, source: str = "", roots: str = "joi
     format = FORMATS[name]
     loads = format.loads
     if loads is None:
-        raise InputError(f"expected a format to read among {', '.join(readable())}, got {name!r}")
+        raise InputError(f"expected one of the readable formats {', '.join(readable())}, got {name!r}")
     given, options = _content(content, format, source), _options(format, roots)
     return _named(with_warnings(lambda: loads(given, source, **options)), name)
 

@@ -40,7 +40,9 @@ def local_only(name: str, kind: Kind = "model") -> bool:
     try:
         HfApi().repo_info(own, repo_type=kind, timeout=SECONDS)
     except GatedRepoError as error:
-        raise failed(f"{name}: expected a {kind} that may be read, got a gated one; run hf auth login") from error
+        raise failed(
+            f"{name}: expected a {kind} that you have access to, got a gated one; run hf auth login"
+        ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise failed(
             f"{name}: expected the name of a {kind} on the hub, or a local folder; the hub has no such {kind}, or "

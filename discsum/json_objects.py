@@ -35,7 +35,7 @@ def read_object(path: Readable, failed: type[DiscsumError], largest: int = LARGE
     except InputError as error:
         raise failed(str(error)) from error
     except OSError as error:
-        raise failed(f"{path}: expected a file of JSON: {error.strerror or error}") from error
+        raise failed(f"{path}: expected a JSON file: {error.strerror or error}") from error
     return parse_object(content, str(path), failed)
 
 

@@ -130,4 +130,4 @@ def check_finite(weights: Iterable[tuple[str, Tensor]], source: str) -> None:
     for name, value in weights:
         # One infinity or NaN makes the sum non-finite. Overflow does, too, so only then are all values checked.
         if value.is_floating_point() and not value.detach().sum().isfinite() and not value.detach().isfinite().all():
-            raise WeightsError(f"{source}: expected weights that are finite numbers, {name} has others")
+            raise WeightsError(f"{source}: expected weights that are finite numbers, but {name} has others")

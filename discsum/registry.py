@@ -149,7 +149,7 @@ class Registry(Generic[T]):
             if known[name].value is value:
                 return value
             shown = getattr(known[name].value, "__qualname__", repr(known[name].value))
-            raise InputError(f"expected a new name for {self._a_kind}, got {name!r}, which is {shown}")
+            raise InputError(f"expected a new name for {self._a_kind}, got {name!r}, which is taken by {shown}")
         wanted = self._wanted(value)
         if wanted:
             raise InputError(f"{name}: expected {wanted}, got {value!r}")
@@ -177,7 +177,7 @@ class Registry(Generic[T]):
         try:
             spec.loader.exec_module(module)
             if not self.registered.keys() - known:
-                raise InputError(f"expected a call of {call}, found none")
+                raise InputError(f"expected a call to {call}, found none")
         except Exception as error:
             del sys.modules[name]
             problem = str(error) if isinstance(error, InputError) else f"expected code that runs, got {_shown(error)}"
@@ -206,7 +206,7 @@ class Registry(Generic[T]):
         point = self._points().get(name)
         if point is None:
             names = self.names()
-            message = f"expected {self._a_kind} among {', '.join(names)}, got {name!r}{suggestion(name, names)}"
+            message = f"expected one of the {self.kind}s {', '.join(names)}, got {name!r}{suggestion(name, names)}"
             if self._option:
                 message += (
                     f"; to add {self._a_kind}, use {self._option} FILE.py with a file that calls "
@@ -218,7 +218,7 @@ class Registry(Generic[T]):
         except Exception as error:
             raise InputError(
                 f"{name}: expected the entry point {point.value} of the group {self.group} to load, got "
-                f"{_shown(error)}; repair or remove the package that has it"
+                f"{_shown(error)}; repair or remove the package that provides it"
             ) from error
         self.register(name, value)
 

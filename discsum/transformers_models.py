@@ -87,7 +87,7 @@ class CheckedModel:
         if missing:
             more = f" and {len(missing) - 1} more" if missing[1:] else ""
             warn(
-                f"{self.name}: its files lack the weights {missing[0]}{more}, which begin at random",
+                f"{self.name}: its files lack the weights {missing[0]}{more}, which are initialised at random",
                 InputWarning,
                 stacklevel=2,
             )
@@ -157,28 +157,26 @@ def _check_tokenizer(path: Path) -> None:
     try:
         Tokenizer.from_file(str(path))
     except Exception as error:
-        raise WeightsError(f"{path}: expected a tokenizer, as save_pretrained writes it; got {_line(error)}") from error
+        raise WeightsError(f"{path}: expected a tokenizer as written by save_pretrained; got {_line(error)}") from error
 
 
 def _check_names(folder: Path) -> None:
     names = sorted(path.name for path in folder.iterdir())
     code = next((name for name in names if name.endswith(".py")), None)
     if code is not None:
-        raise WeightsError(
-            f"{folder / code}: expected a model without code of its own; remove the file to load the rest"
-        )
+        raise WeightsError(f"{folder / code}: expected a model without its own code; remove the file to load the rest")
     pickled = next((name for name in names if name.endswith(PICKLED)), None)
     if pickled is not None and not any(name.endswith(SAFE) for name in names):
         raise WeightsError(
-            f"{folder / pickled}: expected weights as safetensors; others are not loaded, as reading them can run "
-            "code. Convert them: save_pretrained of transformers writes safetensors"
+            f"{folder / pickled}: expected weights as safetensors; other files are not loaded, because reading them "
+            "can run code. Convert them: save_pretrained of transformers writes safetensors"
         )
 
 
 def _line(error: Exception) -> str:
     said = " ".join(str(error).split())
     if "ignore_mismatched_sizes" in said:
-        return "weights of other sizes than its configuration says"
+        return "weights of different sizes than its configuration says"
     # Some messages go on to list all architectures.
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

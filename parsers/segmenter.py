@@ -159,7 +159,7 @@ def split_sentences(text: str, splitter: str) -> list[Span]:
     if splitter == "newline":
         return spans_from(text, [match.start() for match in _LINE.finditer(text)])
     if splitter != "nltk":
-        raise InputError(f"expected sentences from {', '.join(SENTENCES)}, got {splitter!r}")
+        raise InputError(f"expected sentences from one of {', '.join(SENTENCES)}, got {splitter!r}")
     from nltk.tokenize import PunktTokenizer
 
     try:

@@ -65,13 +65,15 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
             if document.tree is None:
                 raise InputError(f"{path}: expected a tree over the EDUs, found none")
             if name in documents:
-                raise InputError(f"{path}: expected one tree file a document, {name} is there in another format")
+                raise InputError(
+                    f"{path}: expected one tree file per document, but {name} is also there in another format"
+                )
             certain = path.suffix.lower() == _WHOLE
             if not certain:
                 document, certain = _with_text(document, path, sentences)
             same = texts.setdefault("".join(document.text.split()), name)
             if same != name:
-                raise InputError(f"{path}: expected a text of its own, {same} has it too")
+                raise InputError(f"{path}: expected a text that no other tree file has, but {same} has the same one")
         except DiscsumError as error:
             warn(f"left out: {error}", InputWarning, stacklevel=2)
             left_out.add(name)
@@ -80,12 +82,12 @@ def read_folder(folder: Path, sentences: str = PUNCTUATION) -> TreeFolder:
         guessed += not certain
     if not documents:
         endings = ", ".join(sorted(suffixes()))
-        unread = f", {len(left_out)} that cannot be read" if left_out else ""
+        unread = f" but {len(left_out)} that cannot be read" if left_out else ""
         raise InputError(f"{folder}: expected a folder with tree files that end in {endings}, found none{unread}")
     if guessed:
         warn(
             f"{folder}: sentences of {guessed} of {len(documents)} documents are guessed from final punctuation; "
-            "train with sentences=newline if text files beside the trees have a sentence a line",
+            "train with sentences=newline if text files next to the trees have one sentence per line",
             InputWarning,
             stacklevel=2,
         )
@@ -105,13 +107,17 @@ def _with_text(document: Document, path: Path, sentences: str) -> tuple[Document
     found = next((file for file in (path.with_suffix(".txt"), path.with_suffix("")) if file.is_file()), None)
     if found is None:
         if sentences == NEWLINE:
-            warn(f"{path}: expected a text file beside it, found none", InputWarning, stacklevel=3)
+            warn(f"{path}: expected a text file next to it, found none", InputWarning, stacklevel=3)
         return document, False
     try:
         text = found.read_bytes().decode("utf-8-sig")
         edus = align(document.edu_texts, text, "EDUs")
     except (InputError, UnicodeDecodeError) as error:
-        warn(f"{found}: expected the text of {path.name}, used that of its EDUs: {error}", InputWarning, stacklevel=3)
+        warn(
+            f"{found}: expected the text of {path.name}; the text of its EDUs is used instead: {error}",
+            InputWarning,
+            stacklevel=3,
+        )
         return document, False
     spans = sentence_spans(text, edus, sentences)
     whole = Document.from_spans(text, spans, edus, document.tree, document.id, document.parser)

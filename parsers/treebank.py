@@ -51,10 +51,12 @@ def _names(listing: Path, split: str) -> list[str]:
     names = read_splits(listing)
     if split not in names:
         found = ", ".join(filter(None, names)) or "none"
-        raise InputError(f"{listing}: expected documents of the split {split!r}, found {found}")
+        raise InputError(f"{listing}: expected the split {split!r}, found {found}")
     repeated = [name for name, times in Counter(name for own in names.values() for name in own).items() if times > 1]
     if repeated:
-        raise InputError(f"{listing}: expected each document once, in one split, got {', '.join(repeated[:3])} again")
+        raise InputError(
+            f"{listing}: expected each document once, in one split, got {', '.join(repeated[:3])} more than once"
+        )
     return names[split]
 
 
@@ -93,7 +95,7 @@ def _split_lists(listing: Path) -> dict[str, list[str]]:
     content = read_yaml(listing)
     lists = content.values() if isinstance(content, dict) else [None]
     if not all(isinstance(names, list) for names in lists):
-        raise InputError(f"{listing}: expected a list of documents for each split, as in: train: [one, two]")
+        raise InputError(f"{listing}: expected a list of documents for each split, for example train: [one, two]")
     # YAML reads a document named 7 as a number.
     return {str(split): [str(name) for name in names] for split, names in content.items()}
 
@@ -151,5 +153,5 @@ def align(pieces: Sequence[str], text: str, what: str) -> list[Span]:
         reached += len(letters)
     if reached != len(positions):
         rest = text[positions[reached] :][:40]
-        raise InputError(f"{what}: expected to cover the text to its end, left out {rest!r}")
+        raise InputError(f"{what}: expected to cover the whole text, but the end is left out: {rest!r}")
     return spans

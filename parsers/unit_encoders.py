@@ -105,7 +105,7 @@ class UnitEncoder:
         """
         longest = longest_window(self.windows.encoder)
         if self.own or (longest is not None and window > longest):
-            most = "an encoder with trained layers" if self.own else f"at most {longest} subwords"
+            most = "no window without trained layers (encoder_layers)" if self.own else f"at most {longest} subwords"
             raise InputError(f"encoder_window: expected {most}, got {window}")
         self.windows.window = window
 
@@ -117,7 +117,9 @@ class UnitEncoder:
         """
         stack = _layers(self.windows)
         if layers > len(stack):
-            raise InputError(f"encoder_layers: expected at most the encoder's {len(stack)}, got {layers}")
+            raise InputError(
+                f"encoder_layers: expected at most {len(stack)}, the encoder's number of layers, got {layers}"
+            )
         if self.own:
             copied = {id(weight) for layer in stack[len(stack) - layers :] for weight in layer.parameters()}
             # `deepcopy` shares what is in its memo, such as word embeddings, which are most of a small encoder.
@@ -210,7 +212,9 @@ class UnitEncoder:
     def _warn_of_cuts(self, document: Document, sizes: Sequence[int]) -> None:
         most = self.windows.window - 2
         if cut := sum(size > most for size in sizes):
-            message = f"{cut} of {len(sizes)} units have more than {most} subwords, of which the first are read"
+            message = (
+                f"{cut} of {len(sizes)} units have more than {most} subwords, of which only the first {most} are read"
+            )
             warnings.warn(f"{document.id or 'text'}: {message}", InputWarning, stacklevel=2)
 
     def _split(self, text: str) -> Subwords:

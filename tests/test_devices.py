@@ -40,7 +40,7 @@ def test_precisions_that_there_are_not(name):
 
 def test_a_device_that_cannot():
     check_precision("fp32", "meta")
-    with pytest.raises(InputError, match=r"expected one that meta computes in, as fp32, got bf16 \("):
+    with pytest.raises(InputError, match=r"expected one that meta supports, such as fp32, got bf16 \("):
         check_precision("bf16", "meta")
 
 

@@ -67,7 +67,7 @@ def test_a_lock_that_is_removed_is_held_by_one_process_at_a_time(tmp_path):
 def test_a_lock_of_another_run_is_refused(tmp_path):
     with (
         locked(tmp_path / ".lock", tmp_path),
-        pytest.raises(InputError, match="expected no other run to be at work here, found one; wait for it"),
+        pytest.raises(InputError, match="another run is using it; wait for that run to end"),
         locked(tmp_path / ".lock", tmp_path),
     ):
         pass

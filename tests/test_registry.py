@@ -79,12 +79,13 @@ assert known == {suffix(name): name for name in readable()}
         (
             HEADS,
             "c_tre",
-            r"expected a head among c_tree, .*, got 'c_tre' \(did you mean c_tree\?\); to add a head, use --head-file",
+            r"expected one of the heads c_tree, .*, got 'c_tre' \(did you mean c_tree\?\); to add a head, use "
+            "--head-file",
         ),
-        (ORACLES, "rouge12", r"expected an oracle among bertsum, .*, got 'rouge12' \(did you mean rouge12-f\?\)$"),
+        (ORACLES, "rouge12", r"expected one of the oracles bertsum, .*, got 'rouge12' \(did you mean rouge12-f\?\)$"),
         (FORMATS, "jsn", r"got 'jsn' \(did you mean json\?\)"),
         (BASELINES, "tree_knapsack", r"did you mean tree-knapsack\?"),
-        (ENGINES, "x", r"expected an engine among local, ray, got 'x'$"),
+        (ENGINES, "x", r"expected one of the engines local, ray, got 'x'$"),
     ],
 )
 def test_an_unknown_name_gets_a_suggestion(registry, name, message):
@@ -114,7 +115,7 @@ def test_an_oracle_is_one_file(tmp_path):
     ORACLES.register_file(tmp_path / "first.py")
     assert oracle_labels("first", ["a", "b", "c"], "c").tolist() == [1, 1, 0]
     assert (ORACLES.entry("first").summary, ORACLES.origin("first")) == ("The first units.", "first.py:first")
-    with pytest.raises(InputError, match="expected a new name for an oracle, got 'kedzie', which is kedzie"):
+    with pytest.raises(InputError, match="expected a new name for an oracle, got 'kedzie', which is taken by kedzie"):
         ORACLES.register("kedzie", print)
     with pytest.raises(InputError, match="other: expected a class or function, got 5"):
         ORACLES.register("other", 5)

@@ -25,7 +25,7 @@ def test_values(text, value):
     [
         ("[[[[", "here: expected YAML, "),
         ("a: 1\nb: [2\n", r"here:3: expected YAML, "),
-        ("a: " + "[" * 5000 + "]" * 5000, "here: expected YAML of fewer levels"),
+        ("a: " + "[" * 5000 + "]" * 5000, "here: expected YAML with fewer nested levels"),
         ("a: &one [1]\nb: *one\n", "here:2: expected YAML, expected values in full, got an alias"),
         ("a: 1\nb: 2\na: 3\n", "here:3: expected YAML, expected a once, got it again"),
         ("!!python/object/apply:os.getcwd []", "here: expected YAML, could not determine a constructor"),
@@ -51,8 +51,8 @@ def test_anchors_cannot_fill_the_memory():
     [
         ("name: b\xe9\n".encode("latin-1"), "expected YAML in UTF-8, got byte 7 that is not"),
         (b"# " + b"x" * LARGEST, "expected at most .* bytes, got more"),
-        (b"- a\n", "expected the fields of a recipe, as in 'base: parser-gum-first', got a list"),
-        (b"# nothing\n", "expected the fields of a recipe, as in 'base: parser-gum-first', got an empty file"),
+        (b"- a\n", "expected the fields of a recipe, such as 'base: parser-gum-first', got a list"),
+        (b"# nothing\n", "expected the fields of a recipe, such as 'base: parser-gum-first', got an empty file"),
     ],
 )
 def test_recipes_that_are_none(tmp_path, content, message):
@@ -62,5 +62,5 @@ def test_recipes_that_are_none(tmp_path, content, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"no\.yaml: expected a file of YAML: No such file"):
+    with pytest.raises(InputError, match=r"no\.yaml: expected a YAML file: No such file"):
         read_yaml(tmp_path / "no.yaml")

@@ -23,7 +23,7 @@ def from_pretrained(name_or_path: str | Path, *, device: str = "cpu") -> Any:
         return sparse.load_sparse(name, config, device)
     if compressed.read_config(name) is None:
         raise WeightsError(
-            f"{name}: expected a model that was sparse, or whose encoder was compressed, when it was saved, got one as "
-            "transformers makes it; load it with transformers, then sparsify or compress it"
+            f"{name}: expected a model saved with sparse cross-attention or a compressed encoder, got a plain model of "
+            "transformers; load it with transformers, then sparsify or compress it"
         )
     return compressed.load_model(name, device)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Models on the hub that Manakul and Gales 2021 fine-tune.
 KNOWN = ("facebook/bart-large-cnn", "facebook/bart-large-xsum")
 EXPECTED = (
-    "the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the hub, as "
+    "the folder of a sequence-to-sequence model with its tokenizer, or hf:NAME of one on the hub, such as "
     + ", ".join(HUB + known for known in KNOWN)
 )
 # Settings that loading or calling a tokenizer leaves in its `init_kwargs`.
@@ -125,7 +125,7 @@ def load_added(model: Any, name_or_path: str, added: Callable[[str], bool], what
     others = wanted.items() ^ {(name, value.shape) for name, value in found.items()}
     if others:
         raise WeightsError(
-            f"{name_or_path}: expected the weights of {what}, got others by name or size: "
+            f"{name_or_path}: expected the weights of {what}, got others with different names or sizes: "
             f"{', '.join(sorted({name for name, _ in others}))}"
         )
     check_finite(found.items(), name_or_path)

@@ -83,8 +83,8 @@ class SentenceLayout:
             inside = runs[runs[:1] == [-1] : len(runs) - (runs[-1:] == [-1])]
             if not inside or inside != list(range(len(inside))):
                 raise InputError(
-                    f"document {place}: expected sentences 0, 1, ... as runs of tokens, and padding before or after "
-                    f"them, got {row}"
+                    f"document {place}: expected sentences 0, 1, ... as runs of tokens, with padding only before or "
+                    f"after them, got {row}"
                 )
             counts.append(len(inside))
         return cls(owner, tuple(map(tuple, sentences or map(range, counts))))
@@ -108,7 +108,7 @@ class SentenceLayout:
         """
         if not encoding.is_fast:
             raise InputError(
-                "expected an encoding with offsets, got a slow tokenizer's; take a model with a fast tokenizer "
+                "expected an encoding with offsets, got one from a slow tokenizer; use a model with a fast tokenizer "
                 "(tokenizer.json)"
             )
         if len(encoding.encodings or ()) != len(documents):
@@ -186,7 +186,9 @@ def _owners(document: Document, encoded: Any, unit: str) -> NDArray[np.int64]:
             continue
         if not special[token]:
             if end > len(document.text):
-                raise InputError(f"{document.id or 'document'}: expected the encoding of its text, got a longer one's")
+                raise InputError(
+                    f"{document.id or 'document'}: expected the encoding of its text, got that of a longer one"
+                )
             # Offsets of some tokenizers include the white space before a word, which belongs to the sentence before.
             inside = document.text[start:end]
             first = start + len(inside) - len(inside.lstrip())
@@ -219,4 +221,4 @@ def check_fit(layout: SentenceLayout, arguments: tuple[Any, ...], options: Mappi
         )
     mask = options.get("attention_mask")
     if mask is not None and not torch.equal(mask.bool().cpu(), (layout.owner >= 0).cpu()):
-        raise InputError("expected a layout with sentences for the tokens that attention_mask lets through alone")
+        raise InputError("expected a layout with sentences for exactly the tokens that attention_mask leaves unmasked")

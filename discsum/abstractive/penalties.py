@@ -52,14 +52,14 @@ class Penalties:
         beams = _beams(model, generation)
         if beams < 2 or generation.get("do_sample"):
             raise InputError(
-                f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search of at "
+                f"length penalty, coverage penalty (--length-penalty, --coverage-penalty): expected a search with at "
                 f"least 2 beams, whose hypotheses they rank, got {beams}"
             )
         # A weight of 0 needs no attention.
         if self.coverage and not hasattr(model, "copying"):
             raise InputError(
-                "coverage penalty (--coverage-penalty): expected a model with copy attention, as faster-encoders/... "
-                f"train it, got {type(model).__name__}"
+                "coverage penalty (--coverage-penalty): expected a model with copy attention, such as those that "
+                f"faster-encoders/... train, got {type(model).__name__}"
             )
 
     @contextmanager

@@ -79,9 +79,9 @@ EXPECTED = (
 )
 
 EXPECTED_ENCODER = (
-    "expected a sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all, as "
-    "BART, mBART, PLBart, PEGASUS, Marian, M2M100 and Blenderbot have (T5's has a bias of positions; those of LongT5, "
-    "LED, BigBird-Pegasus and PEGASUS-X are local)"
+    "expected a sequence-to-sequence model of transformers whose encoder has plain attention of all tokens to all, "
+    "such as that of BART, mBART, PLBart, PEGASUS, Marian, M2M100 and Blenderbot (T5's has a position bias; those "
+    "of LongT5, LED, BigBird-Pegasus and PEGASUS-X are local)"
 )
 
 

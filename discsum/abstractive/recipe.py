@@ -97,7 +97,7 @@ def check_kept(model: str, given: Mapping[str, Any], default: Mapping[str, Any],
         InputError: Values that are neither the default nor the model's own; the message lists all of them.
     """
     wrong = [
-        f"{name}: expected {kept[name]}, as {model} was trained, got {value}"
+        f"{name}: expected {kept[name]}, which {model} was trained with, got {value}"
         for name, value in given.items()
         if value not in (default[name], kept[name])
     ]

@@ -92,9 +92,11 @@ def check_search(model: Any, name: str) -> None:
         others = vars(made()).keys() - {*SETTING_TYPES, *TOKENS, *HARMLESS_SETTINGS}
         for key in sorted(others & given.keys()):
             if given[key] and not key.startswith("_"):
-                raise InputError(f"{key}: expected none, which discsum does not run, got {given[key]!r}; remove it")
+                raise InputError(
+                    f"{key}: expected no value, because discsum does not support it, got {given[key]!r}; remove it"
+                )
     except InputError as error:
-        raise WeightsError(f"{name}: generation_config.json, or config.json: {error}") from error
+        raise WeightsError(f"{name}: generation_config.json or config.json: {error}") from error
 
 
 def _check_token(key: str, value: Any, tokens: int) -> None:

@@ -74,8 +74,8 @@ class AbstractiveSummarizer:
         family = family or family_of(name_or_path)
         if family != DEFAULT and read_config(name_or_path) is not None:
             raise InputError(
-                f"{name_or_path}: expected a model of the family {family} with its own cross-attention, got one that "
-                "was made sparse; load it with discsum.abstractive.sparse.from_pretrained, or densify and save it again"
+                f"{name_or_path}: expected a model of the family {family} with its original cross-attention, got a "
+                "sparse one; load it with discsum.abstractive.sparse.from_pretrained, or densify and save it again"
             )
         found = family_class(family)
         return cls(found.load(name_or_path, device=device, **options))
@@ -145,8 +145,9 @@ class AbstractiveSummarizer:
         for document, length in zip(documents, lengths, strict=True):
             if limit is not None and length > limit and not truncate:
                 raise InputError(
-                    f"{document.id or 'document'}: expected at most {limit} tokens, which is what {self.name} reads, "
-                    f"got {length}; cut it with --truncate (Python: truncate=True), or take a model with more positions"
+                    f"{document.id or 'document'}: expected at most {limit} tokens, the maximum that {self.name} "
+                    f"can read, got {length}; truncate it with --truncate (Python: truncate=True), or use a model with "
+                    "more positions"
                 )
         return lengths
 
@@ -170,7 +171,7 @@ class AbstractiveSummarizer:
         largest, words = int(encoding["input_ids"].max()), self.model.get_input_embeddings().num_embeddings
         if largest >= words:
             raise InputError(
-                f"{self.name}: expected the tokenizer of a model with {words} subwords, got the index {largest}"
+                f"{self.name}: expected a tokenizer for a model with {words} subwords, got the index {largest}"
             )
         extra = self.family.inputs(documents, encoding)
         inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
@@ -204,13 +205,13 @@ class AbstractiveSummarizer:
         default = self.model.generation_config.max_length
         if most is None and least is not None and default is not None and least >= default:
             raise InputError(
-                f"min_new_tokens (--min-tokens): expected fewer than {default}, where {self.name} ends by itself, got "
-                f"{least}; give max_new_tokens (--max-tokens) too"
+                f"min_new_tokens (--min-tokens): expected fewer than {default}, where {self.name} stops by default, "
+                f"got {least}; set max_new_tokens (--max-tokens) too"
             )
         if limit is not None and max(most or 0, least or 0) > limit:
             raise InputError(
-                f"max_new_tokens, min_new_tokens (--max-tokens, --min-tokens): expected at most {limit}, which is what "
-                f"{self.name} writes, got {max(most or 0, least or 0)}"
+                f"max_new_tokens, min_new_tokens (--max-tokens, --min-tokens): expected at most {limit}, the "
+                f"maximum that {self.name} can write, got {max(most or 0, least or 0)}"
             )
         if most is not None and least is not None and least > most:
             raise InputError(

@@ -103,5 +103,5 @@ def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, 
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: expected word vectors as text in UTF-8, got {error}") from error
     if not indices:
-        raise InputError(f"{path}: expected vectors of words of the training texts, got none of them")
+        raise InputError(f"{path}: expected vectors for words of the training texts, found none")
     return torch.tensor(indices), torch.tensor(vectors)

@@ -54,7 +54,7 @@ class RootedSubtree(UnitScorer):
         """
         if policy.block_trigrams:
             raise InputError(
-                f"block_trigrams: expected none with {self.name}, which selects all units at once; leave it out"
+                f"block_trigrams: cannot be used with {self.name}, which selects all units at once; leave it out"
             )
         candidates = policy.candidates(document)
         costs, capacity = policy.budget.costs(document, policy.unit, candidates)

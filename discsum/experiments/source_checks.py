@@ -46,7 +46,7 @@ def check_sample(recipe: RunRecipe, there: int | None) -> None:
     """Raise `InputError` if a recipe's sample exceeds the number of training documents; `there` is None if unknown."""
     if recipe.sample is not None and there is not None and recipe.sample > there:
         raise InputError(
-            f"sample: expected at most the {there} documents of train, got {recipe.sample}; say sample=null for all"
+            f"sample: expected at most the {there} documents of train, got {recipe.sample}; set sample=null for all"
         )
 
 

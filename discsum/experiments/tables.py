@@ -158,7 +158,9 @@ def _check_seeds(draws: int, seeds: int | None, settings: Sequence[str]) -> None
     if seeds is None:
         return
     if draws > 1:
-        raise InputError(f"--seeds {seeds}: expected one draw with several seeds, got --draws {draws}; leave out one")
+        raise InputError(
+            f"--seeds {seeds}: expected a single draw with several seeds, got --draws {draws}; leave one out"
+        )
     if any(setting.partition("=")[0] == "seed" for setting in settings):
         raise InputError(f"--seeds {seeds}: expected no seed among the settings; the seeds are 1 to {seeds}")
 
@@ -171,7 +173,9 @@ def _check_options(data: Path) -> None:
         there, here = ({key: made[one][key] for key in SHARED} for one in (name, names[0]))
         changed = differences(there, here)
         if changed:
-            raise InputError(f"{data / name}: expected a folder made with the options of {names[0]}, got {changed}")
+            raise InputError(
+                f"{data / name}: expected a folder made with the same options as {names[0]}, got {changed}"
+            )
 
 
 def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> list[RowResult]:

@@ -44,7 +44,7 @@ class DiscontinuousError(ValueError):
         """Return the message; with `edus`, the parts are given by positions in that list of EDUs."""
         ends = [self.part.first, self.part.last, self.whole.first, self.whole.last]
         first, last, *whole = [1 + (edus[end] if edus else end) for end in ends]
-        return f"expected a continuous span, got EDUs {first}-{last} beside EDUs {whole[0]}-{whole[1]}"
+        return f"expected a continuous span, got EDUs {first}-{last} and EDUs {whole[0]}-{whole[1]}"
 
 
 def assemble(nuclei: Sequence[Part], satellites: Sequence[Part], nodes: list[Node], *, flat: bool = False) -> Part:
@@ -244,6 +244,6 @@ def top_down(
         stack.extend(children[order[-1]])
     if len(order) < len(items):
         lost = items[min(set(range(len(items))) - set(order))]
-        message = f"{lost}: expected a root above it, its {link}s form a circle; correct the {link} of one of them"
+        message = f"{lost}: expected a root above it, its {link}s form a cycle; correct the {link} of one of them"
         raise FormatError(message, source=source, line=lost.line)
     return [(item, children[item]) for item in order]

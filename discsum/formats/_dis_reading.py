@@ -102,13 +102,13 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
         kind = token.lastgroup
         if kind == "role":
             if one and trees and not open_brackets:
-                message = "expected one tree, got more behind it; `read_trees` and discsum parse read all of them"
+                message = "expected one tree, got more after it; `read_trees` and discsum parse read all of them"
                 raise FormatError(message, source=source, line=line)
             open_brackets.append(_Bracket(token["role"], line))
         elif kind != "noise":
             if not open_brackets:
-                behind = " behind the tree" if trees else " first"
-                message = f"expected ( Root{behind}, got {token[0]!r}; is a bracket too many?"
+                behind = " after the tree" if trees else " first"
+                message = f"expected ( Root{behind}, got {token[0]!r}; is there a bracket too many?"
                 raise FormatError(message, source=source, line=line)
             if kind == "close":
                 closed = open_brackets.pop()
@@ -125,16 +125,16 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
     if open_brackets or not trees:
         opened = f"{open_brackets[-1]} of line {open_brackets[-1].line}" if open_brackets else "a tree, ( Root …"
         what = f"a bracket to close {opened}" if open_brackets else opened
-        raise FormatError(f"expected {what}, got the end of the file; is it cut off?", source=source, line=line)
+        raise FormatError(f"expected {what}, got the end of the file; is it truncated?", source=source, line=line)
     return trees
 
 
 def _token_problem(rest: str) -> str:
     found = rest.split("\n", 1)[0][:40]
     if re.match(r"\(\s*text\s+_!", rest):
-        return f"expected _! and a bracket behind the text, found none after {found!r}; is the file cut off?"
+        return f"expected _! and a bracket after the text, found none after {found!r}; is the file truncated?"
     expected = "expected a bracket with Root, Nucleus, Satellite, span, leaf, rel2par or text"
-    return f"{expected}, got {found!r}; texts stand between _! and _!"
+    return f"{expected}, got {found!r}; texts go between _! and _!"
 
 
 def _attribute(bracket: _Bracket, token: re.Match[str]) -> None:
@@ -157,7 +157,7 @@ def _close(bracket: _Bracket, tree: _Tree) -> Part:
         return FormatError(f"{bracket}: {message}", source=tree.source, line=bracket.line)
 
     if bracket.role != "Root" and not bracket.relation:
-        raise fail("expected (rel2par …), got none; add the relation, or span on the nucleus of satellites")
+        raise fail("expected (rel2par …), got none; add the relation, or span on a nucleus with satellites")
     if bracket.leaf is not None:
         problem = _add_leaf(bracket, tree)
         if problem:

@@ -121,8 +121,8 @@ def _check_nesting(
         elif open_roots[-1] != root:
             (one, _), (other, line) = name(root), name(open_roots[-1])
             message = (
-                f"expected roots one after the other, or one between two EDUs of another, got {one} and {other}, each "
-                f"with an EDU between those of the other (EDU {edu + 1}); attach one to the other, or read the file "
-                "with --roots drop, which keeps the largest root only"
+                f"expected roots one after the other, or one between two EDUs of another, got {one} and {other}, which "
+                f"interleave at EDU {edu + 1}; attach one to the other, or read the file with --roots drop, which "
+                "keeps only the largest root"
             )
             raise FormatError(message, source=source, line=line)

@@ -80,9 +80,9 @@ def read_elements(content: str | bytes, source: str) -> Elements:
 
 
 _REMEDIES = {
-    "no element found": "; the file is empty or cut off",
-    "not well-formed (invalid token)": "; in texts, write & as &amp; and < as &lt;, and no control characters",
-    "undefined entity": "; write the character itself, or its number as &#160;",
+    "no element found": "; the file is empty or truncated",
+    "not well-formed (invalid token)": "; in texts, write & as &amp; and < as &lt;, and remove control characters",
+    "undefined entity": "; write the character itself, or its number, such as &#160;",
 }
 
 
@@ -136,8 +136,8 @@ class _Handler(xml.sax.handler.ContentHandler):
             problem = f"{element}: expected the type {' or '.join(_KINDS)}, got {kind!r}; correct it"
         elif id in self.found.items:
             problem = (
-                f"{element}: expected ids used once, got one of line {self.found.items[id].line} again; give one of "
-                "the two another id, also where it is named as parent"
+                f"{element}: expected each id once, got that of line {self.found.items[id].line} again; give one of "
+                "the two another id, also wherever it is named as parent"
             )
         if problem:
             raise FormatError(problem, source=self.source, line=line)

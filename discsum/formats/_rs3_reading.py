@@ -41,9 +41,7 @@ def loads(content: str | bytes, source: str = "", roots: str = "join") -> Docume
         raise FormatError("expected <segment> elements, found none; is it an rs3 file?", source=source)
     for element in items:
         if element.kind == "segment" and not fold(element.text):
-            message = (
-                f"{element}: expected some text, got none; remove it, and attach what names it as parent elsewhere"
-            )
+            message = f"{element}: expected some text, got none; remove it, and attach its children to another element"
             raise FormatError(message, source=source, line=element.line)
     order, segments, root_of = select(items, roots, source)
     nodes: list[Node] = []
@@ -57,8 +55,8 @@ def loads(content: str | bytes, source: str = "", roots: str = "join") -> Docume
             core, whole = _join(element, children, parts, found, nodes, source)
         except DiscontinuousError as error:
             message = (
-                f"{element}: {error.message(edus)}; attach to it, or to its nuclei, what lies between, or attach the "
-                "one to another element"
+                f"{element}: {error.message(edus)}; attach what lies between to it or to its nuclei, or attach the "
+                "first span to another element"
             )
             raise FormatError(message, source=source, line=error.part.line or element.line) from error
         parts[element.id] = replace(whole, relation=element.relation, line=element.line)
@@ -98,7 +96,9 @@ def _join(
         raise FormatError(message, source=source, line=element.line)
     labels = sorted({part.relation for part in nuclei}) if len(nuclei) > 1 else []
     if len(labels) > 1:
-        message = f"{element}: expected nuclei of one relation, got {', '.join(labels)}; the last one's is lost"
+        message = (
+            f"{element}: expected nuclei of one relation, got {', '.join(labels)}; that of the last nucleus is lost"
+        )
         warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=4)
     whole = assemble(nuclei, satellites, nodes)
     return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole

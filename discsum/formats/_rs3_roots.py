@@ -41,8 +41,8 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
         kept = largest([root[item] for item in segments])
         lost = [item for item in segments if root[item] != kept]
         message = (
-            f"expected one root, got {len(heads)}; {len(lost)} of {len(segments)} segments are left out, which are not "
-            f"under {items[kept]}, the largest"
+            f"expected one root, got {len(heads)}; {len(lost)} of {len(segments)} segments, which are not under "
+            f"{items[kept]}, the largest, are left out"
         )
         _warn(message, source, items[lost[0]])
         order = [(item, below) for item, below in order if root[item] == kept]
@@ -68,9 +68,9 @@ def _parents(items: Sequence[Element], source: str, *, strict: bool) -> list[int
             continue
         message = f"{element}: expected a parent in the file, got {element.parent!r}"
         if strict:
-            message += "; correct it, or read the file with --roots join, which takes it for unattached"
+            message += "; correct it, or read the file with --roots join, which treats it as unattached"
             raise FormatError(message, source=source, line=element.line)
-        _warn(f"{message}; taken for unattached", source, element)
+        _warn(f"{message}; treated as unattached", source, element)
     return [place.get(element.parent, -1) for element in items]
 
 

@@ -34,11 +34,13 @@ def decode_xml(content: bytes, source: str) -> str:
         name = declaration[1].decode("ascii")
         codec = _codec(name)
         if not codec:
-            message = f"expected an encoding that Python knows, the file declares {name!r}; {NAME_ENCODING}"
+            message = f"expected an encoding that Python knows, but the file declares {name!r}; {NAME_ENCODING}"
             raise FormatError(message, source=source, line=1)
         if codec.startswith(("utf-16", "utf-32")):
             # The declaration was found in single bytes, so it is wrong: the file was converted, the declaration kept.
-            message = f"declares {name}, but its bytes are not of it; read as UTF-8 (--encoding names another)"
+            message = (
+                f"declares {name}, but its bytes are not in that encoding; read as UTF-8 (--encoding names another)"
+            )
             warnings.warn(FormatWarning(message, source=source, line=1), stacklevel=2)
             name = "utf-8"
         return decode_tree(content, name, source)

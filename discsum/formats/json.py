@@ -107,9 +107,9 @@ def loads(content: str, source: str = "") -> Document:
     except json.JSONDecodeError as error:
         message = f"expected a JSON object, got: {error.msg} (column {error.colno})"
         if error.msg == "Extra data":
-            message += "; rename it to .jsonl if it has an object a line"
+            message += "; rename it to .jsonl if it has one object per line"
         elif error.pos >= len(content.rstrip()) or error.msg.startswith("Unterminated string"):
-            message += "; is it cut off?"
+            message += "; is it truncated?"
         raise FormatError(message, source=source, line=error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise _problem(f"expected a JSON object of a document, got: {error}", source) from error
@@ -179,7 +179,7 @@ class _Object:
         """Return positions in the text."""
         found = [self._checked(f"{name}[{index}]", item, int) for index, item in enumerate(self.field(name, list))]
         if any(place < 0 for place in found):
-            raise _problem(f"{name}: expected positions from 0 on, got {min(found)}", self.source)
+            raise _problem(f"{name}: expected positions of at least 0, got {min(found)}", self.source)
         return found
 
     def strings(self, name: str) -> tuple[str, ...]:

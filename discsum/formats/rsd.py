@@ -107,7 +107,7 @@ def loads(content: str, source: str = "", roots: str = "join") -> Document:
         try:
             whole = _attach(head, place_of[head], dependents, rows, parts, nodes)
         except DiscontinuousError as error:
-            message = f"{row}: {error.message(edus)}; expected a projective tree, correct the heads of these EDUs"
+            message = f"{row}: {error.message(edus)}; the tree must be projective, correct the heads of these EDUs"
             raise FormatError(message, source=source, line=error.part.line or row.line) from error
         parts[head] = replace(whole, relation=row.relation, line=row.line)
     nodes = join_roots(root_of, nodes, lambda root: (rows[root], rows[root].line), source)
@@ -125,7 +125,7 @@ def _kept(root_of: list[int], roots: str, rows: list[_Row], source: str) -> list
     if roots == "drop":
         root = largest(root_of)
         kept = [edu for edu in kept if root_of[edu] == root]
-        message += f"{len(rows) - len(kept)} of {len(rows)} EDUs are left out, which are not under {rows[root]}"
+        message += f"{len(rows) - len(kept)} of {len(rows)} EDUs, which are not under {rows[root]}, are left out"
     else:
         message += "joined in text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
     warnings.warn(FormatWarning(message, source=source, line=rows[heads[1]].line), stacklevel=4)
@@ -157,11 +157,11 @@ def _rows(content: str, source: str) -> list[_Row]:
         away = (
             0 if distance == "_" else _number(distance, "column 3: expected the head's distance or _", source, number)
         )
-        above = _number(head, "column 7: expected the head's number, 0 above the root", source, number) - 1
+        above = _number(head, "column 7: expected the head's number, or 0 for the root", source, number) - 1
         relation = label.removesuffix("_m") if label.endswith("_m") else label.removesuffix("_r")
         if not relation:
             raise FormatError(
-                f"column 8: expected a relation, got {label!r}; write one as cause_r or list_m",
+                f"column 8: expected a relation, got {label!r}; write one such as cause_r or list_m",
                 source=source,
                 line=number,
             )
@@ -170,7 +170,7 @@ def _rows(content: str, source: str) -> list[_Row]:
         raise FormatError("expected one line per EDU, found none; is it an rsd file?", source=source)
     for row in rows:
         if row.head >= len(rows):
-            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}; 0 stands above the root"
+            message = f"column 7: expected an EDU up to {len(rows)}, got {row.head + 1}; write 0 for the root"
             raise FormatError(message, source=source, line=row.line)
     return rows
 

@@ -75,7 +75,7 @@ def declared_encoding(content: bytes) -> str:
         known = codecs.lookup(name).name
     except (LookupError, UnicodeError) as error:
         raise InputError(
-            f"expected an encoding that is known, got the declaration of {name!r}; name it with --encoding"
+            f"expected a known encoding, but the page declares {name!r}; name it with --encoding"
         ) from error
     return _MEANT.get(known, known)
 
@@ -101,10 +101,10 @@ def from_html(page: str) -> str:
         found: Any = bare_extraction(tree, include_comments=False, include_formatting=True, with_metadata=True)
     except Exception as error:
         # A third-party library on an arbitrary page: any exception must only fail this page, not the batch.
-        raise InputError(f"expected HTML that trafilatura can read, it failed with {error!r}; {REMEDY}") from error
+        raise InputError(f"expected HTML that trafilatura can read, but it failed with {error!r}; {REMEDY}") from error
     written = blocks(_as_html(found.body)) if found is not None and found.body is not None else []
     if not written:
-        raise InputError(f"expected HTML with an article, got a page in which none is found; {REMEDY}")
+        raise InputError(f"expected HTML with an article, found none; {REMEDY}")
     title = " ".join((found.title or "").split())
     if title and not written[0].startswith("# ") and _WORD.findall(title) != _WORD.findall(written[0]):
         written.insert(0, f"# {title}")
@@ -126,9 +126,9 @@ def parse(page: str) -> HtmlElement:
     try:
         tree: HtmlElement = document_fromstring(content, parser=parser, ensure_head_body=True)
     except ParserError as error:
-        raise InputError(f"expected HTML, got a page that is empty; {REMEDY}") from error
+        raise InputError(f"expected HTML, got an empty page; {REMEDY}") from error
     if any(entry.type == ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
-        raise InputError(f"expected HTML with at most 2,000 elements in each other, got more; {REMEDY}")
+        raise InputError(f"expected HTML with elements nested at most 2,000 deep, got more; {REMEDY}")
     return tree
 
 

@@ -44,7 +44,7 @@ def from_markdown(document: str) -> str:
     reader = _reader(_FRONT_MATTER.match(document) is not None)
     tokens = reader.parse(document, env)
     if any(token.level >= DEEPEST - 1 for token in tokens):
-        raise InputError(f"expected Markdown with at most {DEEPEST} blocks in each other, got more; {REMEDY}")
+        raise InputError(f"expected Markdown with blocks nested at most {DEEPEST} deep, got more; {REMEDY}")
     page = reader.renderer.render(tokens, reader.options, env)
     written = blocks(parse(f"<html><body>{page}</body></html>"), _refers_to_note)
     return "\n\n".join(written) + "\n" if written else ""

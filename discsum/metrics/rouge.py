@@ -35,7 +35,7 @@ class RougeScores:
             InputError: An unknown metric; the message lists the choices.
         """
         if name not in METRICS:
-            raise InputError(f"expected a metric out of {', '.join(METRICS)}, got {name!r}")
+            raise InputError(f"expected one of the metrics {', '.join(METRICS)}, got {name!r}")
         return self.values[:, METRICS.index(name)]
 
 
@@ -46,7 +46,7 @@ def signature(*measures: str) -> Signature:
         InputError: An unknown measure; the message lists the choices.
     """
     if unknown := sorted({*measures} - {*MEASURES}):
-        raise InputError(f"expected a measure out of {', '.join(MEASURES)}, got {unknown[0]!r}")
+        raise InputError(f"expected one of the measures {', '.join(MEASURES)}, got {unknown[0]!r}")
     used = scorer()[0].replace(" ", "-")
     fixed = {"stem": "porter", "split": "newline", "refs": "max"}
     return Signature.of(metrics=METRICS, measure=measures or ("f",), **fixed, scorer=used)

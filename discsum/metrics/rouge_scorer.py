@@ -42,8 +42,8 @@ def scorer() -> tuple[str, Any]:
         expected, got = (used.score_multi([text], prediction) for used in (reference, fast))
         if any(tuple(expected[metric]) != tuple(got[metric]) for metric in METRICS):
             warnings.warn(
-                f"expected {fast_name} to score as {name} does, got another value for {prediction!r}; {name} is used, "
-                "remove rouge-score-rs or install another version",
+                f"expected {fast_name} to score as {name} does, got a different value for {prediction!r}; {name} is "
+                "used; remove rouge-score-rs or install another version",
                 stacklevel=2,
             )
             return name, reference

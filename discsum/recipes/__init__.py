@@ -93,7 +93,7 @@ def _content(path: Path) -> dict[str, Any]:
     content = read_yaml(path)
     if not isinstance(content, dict):
         got = "an empty file" if content is None else f"a {type(content).__name__}"
-        raise InputError(f"{path}: expected the fields of a recipe, as in 'base: parser-gum-first', got {got}")
+        raise InputError(f"{path}: expected the fields of a recipe, such as 'base: parser-gum-first', got {got}")
     return content
 
 

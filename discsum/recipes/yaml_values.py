@@ -55,7 +55,7 @@ def read_yaml(path: Path) -> Any:
     try:
         text = read_at_most(path, LARGEST).decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"{path}: expected a file of YAML: {error.strerror}") from error
+        raise InputError(f"{path}: expected a YAML file: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected YAML in UTF-8, got byte {error.start} that is not") from error
     return parse_yaml(text, str(path))
@@ -78,4 +78,4 @@ def parse_yaml(text: str, source: str) -> Any:
         said = str(error).partition("\n")[0]
         raise InputError(f"{source}: expected YAML, got {said}") from error
     except RecursionError as error:
-        raise InputError(f"{source}: expected YAML of fewer levels") from error
+        raise InputError(f"{source}: expected YAML with fewer nested levels") from error

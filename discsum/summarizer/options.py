@@ -110,7 +110,9 @@ class SummaryOptions:
         self.policy(own or ("edu" if (self.model or "").startswith(HUB) else "sentence"))
         check_unit(self.model, own, self.unit)
         if self.block_trigrams and self.model in BASELINES and baseline(str(self.model)).own_selection:
-            raise InputError(f"block_trigrams: {self.model} selects by a rule of its own; leave it out")
+            raise InputError(
+                f"block_trigrams: cannot be used with {self.model}, which selects by its own rule; leave it out"
+            )
         if (self.redundancy or self.brevity) and self.model in BASELINES:
             baseline(str(self.model)).complete(self.policy(self.unit or "sentence"))
 
@@ -151,7 +153,9 @@ def check_scorer(name: str | None, unit: str | None = None) -> str | None:
         local_only(name)
         return None
     if name in shipped(PARSER_KIND):
-        raise WeightsError(f"{name}: expected a summarizer, got a parser, which discsum evaluate takes with a treebank")
+        raise WeightsError(
+            f"{name}: expected a summarizer, got a parser, which discsum evaluate measures on a treebank"
+        )
     known = shipped(SUMMARIZER_KIND)
     if name not in known and not Path(name).exists():
         raise WeightsError(

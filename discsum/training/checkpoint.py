@@ -78,12 +78,14 @@ def earlier_state(folder: Path, recipe: dict[str, Any]) -> dict[str, Any] | None
             state = parse_object(_parts(file.metadata())[1], str(path), WeightsError)
             there: dict[str, Any] = state["recipe"]
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start anew") from error
+        raise WeightsError(f"{path}: expected a checkpoint, got {error}; delete it to start again") from error
     if not state.keys() >= {"data", "log", "task"}:
-        raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start anew")
+        raise WeightsError(f"{path}: expected a checkpoint of this version, got an older one; delete it to start again")
     changed = differences(there, recipe)
     if changed:
-        raise InputError(f"{folder}: expected a run of this recipe, found another's ({changed}); choose another folder")
+        raise InputError(
+            f"{folder}: expected a run of this recipe, found one of another recipe ({changed}); choose another folder"
+        )
     return state
 
 
@@ -101,8 +103,8 @@ def load_checkpoint(
         expected, state = _parts(file.metadata())
     if expected and expected != _digest(tensors, state):
         raise WeightsError(
-            f"{path}: expected the content that was written, sha256 {expected}, got another; the file is altered, "
-            "delete it to start anew"
+            f"{path}: expected the content that was written, sha256 {expected}, got different content; the file "
+            "is altered; delete it to start again"
         )
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}, "task": {}}
     for key, value in tensors.items():

@@ -70,8 +70,8 @@ class TrainingLoop:
         if state is not None:
             if state["data"] != task.digest:
                 raise InputError(
-                    f"{folder}: expected the data that the run began with (documents, their parses, what teachers "
-                    "say), found other data; choose another folder"
+                    f"{folder}: expected the data that the run began with (documents, their parses, pseudo-labels "
+                    "of teachers), found different data; choose another folder"
                 )
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
@@ -82,7 +82,7 @@ class TrainingLoop:
             # The run would only write them again after a better validation.
             raise InputError(
                 f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
-                f"run in {folder}, found none; put them back, or delete {folder / LAST} to train anew"
+                f"run in {folder}, found none; restore them, or delete {folder / LAST} to train again"
             )
         # SHA-256 of each file of the best weights when it was written.
         self._sums: dict[str, str] = {} if state is None else state.get("best", {})
@@ -147,7 +147,7 @@ class TrainingLoop:
             if found != expected:
                 raise WeightsError(
                     f"{path}: expected sha256 {expected}, as step {self.best.steps} wrote it, got {found}; the file is "
-                    f"altered, put it back, or delete {self.folder / LAST} to train anew"
+                    f"altered; restore it, or delete {self.folder / LAST} to train again"
                 )
 
     def _check_together(self) -> None:
@@ -156,8 +156,8 @@ class TrainingLoop:
         found = sorted(set(self.accelerator.gather(steps).tolist()))
         if len(found) > 1:
             raise InputError(
-                f"{self.folder}: expected all processes to go on from one step, got the steps {found}; put the run "
-                "where every machine sees it"
+                f"{self.folder}: expected all processes to resume from the same step, got the steps {found}; put the "
+                "run in a folder that every machine can read"
             )
 
     def _done(self) -> int:

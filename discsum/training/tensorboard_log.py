@@ -48,5 +48,5 @@ class TensorBoardLog:
                     whole = self._events.Event(wall_time=time.time(), step=step, **event)
                     self._records.RecordWriter(file).write(whole.SerializeToString())
         except OSError as error:
-            self._report(f"{self._path}: expected to write TensorBoard's log, got {error}; the run goes on without it")
+            self._report(f"{self._path}: TensorBoard's log cannot be written ({error}); the run continues without it")
             self._path = None

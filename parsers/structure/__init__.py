@@ -16,7 +16,7 @@ def design(name: str) -> Design:
         InputError: An unknown name; the message lists the designs.
     """
     if name not in DESIGNS:
-        raise InputError(f"expected a tree design among {', '.join(DESIGNS)}, got {name!r}")
+        raise InputError(f"expected one of the tree designs {', '.join(DESIGNS)}, got {name!r}")
     return DESIGNS[name]
 
 

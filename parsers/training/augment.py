@@ -33,7 +33,7 @@ def prune(example: Example, random: np.random.Generator, section: float, drop: f
     """
     tree = example.tree
     if tree is None:
-        raise InputError(f"{example.id}: expected a document with a tree")
+        raise InputError(f"{example.id}: expected a document with a tree, got one without")
     edus = len(example.targets.edu_starts)
     opens = np.append(np.isin(example.targets.edu_starts, example.targets.sentence_starts), True)
     kept = np.ones(edus, dtype=bool)

@@ -71,15 +71,14 @@ def label_set(documents: Sequence[Document]) -> list[Label]:
 def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Label]) -> Example:
     """Return `document` as an example; a node whose label is not among `labels` gets label -1."""
     if document.tree is None:
-        raise InputError(f"{document.id}: expected a document with a tree")
+        raise InputError(f"{document.id}: expected a document with a tree, got one without")
     subwords = split_subwords(document.text, tokenizer)
     edu_starts, sentence_starts = first_subwords(subwords, document.edus), first_subwords(subwords, document.sentences)
     shared = np.flatnonzero(np.diff(edu_starts, prepend=-1) <= 0)
     if len(shared):
         place, text = shared[0], document.edu_texts[shared[0] - 1]
         raise InputError(
-            f"{document.id}: expected every EDU to have a subword of its own, "
-            f"EDUs {place - 1} and {place} share one: {text!r}"
+            f"{document.id}: expected no two EDUs to share a subword, but EDUs {place - 1} and {place} do: {text!r}"
         )
     tags = np.full(len(subwords), INSIDE)
     tags[edu_starts] = EDU_START
@@ -111,7 +110,7 @@ class GoldExamples:
                 warn(f"left out: {error}", InputWarning, stacklevel=2)
                 last = error
         if documents and not self._examples:
-            raise InputError(f"expected a training document that can be used, got none: {last}")
+            raise InputError(f"expected at least one usable training document, got none: {last}")
         # Windows are padded, whole documents are not, so documents need no sorting by length.
         self.lengths: NDArray[np.int64] = np.ones(len(self._examples), dtype=np.int64)
         self.weights: NDArray[np.float64] = np.ones(len(self._examples))
@@ -166,7 +165,7 @@ def _warn_of_unknown(examples: Sequence[Example], tokenizer: Tokenizer) -> None:
     if share > UNKNOWN:
         warn(
             f"the encoder's tokenizer does not know {share:.0%} of the words; choose an encoder of the treebank's "
-            "language, as encoder=hf:NAME",
+            "language, for example encoder=hf:NAME",
             InputWarning,
             stacklevel=3,
         )

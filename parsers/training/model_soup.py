@@ -69,7 +69,7 @@ def train_seeds(
     if not runs:
         return None
     if len(set(learned.values())) > 1:
-        raise InputError(f"{folder}: expected runs that learned from the same examples, found others ({learned})")
+        raise InputError(f"{folder}: expected runs trained on the same examples, found different ones ({learned})")
     # Measured as saved, in half precision.
     with replacing_folder(folder / BEST) as new:
         average_weights(parsers, name).save_pretrained(new)

@@ -66,8 +66,8 @@ def pseudo_label(
             examples.append(Example(text[:40], None, words, mean["tags"], targets))
     if not examples:
         raise InputError(
-            f"texts: expected texts of 2 to {LIMIT} EDUs that teachers and student cut into the same subwords, "
-            f"got {len(texts)} others"
+            f"texts: expected at least one of 2 to {LIMIT} EDUs that teachers and student split into the same "
+            f"subwords, found none among {len(texts)}"
         )
     report(f"teachers labelled {len(texts)} texts, {len(examples)} of them with a tree")
     return examples

@@ -110,14 +110,14 @@ class ParserRecipe(TrainingRecipe):
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
         if self.seeds and self.start is None:
             problems.append(
-                "seeds: expected a parser in the field start, as only runs that begin alike can be averaged, got none; "
-                "add start=PARSER, or say seeds=[] for one run"
+                "seeds: expected a parser in the field start, because only runs that start from the same weights "
+                "can be averaged, got none; add start=PARSER, or set seeds=[] for one run"
             )
         if self.seeds and self.seed != 1:
-            problems.append(f"seed: expected none beside seeds {list(self.seeds)}; say seeds=[] for one run")
+            problems.append(f"seed: cannot be combined with seeds {list(self.seeds)}; set seeds=[] for one run")
         if len(set(self.seeds)) < len(self.seeds):
-            problems.append(f"seeds: expected each once, got {', '.join(map(str, self.seeds))}")
+            problems.append(f"seeds: expected each seed once, got {', '.join(map(str, self.seeds))}")
         if bool(self.teachers) != bool(self.texts):
             there, missing = ("teachers", "texts") if self.teachers else ("texts", "teachers")
-            problems.append(f"{missing}: expected some beside {there}, got none; say {there}=[] to do without")
+            problems.append(f"{missing}: expected at least one with {there}, got none; add some, or set {there}=[]")
         return problems

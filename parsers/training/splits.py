@@ -117,8 +117,8 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     if is_treebank(folder):
         if (config, sentences) != (SplitConfig(leave_out=config.leave_out), PUNCTUATION):
             raise InputError(
-                f"{folder}: expected no field of split but split.leave_out, and no sentences, with a checkout of GUM, "
-                "which has its own"
+                f"{folder}: a checkout of GUM has its own splits and sentences; leave out sentences and every field of "
+                "split except split.leave_out"
             )
         documents = {document.id: document for document in read_gum(folder, "train")}
         kept = _kept(list(documents), config.leave_out, folder)
@@ -133,7 +133,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
         names = match_names(found, read_splits(listing), str(listing))
         unused = len(found.documents) - sum(map(len, names.values()))
         if unused:
-            warn(f"{listing}: {unused} documents are in no split and not used", InputWarning, stacklevel=2)
+            warn(f"{listing}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
         wanted = f"{listing}: expected documents of the splits train and dev"
     else:
         names = draw_splits(found.documents, config)
@@ -143,7 +143,9 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     treebank = Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)
     _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
-        raise InputError(f"{folder}: expected a training document of two EDUs or more, got {len(train)} of one EDU")
+        raise InputError(
+            f"{folder}: expected a training document of two or more EDUs, got {len(train)} of one EDU each"
+        )
     return treebank
 
 
@@ -165,7 +167,7 @@ def _kept(names: Sequence[str], patterns: Sequence[str], folder: Path) -> list[s
     kept = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in patterns)]
     if names and not kept:
         raise InputError(
-            f"split.leave_out: expected patterns that leave a training document of {folder}, got "
+            f"split.leave_out: expected patterns that leave at least one training document of {folder}, got "
             f"{', '.join(patterns)}, which match all {len(names)}"
         )
     return kept
@@ -211,13 +213,13 @@ def match_names(
             if full is None:
                 missing.append(name)
             elif split_of.setdefault(full, split) != split:
-                raise InputError(f"{source}: expected {name} in one split, got {split_of[full]} and {split}")
+                raise InputError(f"{source}: expected {name} in only one split, got {split_of[full]} and {split}")
             elif full in found.documents:
                 matched.setdefault(split, []).append(full)
     if missing:
         shown = ", ".join(missing[:SHOWN]) + (f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else "")
         remedy = f"; {remedy}" if remedy else f"{suggestion(missing[0], list(by_name))}; correct the list"
-        raise InputError(f"{source}: expected names of documents with trees, found no {shown}{remedy}")
+        raise InputError(f"{source}: expected names of documents with trees, found no tree for {shown}{remedy}")
     return {split: list(dict.fromkeys(names)) for split, names in matched.items()}
 
 
@@ -268,6 +270,6 @@ def _documents_of(
             f"{len(found.documents)} documents with --split {ALL}"
         )
     if split not in names:
-        raise InputError(f"{source}: expected documents of the split {split!r}, found {', '.join(names) or 'none'}")
+        raise InputError(f"{source}: expected the split {split!r}, found {', '.join(names) or 'none'}")
     matched = match_names(found, {split: names[split]}, str(source), remedy)
     return [found.documents[name] for name in matched.get(split, ())]

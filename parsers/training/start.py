@@ -35,7 +35,9 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
         raise InputError(f"start: expected a shipped parser or the folder of a trained one, found no {name}")
     start = Parser.from_pretrained(name)
     if start.tokenizer.get_vocab() != tokenizer.get_vocab():
-        raise InputError(f"start: expected a parser with the vocabulary of the recipe's encoder, {name} has another")
+        raise InputError(
+            f"start: expected a parser with the vocabulary of the recipe's encoder, but that of {name} differs"
+        )
     copied = []
     for own, part in network.named_children():
         source = start.network.get_submodule(own).state_dict()
@@ -45,5 +47,5 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
             part.load_state_dict(source, strict=False)
             copied.append(own)
     if not copied:
-        raise InputError(f"start: expected a parser that shares layers with this recipe's, {name} has others")
+        raise InputError(f"start: expected a parser with layers that fit this recipe's, but {name} has none")
     return copied

@@ -88,8 +88,8 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         longest = longest_window(pretrained.encoder)
         if longest is not None and recipe.network.window > longest:
             raise InputError(
-                f"network.window: expected at most {longest} subwords, which {recipe.encoder} reads, got "
-                f"{recipe.network.window}; say network.window={longest}"
+                f"network.window: expected at most {longest} subwords, the limit of {recipe.encoder}, got "
+                f"{recipe.network.window}; set network.window={longest}"
             )
         self.tokenizer, labels = pretrained.tokenizer, label_set(train)
         super().__init__(recipe, GoldExamples(train, self.tokenizer, labels), HeldOut(dev))
@@ -139,7 +139,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         """
         if self.recipe.start:
             copied = initialise_from(self.parser, self.tokenizer, self.recipe.start)
-            report(f"begins with the {', '.join(copied)} of {self.recipe.start}")
+            report(f"initialised the {', '.join(copied)} from {self.recipe.start}")
 
     def prepare(self, report: Report) -> None:
         """Pseudo-label the texts; not needed in a finished run.
@@ -158,7 +158,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
         found = digest(self.pseudo_labelled)
         if self._pseudo_labelled_digest not in (None, found):
             raise InputError(
-                "expected the teachers and texts that the run began with, found others; choose another folder"
+                "expected the teachers and texts that the run began with, found different ones; choose another folder"
             )
         self._pseudo_labelled_digest = found
 

@@ -63,7 +63,7 @@ class Teachers:
             if parser.network.labels.labels != tuple(labels):
                 raise InputError(
                     f"{name}: expected a teacher with the treebank's {len(labels)} labels, got "
-                    f"{len(parser.network.labels.labels)} others; train it on the same treebank"
+                    f"one with {len(parser.network.labels.labels)} other labels; train it on the same treebank"
                 )
         return cls(parsers, bf16)
 

@@ -61,7 +61,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 
 def test_too_few_lengths():
-    with pytest.raises(InputError, match="expected times of more than 3 different lengths"):
+    with pytest.raises(InputError, match="expected times for more than 3 different lengths"):
         fit_time([10, 10, 20, 20, 10], 1024, [1, 1, 2, 2, 1])
     with pytest.raises(InputError, match="got 4 samples of rank 3 with 3 times"):
         fit_time([1, 2, 3, 4], 1024, [1, 2, 3])

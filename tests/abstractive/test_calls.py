@@ -128,7 +128,7 @@ def test_a_selector_whose_weights_are_no_numbers(tmp_path):
     with torch.no_grad():
         model.sentence_encoder.output.bias[0] = torch.nan
     model.save_pretrained(tmp_path)
-    with pytest.raises(WeightsError, match=r"finite numbers, sentence_encoder\.output\.bias has others"):
+    with pytest.raises(WeightsError, match=r"finite numbers, but sentence_encoder\.output\.bias has others"):
         from_pretrained(tmp_path)
 
 
@@ -140,7 +140,7 @@ def test_layouts_of_other_inputs(inputs, call):
         run(**given, layout=inputs.owner)
     # A layout that counts the second document's padding as part of its last sentence.
     padded = SentenceLayout.from_owner(inputs.owner.masked_fill(inputs.owner < 0, 2))
-    with pytest.raises(InputError, match="the tokens that attention_mask lets through alone"):
+    with pytest.raises(InputError, match="for exactly the tokens that attention_mask leaves unmasked"):
         run(**given, layout=padded)
     for owner, size in ((inputs.owner[:, :10].clone(), r"\(2, 10\)"), (inputs.owner[:1], r"\(1, 22\)")):
         with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens, got one of " + size):

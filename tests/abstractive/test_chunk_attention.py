@@ -193,11 +193,11 @@ def test_padding_has_states_of_zero_and_is_attended_to():
 @pytest.mark.parametrize(
     ("chunk_ids", "shape", "message"),
     [
-        ([[0, 0, 1], [-1, -1, -1]], None, "document 1: expected a word in a chunk, got none"),
+        ([[0, 0, 1], [-1, -1, -1]], None, "document 1: expected at least one word in a chunk, got none"),
         (
             [[1, 0, 1], [0, 0, 0]],
             None,
-            r"document 0: expected each chunk as one run of tokens, in order",
+            r"document 0: expected each chunk to be one run of tokens, in order",
         ),
         ([[0, 1, 2], [0, 0, 0]], (2, 4), "expected at most 2 chunks of 4 words, got 3 of up to 3"),
         ([[0, 1, 1], [0, 0, 0]], (2, 2), "expected at most 2 chunks of 2 words, got 2 of up to 3"),
@@ -226,8 +226,8 @@ def test_the_grid_has_every_word_in_its_place():
         ({"variant": "soft"}, "variant: expected one of standard, hier, c2f, got 'soft'"),
         ({"coarse": "lstm"}, "coarse: expected one of conv, bow, got 'lstm'"),
         ({"samples": 0}, "samples: expected at least 1 chunk, got 0"),
-        ({"chunks": "10x0"}, "chunks: expected sentences, subtrees, or rows of words as 10x40.*got '10x0'"),
-        ({"chunks": "sentences", "attend_padding": True}, "attend_padding: expected none for chunks sentences"),
+        ({"chunks": "10x0"}, "chunks: expected sentences, subtrees, or rows of words such as 10x40.*got '10x0'"),
+        ({"chunks": "sentences", "attend_padding": True}, "attend_padding: cannot be used with chunks sentences"),
     ],
 )
 def test_models_that_are_none(changes, message):
@@ -237,9 +237,11 @@ def test_models_that_are_none(changes, message):
 
 def test_a_text_that_does_not_fit():
     model = make_model("c2f", "2x3")
-    with pytest.raises(InputError, match=r"expected at most 6 words, 2 rows of 3, got 7; cut the text \(--truncate"):
+    with pytest.raises(
+        InputError, match=r"expected at most 6 words, 2 rows of 3, got 7; truncate the text \(--truncate"
+    ):
         model(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
-    with pytest.raises(InputError, match="expected the chunk of each token, as chunks are sentences"):
+    with pytest.raises(InputError, match="expected the chunk of each token for chunks sentences"):
         make_model(chunks="sentences")(torch.ones(1, 7, dtype=torch.long), labels=torch.ones(1, 2, dtype=torch.long))
 
 

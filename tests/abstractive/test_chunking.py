@@ -149,7 +149,7 @@ def test_word_vectors(tmp_path):
     assert (indices.tolist(), vectors.tolist()) == ([7], [[1.0, 2.0, 3.0]])
     with pytest.raises(InputError, match=r"vectors\.txt, line 2: expected a word and 4 numbers, got 3"):
         read_vectors(path, {"mill": 7}, 4)
-    with pytest.raises(InputError, match="expected vectors of words of the training texts, got none"):
+    with pytest.raises(InputError, match="expected vectors for words of the training texts, found none"):
         read_vectors(path, {"stone": 8}, 3)
     with pytest.raises(InputError, match="expected word vectors as text"):
         read_vectors(tmp_path / "gone.txt", {"mill": 7}, 3)

@@ -53,13 +53,13 @@ def test_a_run_keeps_what_its_recipe_leaves_out(subtrees, parser_folder):
     [
         (
             {"network": {"coarse": "conv", "layers": 1}},
-            r"network\.coarse: expected bow, as .* got conv; network\.layers",
+            r"network\.coarse: expected bow, which .* got conv; network\.layers",
         ),
         ({"network": {"samples": 2}}, "samples: expected none for the variant hier, got 2"),
         ({"pretrain": 1}, "pretrain, alternate: expected 0 for the variant hier, which reads all chunks"),
         ({"vocabulary": 9}, r"^vocabulary: expected at least the 11 words of .*, got 9$"),
-        ({"lowercase": False}, "^lowercase: expected True, as .* was trained, got False$"),
-        ({"vectors": "vectors.txt"}, "^vectors: expected none for a model, which has its own$"),
+        ({"lowercase": False}, "^lowercase: expected True, which .* was trained with, got False$"),
+        ({"vectors": "vectors.txt"}, "^vectors: cannot be combined with model, which has its own vectors$"),
     ],
 )
 def test_what_a_model_does_not_take(fields, message, subtrees, parser_folder):

@@ -97,7 +97,7 @@ def test_what_is_cut_off_is_in_no_sentence(tokenizer):
 def test_encodings_that_do_not_fit(tokenizer):
     with pytest.raises(InputError, match="expected 2 encoded texts, got 1"):
         SentenceLayout.from_documents(DOCUMENTS, encode(tokenizer, DOCUMENTS[:1]))
-    with pytest.raises(InputError, match="expected the encoding of its text, got a longer one's"):
+    with pytest.raises(InputError, match="expected the encoding of its text, got that of a longer one"):
         SentenceLayout.from_documents(DOCUMENTS[1:], encode(tokenizer, DOCUMENTS[:1]))
     with pytest.raises(InputError, match="expected a text with sentences, got"):
         SentenceLayout.from_documents([Document("Rain.", (), ())], encode(tokenizer, DOCUMENTS[1:]))
@@ -105,7 +105,7 @@ def test_encodings_that_do_not_fit(tokenizer):
     class Slow:
         is_fast = False
 
-    with pytest.raises(InputError, match="got a slow tokenizer's; take a model with a fast tokenizer"):
+    with pytest.raises(InputError, match="got one from a slow tokenizer; use a model with a fast tokenizer"):
         SentenceLayout.from_documents(DOCUMENTS, Slow())
 
 

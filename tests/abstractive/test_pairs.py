@@ -91,7 +91,9 @@ def test_dataset_folders(read, tmp_path, parser_folder):
     assert read(Source("labelled"), tree=True).texts() == read(Source("plain")).texts()
     with pytest.raises(InputError, match="plain: expected documents with trees"):
         read(Source("plain"), tree=True)
-    with pytest.raises(InputError, match=r"other: expected a dataset folder of the parser .*add parser=discsum-gum"):
+    with pytest.raises(
+        InputError, match=r"other: expected a dataset folder made with the parser .*add parser=discsum-gum"
+    ):
         read(Source("other"))
     with pytest.raises(InputError, match="tree: expected oracle none and encoder none without trees, got rouge12-f"):
         PreprocessRecipe(str(parser_folder), tree=False)

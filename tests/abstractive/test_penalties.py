@@ -171,7 +171,7 @@ def test_full_stops():
 
 def test_penalties_that_rank_nothing(toy):
     model, _ = toy
-    with pytest.raises(InputError, match=r"expected a search of at least 2 beams, .* got 1"), applied(model, beams=1):
+    with pytest.raises(InputError, match=r"expected a search with at least 2 beams, .* got 1"), applied(model, beams=1):
         pass
     with pytest.raises(InputError, match="expected a model with copy attention"), applied(make_bart(), coverage=1.0):
         pass

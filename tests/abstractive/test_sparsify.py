@@ -272,9 +272,9 @@ def test_what_stands_beside_a_document_does_not_matter(bart, inputs, beams, pad,
 
 
 def test_options_that_a_selector_does_not_have(bart):
-    with pytest.raises(InputError, match="selector mean_key: expected options among none, got seed"):
+    with pytest.raises(InputError, match=r"selector mean_key: expected one of its options \(it has none\), got seed"):
         sparsify(bart, selector="mean_key", seed=1)
     with pytest.raises(InputError, match=r"feature_map: expected one of elu\+1, exp, relu, got 'gelu'"):
         sparsify(bart, selector="model_free", feature_map="gelu")
-    with pytest.raises(InputError, match="beta: expected a selector beside it, got 'all'"):
+    with pytest.raises(InputError, match="beta: expected a selector that selects sentences, got 'all'"):
         sparsify(bart, selector="all", beta=1.0)

@@ -184,7 +184,7 @@ def test_term_weights():
 def test_tree_knapsack_selects_by_itself(document):
     scorer = baseline("tree-knapsack")
     assert (scorer.own_selection, baseline("lead").own_selection) == (True, False)
-    with pytest.raises(InputError, match="block_trigrams: expected none with tree-knapsack"):
+    with pytest.raises(InputError, match="block_trigrams: cannot be used with tree-knapsack"):
         extract(document, scorer, Policy(Budget(units=2), block_trigrams=True))
     summary = extract(document, scorer, Policy(Budget(units=3), "edu", dependencies=True))
     heads = edu_heads(document.tree)

@@ -87,7 +87,7 @@ def test_words_count_once():
 
 def test_rules_that_it_cannot_keep():
     document, _ = text_of(4, 1)
-    with pytest.raises(InputError, match="block_trigrams: expected none with ilp"):
+    with pytest.raises(InputError, match="block_trigrams: cannot be used with ilp"):
         extract(document, baseline("ilp"), Policy(Budget(units=2), block_trigrams=True))
 
 

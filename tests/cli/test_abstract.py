@@ -81,7 +81,7 @@ def test_options_of_selectors(abstract, article):
     result = abstract(article, "--device", "nonsense")
     assert (result.code, "device (--device): expected a device that torch can use here" in result.err) == (1, True)
     result = abstract(article, "--beta", 1)
-    assert (result.code, "beta: expected a selector beside it, got 'all'" in result.err) == (1, True)
+    assert (result.code, "beta: expected a selector that selects sentences, got 'all'" in result.err) == (1, True)
 
 
 def test_models_that_are_none(discsum, abstract, article, tmp_path):
@@ -106,7 +106,7 @@ SEARCH = "generation_config.json"
 @pytest.mark.parametrize(
     ("file", "changes", "message"),
     [
-        (SEARCH, {"eos_token_id": "x"}, f"{SEARCH}, or config.json: eos_token_id: expected a whole number from 0"),
+        (SEARCH, {"eos_token_id": "x"}, f"{SEARCH} or config.json: eos_token_id: expected a whole number from 0"),
         (SEARCH, {"decoder_start_token_id": 10**6}, "decoder_start_token_id: expected a whole number from 0"),
         (SEARCH, {"num_beams": "4"}, "num_beams: expected a whole number in [1, 1000], got '4'"),
         (SEARCH, {"num_beams": -1}, "num_beams: expected a whole number in [1, 1000], got -1"),
@@ -126,10 +126,18 @@ SEARCH = "generation_config.json"
             {"num_beams": 5, "num_return_sequences": 5},
             "num_return_sequences: expected a whole number in [1, 1], got 5",
         ),
-        (SEARCH, {"return_dict_in_generate": True, "output_scores": True}, "return_dict_in_generate: expected none"),
-        (SEARCH, {"watermarking_config": {"bias": "x"}}, "watermarking_config: expected none, which discsum does not"),
+        (
+            SEARCH,
+            {"return_dict_in_generate": True, "output_scores": True},
+            "return_dict_in_generate: expected no value",
+        ),
+        (
+            SEARCH,
+            {"watermarking_config": {"bias": "x"}},
+            "watermarking_config: expected no value, because discsum does not",
+        ),
         (SEARCH, {"num_beams": 4, "num_beam_groups": 2}, "num_beam_groups: expected a whole number in [1, 1], got 2"),
-        (SEARCH, {"stop_strings": ["rain"]}, "stop_strings: expected none, which discsum does not run"),
+        (SEARCH, {"stop_strings": ["rain"]}, "stop_strings: expected no value, because discsum does not support it"),
         ("tokenizer_config.json", {"pad_token": None}, "expected a tokenizer with a padding token (pad_token)"),
         ("config.json", {"sparse_attention": {"selector": "gru", "r": 0}}, "config.json: r: expected a whole number"),
         ("config.json", {"sparse_attention": {"selector": "gru", "options": {"layers": 0}}}, "selector gru: layers: "),
@@ -195,7 +203,7 @@ def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article)
 
     assert "--r 4: expected a selector that selects sentences" in err("--r", 4)
     assert "beta: expected a finite number" in err("--selector", "mean_key", "--beta", "nan")
-    assert "expected options among none, got dense_where_faster" in err(
+    assert "expected one of its options (it has none), got dense_where_faster" in err(
         "--selector", "mean_key", "--option", "dense_where_faster=false"
     )
     assert "device (--device): expected a device that torch can use here" in err("--device", "meta")

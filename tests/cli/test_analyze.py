@@ -110,7 +110,7 @@ def test_rouge_by_sentences_read(discsum, bart_folder, parser_folder, tmp_path):
     named = [option for system in systems for option in ("--system", system)]
     result = discsum("analyze", "rouge", table, *named, *options)
     assert result.code == 0
-    assert result.err == 2 * "discsum: r = 99: all sentences are read, because no document has more of them\n"
+    assert result.err == 2 * "discsum: r = 99: all sentences are read, because no document has more than r\n"
     data = json.loads((tmp_path / "out" / "rouge.json").read_text())["systems"]
     assert [[entry["r"] for entry in data[system]] for system in systems] == [[None], [1, 3, 99], [1, 3, 99]]
     (whole,), ideal, random = (data[system] for system in systems)

@@ -142,7 +142,10 @@ def test_a_reader_that_has_seen_enough(tmp_path):
             "rate: expected a number above 0, got 'fast'",
         ),
         (["parser-gum", "data=nowhere"], "nowhere: expected a folder with tree files, found no such"),
-        (["parser-gum", "teachers=[]"], "teachers: expected some beside texts, got none; say texts=[] to do without"),
+        (
+            ["parser-gum", "teachers=[]"],
+            "teachers: expected at least one with texts, got none; add some, or set texts=[]",
+        ),
     ],
 )
 def test_recipes_that_cannot_be_trained(discsum, tmp_path, monkeypatch, encoder_folder, arguments, message):
@@ -198,7 +201,10 @@ def test_help_fits_a_terminal_of_80_columns(discsum, monkeypatch, command):
         (["abstract", "TEXT", "--model", "TEXT", "--selector", "mean_kye"], "(did you mean mean_key?)"),
         (["extract", "TEXT", "--ratio", "3"], "expected a number above 0 and at most 1, got 3.0"),
         (["extract", "TEXT", "--dependencies"], "dependencies: expected unit edu, got sentence"),
-        (["extract", "TEXT", "--model", "tree-knapsack", "--block-trigrams"], "selects by a rule of its own"),
+        (
+            ["extract", "TEXT", "--model", "tree-knapsack", "--block-trigrams"],
+            "tree-knapsack, which selects by its own rule",
+        ),
         (["extract", "TEXT", "--unit", "edu", "--model", "discsum-news-sentence"], "got one for --unit sentence"),
         (["extract", "TEXT", "--model", "lead", "--parser", "discsum-news-edu"], "expected a discsum-parser"),
         (["extract", "gone.txt"], "gone.txt: no such file or folder"),

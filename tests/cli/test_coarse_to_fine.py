@@ -83,7 +83,7 @@ def test_what_it_cannot_do(discsum, folders, parser_folder, article, tmp_path):
         assert result.code in (1, 3)
         return result.err
 
-    assert "expected options of a coarse-to-fine model, variant and samples, got selector" in err(
+    assert "expected only variant and samples, the options of a coarse-to-fine model, got selector" in err(
         article, "--selector", "mean_key"
     )
     text = tmp_path / "long.txt"

@@ -40,7 +40,7 @@ def test_its_time_beside_its_own_attention(discsum, compressed_folder, bart_fold
     assert (tmp_path / "encoder-time.png").is_file()
     result = discsum("analyze", "time", "--model", bart_folder, *lengths)
     assert result.code == 1
-    assert "expected a model whose encoder is compressed" in result.err
+    assert "expected a model with a compressed encoder" in result.err
     result = discsum("analyze", "time", "--model", compressed_folder, "--lengths", 10_000, "-o", tmp_path)
     assert "--lengths: expected at most" in result.err
 
@@ -59,7 +59,7 @@ def test_penalties(discsum, bart_folder, parser_folder, article):
     assert discsum(*given, "--length-penalty", 0.9, "--block-trigrams").code == 0
     result = discsum(*given, "--length-penalty", 0.9, "--beams", 1)
     assert result.code != 0
-    assert "expected a search of at least 2 beams" in result.err
+    assert "expected a search with at least 2 beams" in result.err
     result = discsum(*given, "--coverage-penalty", 5)
     assert "expected a model with copy attention" in result.err
     for wrong in (-1, "1e6", "inf", "nan"):

@@ -103,7 +103,7 @@ def test_a_table_of_several_seeds(discsum, data, parser_folder, tmp_path):
     assert f"{tmp_path}/runs/sentence-balanced-dense/seed-2/best" in models
     assert "over 2 seeds" in discsum(*command, *settings).out
     for more, message in (
-        (("--draws", 2, "--set", "sample=6"), "--seeds 2: expected one draw with several seeds, got --draws 2"),
+        (("--draws", 2, "--set", "sample=6"), "--seeds 2: expected a single draw with several seeds, got --draws 2"),
         (("--set", "seed=7"), "--seeds 2: expected no seed among the settings"),
     ):
         refused = discsum(*command, *settings, *more)

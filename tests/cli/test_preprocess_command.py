@@ -67,7 +67,7 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
         (
             ["--device", "foo"],
             1,
-            "discsum: device (--device): expected a device that torch can use here, as cpu or cuda, got",
+            "discsum: device (--device): expected a device that torch can use here, such as cpu or cuda, got",
         ),
     ],
 )
@@ -181,7 +181,7 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
         (["--part", "3/2"], 2, "part: expected I/N with I from 1 to N, got 3/2"),
         (["--part", "1/2", "--finish"], 2, "expected --part or --finish, got both"),
         (["--finish"], 1, "expected 1 shards, 1 are missing: shard-00000.parquet; run their parts again"),
-        (["--engine", "rey"], 2, "expected an engine among local, ray, got 'rey' (did you mean ray?)"),
+        (["--engine", "rey"], 2, "expected one of the engines local, ray, got 'rey' (did you mean ray?)"),
         (
             ["--cpus-per-worker", 2],
             2,

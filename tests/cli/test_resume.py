@@ -132,7 +132,7 @@ def test_two_runs_do_not_write_one_file(tmp_path):
     with JsonLines(path, resume=False) as first:
         first.write(b'{"id": "a"}\n')
         with (
-            pytest.raises(InputError, match=r"out\.jsonl: expected no other run to be at work here, found one"),
+            pytest.raises(InputError, match=r"out\.jsonl: another run is using it; wait for that run to end"),
             JsonLines(path, resume=True),
         ):
             pass

@@ -185,7 +185,7 @@ def test_a_run_can_be_waited_for(discsum, table, parser_folder, tmp_path):
     options = ("--parser", parser_folder, "--shards")
     with folder_lock(tmp_path / "set"):
         result = discsum("parse", table, "-o", tmp_path / "set", *options)
-    assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
+    assert (result.code, "another run is using it; wait for that run to end" in result.err) == (1, True)
     assert discsum("parse", table, "-o", tmp_path / "set", *options, "--wait").code == 0
 
 

@@ -42,7 +42,7 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
 
     result = discsum("train", recipe, "epochs=2", "-o", run)
     assert result.code == 1
-    assert "found another's (epochs 1 there and 2 here); choose another folder" in result.err
+    assert "found one of another recipe (epochs 1 there and 2 here); choose another folder" in result.err
 
 
 def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp_path):
@@ -84,13 +84,13 @@ def test_the_mean_of_two_seeds(discsum, recipe, article, tmp_path):
 def test_a_split_that_is_not_there(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--split", "test")
     assert result.code == 1
-    assert result.err.endswith("expected documents of the split 'test', found train, dev\n")
+    assert result.err.endswith("expected the split 'test', found train, dev\n")
 
 
 def test_a_second_run_at_once_is_refused(discsum, recipe, treebank, tmp_path):
     with folder_lock(tmp_path / "run"):
         result = discsum("train", recipe, f"data={treebank}", "-o", tmp_path / "run")
-    assert (result.code, "expected no other run to be at work here" in result.err) == (1, True)
+    assert (result.code, "another run is using it; wait for that run to end" in result.err) == (1, True)
 
 
 def test_a_parser_of_any_treebank(discsum, encoder_folder, tmp_path):

@@ -17,7 +17,7 @@ def recipe(tmp_path, parser_folder):
         ("synthesizer.head=mixed", "synthesizer.mixture: expected names of single heads, as many as heads=1, got none"),
         ("start=nosuch", "nosuch: expected a folder with config.json and model.safetensors, or a shipped model"),
         ("start=discsum-news-edu", "start: expected a summarizer on contextual vectors of"),
-        ("encoder_layers=50", "encoder_layers: expected at most the encoder's 2, got 50"),
+        ("encoder_layers=50", "encoder_layers: expected at most 2, the encoder's number of layers, got 50"),
         ("vectors=nosuch/xx", "nosuch/xx: "),
         ("parser=nosuch", "nosuch: expected a folder with config.json"),
         ("validation=[{path: gone.jsonl}]", "gone.jsonl: expected a dataset folder or a table, found neither"),
@@ -28,7 +28,7 @@ def recipe(tmp_path, parser_folder):
         ("train=[{path: train.jsonl, last: 100}]", "train[0]: expected rows 0 to 100 of train.jsonl, got 6"),
         ("train=[{path: train.jsonl, first: 6}]", "train[0]: expected rows 6 to the end of train.jsonl, got 6"),
         ("validation=[{path: validation.jsonl, first: 1, last: 4}]", "validation[0]: expected rows 1 to 4 of"),
-        ("sample=100", "sample: expected at most the 6 documents of train, got 100; say sample=null for all"),
+        ("sample=100", "sample: expected at most the 6 documents of train, got 100; set sample=null for all"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_a_table_is_preprocessed(discsum, recipe, tmp_path, setting, message):
@@ -43,7 +43,10 @@ def test_dataset_folders_are_checked_before_a_table_is_preprocessed(discsum, rec
     options = ("--parser", parser_folder, "--encoder", "contextual", "--oracle", "kedzie")
     assert discsum("preprocess", tmp_path / "validation.jsonl", tmp_path / "validation", *options).code == 0
     result = discsum("train", recipe, "validation=[{path: validation}]", "-o", tmp_path / "runs" / "one")
-    assert "expected a dataset folder made as the recipe says, found another (oracle 'kedzie' there" in result.err
+    assert (
+        "expected a dataset folder made as the recipe says, found one made differently (oracle 'kedzie' there"
+        in result.err
+    )
     settings = ("oracle=kedzie", "validation=[{path: validation, last: 4}]")
     result = discsum("train", recipe, *settings, "-o", tmp_path / "runs" / "one")
     assert "validation[0]: expected rows 0 to 4 of validation, got 3" in result.err

@@ -59,7 +59,10 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
     assert "Trained on 12 documents drawn (draw 3) from train." in card
     result = discsum("train", recipe, *folders, "oracle=kedzie", "-o", tmp_path / "other")
     assert result.code == 1
-    assert "expected a dataset folder made as the recipe says, found another (oracle 'rouge12-f' there" in result.err
+    assert (
+        "expected a dataset folder made as the recipe says, found one made differently (oracle 'rouge12-f' there"
+        in result.err
+    )
 
 
 def test_several_processes_learn_what_one_does(recipe, tmp_path):
@@ -79,7 +82,7 @@ def test_a_second_run_at_once_is_refused(discsum, recipe, tmp_path):
     with folder_lock(tmp_path / "run"):
         result = discsum("train", recipe, "-o", tmp_path / "run")
     assert result.code == 1
-    assert f"{tmp_path / 'run'}: expected no other run to be at work here, found one" in result.err
+    assert f"{tmp_path / 'run'}: another run is using it; wait for that run to end" in result.err
     assert discsum("train", recipe, "epochs=1", "-o", tmp_path / "run").code == 0
 
 

@@ -63,7 +63,7 @@ def test_the_encoding_overrides_what_is_declared(discsum, headed):
     failed = discsum("parse", headed)
     assert failed.code == 1
     assert "expected utf-8, got byte 0xcc" in failed.err
-    assert "with --encoding, as --encoding windows-1251" in failed.err
+    assert "with --encoding, for example --encoding windows-1251" in failed.err
     assert discsum("parse", headed, "--encoding", "cp1251").code == 0
 
 

@@ -122,7 +122,7 @@ def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
     with folder_lock(folder, part="2-of-2"):
-        with pytest.raises(InputError, match="expected no other run to be at work here"):
+        with pytest.raises(InputError, match="another run is using it; wait for that run to end"):
             make_part(preprocess_job(*of(folder)), Part(2, 2))
         assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
 
@@ -154,7 +154,7 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
     ):
         with (
             folder_lock(tmp_path, part=held),
-            pytest.raises(InputError, match="expected no other run to be at work here"),
+            pytest.raises(InputError, match="another run is using it; wait for that run to end"),
         ):
             run()
     assert not list(tmp_path.glob("*.parquet"))

@@ -161,7 +161,7 @@ def test_other_documents_are_refused(whole, parser_folder, tmp_path):
 
 
 def test_a_second_run_at_once_is_refused(table, parser_folder, tmp_path):
-    with folder_lock(tmp_path), pytest.raises(InputError, match="expected no other run to be at work here"):
+    with folder_lock(tmp_path), pytest.raises(InputError, match="another run is using it; wait for that run to end"):
         make(table, tmp_path, parser_folder)
 
 

@@ -231,7 +231,7 @@ def test_a_head_of_ones_own():
     found = UnitInputs(0, torch.randn(5, 16), torch.zeros(5, 0), {})
     assert network(batched([found])).shape == (1, 5)
     assert HEADS["first"] is FirstHead
-    with pytest.raises(InputError, match="expected a new name for a head, got 'dense', which is DenseHead"):
+    with pytest.raises(InputError, match="expected a new name for a head, got 'dense', which is taken by DenseHead"):
         register("dense", FirstHead)
     with pytest.raises(InputError, match=r"other: expected a subclass of .*Head, got 5"):
         register("other", 5)
@@ -242,7 +242,7 @@ def test_a_head_of_an_installed_package(monkeypatch):
     entry = EntryPoint("first", f"{__name__}:FirstHead", "discsum.heads")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == entry.group else [])
     assert HEADS["first"].__name__ == "FirstHead"
-    with pytest.raises(InputError, match=r"expected a head among c_tree, .*, first, got 'second'"):
+    with pytest.raises(InputError, match=r"expected one of the heads c_tree, .*, first, got 'second'"):
         HEADS["second"]
 
 
@@ -269,7 +269,7 @@ def test_an_entry_point_that_does_not_load_is_one_line(monkeypatch):
             "--head-file: expected a Python file that calls discsum.encoder.heads.register, got .*gone.py",
         ),
         ("text.txt", "1", "--head-file: expected a Python file .*text.txt"),
-        ("none.py", "x = 1", r"none.py: expected a call of discsum.encoder.heads.register, found none"),
+        ("none.py", "x = 1", r"none.py: expected a call to discsum.encoder.heads.register, found none"),
         ("wrong.py", "import no_such_package", "wrong.py: expected code that runs, got ModuleNotFoundError: No module"),
         ("bad.py", "def (", "bad.py: expected code that runs, got SyntaxError"),
         (

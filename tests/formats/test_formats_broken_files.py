@@ -39,12 +39,12 @@ BROKEN_RS3 = [
     ('<!DOCTYPE r [<!ENTITY a "b">]>\n<rst/>', 1, "expected XML without entity declarations"),
     (rs3(segment(1), segment(2)), 5, "expected one root, got 2: segment '1' and segment '2'"),
     (rs3(segment(1), segment(2, 9, "purpose-goal")), 5, "segment '2': expected a parent in the file, got '9'"),
-    (rs3(segment(1), segment(1, 1, "purpose-goal")), 5, "segment '1': expected ids used once, got one of line 4"),
+    (rs3(segment(1), segment(1, 1, "purpose-goal")), 5, "segment '1': expected each id once, got that of line 4"),
     (rs3("<segment>words</segment>"), 4, "<segment>: expected an id, got none"),
     (rs3(segment(1, text=" ")), 4, "segment '1': expected some text, got none"),
     (rs3(segment(1, 2, "span"), group(2, "tree")), 5, "group '2': expected the type span or multinuc, got 'tree'"),
     (rs3(segment(1), group(2, "span", 3, "span"), group(3, "span", 2, "span")), 5, "group '2': expected a root above"),
-    (rs3(segment(1, 1, "span")), 4, "segment '1': expected a root above it, its parents form a circle"),
+    (rs3(segment(1, 1, "span")), 4, "segment '1': expected a root above it, its parents form a cycle"),
     (rs3(segment(1, 2, "purpose-goal"), group(2, "span")), 5, "group '2': expected one nucleus (a child with relname"),
     (rs3(segment(1, 3, "span"), segment(2, 3, "span"), group(3, "span")), 6, "expected one nucleus"),
     (rs3(segment(1), group(2, "multinuc", 1, "purpose-goal")), 5, "group '2': expected nuclei, got 0"),
@@ -60,12 +60,12 @@ BROKEN_RS3 = [
             segment(1, 5, "joint-list"), segment(2, 4, "span"), segment(3, 5, "joint-list"), group(4, "span", 5, "x-y")
         ).replace("</body>", group(5, "multinuc") + "</body>"),
         6,
-        "group '5': expected a continuous span, got EDUs 3-3 beside EDUs 1-1",
+        "group '5': expected a continuous span, got EDUs 3-3 and EDUs 1-1",
     ),
     (
         rs3(segment(1, 2, "purpose-goal"), segment(2), segment(3, 4, "purpose-goal"), segment(4, 1, "purpose-goal")),
         7,
-        "segment '1': expected a continuous span, got EDUs 3-4 beside EDUs 1-1",
+        "segment '1': expected a continuous span, got EDUs 3-4 and EDUs 1-1",
     ),
 ]
 
@@ -79,12 +79,12 @@ BROKEN_DIS = [
     (TWO % "(text _!two_!)", 3, "Satellite (leaf 2): expected (rel2par …), got none"),
     (TWO % "(rel2par span) (text _!two_!)", 1, "expected a relation on the Satellite of line 3, got 'span'"),
     (TWO % "(rel2par List)", 3, "Satellite (leaf 2): expected (text _!…_!) with some text, got none"),
-    (TWO % "(rel2par List) (text _!two)", 3, "expected _! and a bracket behind the text, found none after"),
+    (TWO % "(rel2par List) (text _!two)", 3, "expected _! and a bracket after the text, found none after"),
     (TWO.replace("leaf 2", "leaf 3") % "", 3, "Satellite (leaf 3): expected (rel2par …)"),
     (TWO.replace("leaf 2", "leaf 3") % "(rel2par List)", 3, "Satellite (leaf 3): expected leaf 2 here"),
     (TWO.replace("Nucleus", "Satellite") % "(rel2par x) (text _!2_!)", 1, "expected a Nucleus among its children"),
     (TWO.replace("Satellite", "Nucleus") % "(rel2par x) (text _!2_!)", 1, "expected a relation on each of several"),
-    (TWO % "(rel2par List) (text _!two_!)" + "( Root (leaf 1))", 5, "expected one tree, got more behind it"),
+    (TWO % "(rel2par List) (text _!two_!)" + "( Root (leaf 1))", 5, "expected one tree, got more after it"),
     (TWO % "(colour red)", 3, "expected a bracket with Root, Nucleus"),
 ]
 
@@ -101,7 +101,7 @@ BROKEN_RSD = [
     (rsd(ROOT, (3, "two", 0, 1, "x_r")), 2, "column 1: expected EDU 2, got '3'"),
     (rsd(ROOT, (2, " ", 0, 1, "x_r")), 2, "column 2: expected the text of EDU 2, got none"),
     (rsd(ROOT, (2, "two", "far", 1, "x_r")), 2, "column 3: expected the head's distance or _, got 'far'"),
-    (rsd(ROOT, (2, "two", 0, "one", "x_r")), 2, "column 7: expected the head's number, 0 above the root, got 'one'"),
+    (rsd(ROOT, (2, "two", 0, "one", "x_r")), 2, "column 7: expected the head's number, or 0 for the root, got 'one'"),
     (rsd(ROOT, (2, "two", 0, 5, "x_r")), 2, "column 7: expected an EDU up to 2, got 5"),
     (rsd(ROOT, (2, "two", 0, 1, "_r")), 2, "column 8: expected a relation, got '_r'"),
     (rsd(ROOT, (2, "two", 0, 0, "ROOT")), 2, "expected one root, got 2: EDU 1 and EDU 2 have no head"),
@@ -109,7 +109,7 @@ BROKEN_RSD = [
     (
         rsd((1, "a", 0, 3, "x_r"), (2, "b", 0, 4, "x_r"), (3, "c", 0, 0, "ROOT"), (4, "d", 0, 3, "x_r")),
         2,
-        "EDU 4: expected a continuous span, got EDUs 2-2 beside EDUs 4-4",
+        "EDU 4: expected a continuous span, got EDUs 2-2 and EDUs 4-4",
     ),
 ]
 
@@ -182,10 +182,10 @@ def test_no_json(content, line):
 def test_unknown_formats():
     document = Document.from_json(GOOD)
     with pytest.raises(
-        InputError, match="a format among dis, html, json, networkx, nltk, rs3, rs4, rsd, svg, tree, got 'xml'"
+        InputError, match="one of the formats dis, html, json, networkx, nltk, rs3, rs4, rsd, svg, tree, got 'xml'"
     ):
         dump(document, "xml")
-    with pytest.raises(InputError, match="expected a format to read among dis, json, rs3, rs4, rsd, got 'svg'"):
+    with pytest.raises(InputError, match="expected one of the readable formats dis, json, rs3, rs4, rsd, got 'svg'"):
         load("<svg/>", "svg")
 
 
@@ -202,9 +202,9 @@ def test_files_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "remedy"),
     [
-        ('{"text": "It rained."', "; is it cut off?"),
-        ('{"text": "It rai', "; is it cut off?"),
-        ('{"text": "It rained."}\n{"text": "It rained."}', "; rename it to .jsonl if it has an object a line"),
+        ('{"text": "It rained."', "; is it truncated?"),
+        ('{"text": "It rai', "; is it truncated?"),
+        ('{"text": "It rained."}\n{"text": "It rained."}', "; rename it to .jsonl if it has one object per line"),
         ('{"text": "It rained.", edus: []}', "(column 24)"),
     ],
 )

@@ -69,7 +69,7 @@ def test_brackets_for_other_readers():
         nltk.Tree.fromstring(smiling.to_dis())
     assert nltk.Tree.fromstring(smiling.to_dis(brackets=True)).label() == "Root"
     with pytest.raises(
-        InputError, match="brackets: expected a format whose brackets can be escaped, as dis, got 'rs3'"
+        InputError, match="brackets: expected a format whose brackets can be escaped, such as dis, got 'rs3'"
     ):
         dump(document, "rs3", brackets=True)
 
@@ -82,9 +82,9 @@ def test_several_trees(tmp_path):
     assert (first.id, second.id) == ("story-1", "story-2")
     assert (len(first.sentences), len(second.sentences)) == (1, 2)
     assert [document.parser for document in load_all(content, "dis")] == ["dis", "dis"]
-    with pytest.raises(FormatError, match=r"story.dis:6: expected one tree, got more behind it; `read_trees` and"):
+    with pytest.raises(FormatError, match=r"story.dis:6: expected one tree, got more after it; `read_trees` and"):
         read_tree(path)
-    with pytest.raises(FormatError, match=r"story:5: expected \( Root behind the tree, got '\)'"):
+    with pytest.raises(FormatError, match=r"story:5: expected \( Root after the tree, got '\)'"):
         load_all(ONE.format(span="1 2", end="") + ")", "dis", source="story")
     path.write_text(ONE.format(span="1 2", end=""))
     assert [document.id for document in read_trees(path)] == ["story"]

@@ -57,15 +57,15 @@ def test_roots_that_cross_are_refused():
         load(CROSSING, "rs3", source="story")
     assert str(caught.value).startswith(
         "story:7: expected roots one after the other, or one between two EDUs of another, got group '5' and group '6', "
-        "each with an EDU between those of the other (EDU 3); attach one to the other, or read the file with --roots "
+        "which interleave at EDU 3; attach one to the other, or read the file with --roots "
     )
-    with pytest.warns(FormatWarning, match="2 of 4 segments are left out, which are not under group '5', the largest"):
+    with pytest.warns(FormatWarning, match="2 of 4 segments, which are not under group '5', the largest, are left out"):
         assert load(CROSSING, "rs3", roots="drop").edu_texts == ("unit 1.", "unit 3.")
 
 
 @pytest.mark.parametrize("content", [HEADED, BETWEEN])
 def test_drop_and_error(content):
-    with pytest.warns(FormatWarning, match="1 of 3 segments are left out, which are not under group '4'"):
+    with pytest.warns(FormatWarning, match="1 of 3 segments, which are not under group '4', the largest, are left out"):
         document = Document.from_rs3(content, roots="drop")
     assert document.edu_texts == ("unit 2.", "unit 3.")
     assert shape(document) == [(0, 0, 1, "NS", "purpose-goal")]
@@ -84,7 +84,9 @@ def test_segments_only():
     assert shape(document) == [(0, 0, 2, "NN", "unattached"), (1, 1, 2, "NN", "unattached")]
     assert "parent=" not in document.to_rs3()
     assert "<group" not in document.to_rs3()
-    with pytest.warns(FormatWarning, match="2 of 3 segments are left out, which are not under segment '1'"):
+    with pytest.warns(
+        FormatWarning, match="2 of 3 segments, which are not under segment '1', the largest, are left out"
+    ):
         assert load(document.to_rs3(), "rs3", roots="drop").edu_texts == ("unit 1.",)
 
 
@@ -102,7 +104,7 @@ def test_unknown_parents_and_empty_groups():
         document = load(content, "rs3", source="story")
     assert shape(document) == [(0, 0, 2, "NN", "unattached"), (1, 1, 2, "NS", "purpose-goal")]
     messages = [str(warning.message) for warning in caught]
-    assert messages[0] == "story:2: segment '1': expected a parent in the file, got '9'; taken for unattached"
+    assert messages[0] == "story:2: segment '1': expected a parent in the file, got '9'; treated as unattached"
     assert re.match(r"story:\d: expected segments under each group, got none under group .* left out", messages[1])
     for line in (element(5, "multinuc"), element(6, "multinuc", 2, "causal-cause")):
         with pytest.raises(FormatError, match="expected"):
@@ -130,13 +132,13 @@ def test_several_roots_of_rsd():
     with pytest.warns(FormatWarning, match=r"story:2: expected one root, got 3: EDU 1 and EDU 2 have no head; joined"):
         document = Document.from_rsd(content, "story")
     assert shape(document) == [(0, 0, 3, "NN", "unattached"), (1, 2, 3, "NN", "unattached"), (1, 1, 2, "NS", "cause")]
-    with pytest.warns(FormatWarning, match="2 of 4 EDUs are left out, which are not under EDU 2"):
+    with pytest.warns(FormatWarning, match="2 of 4 EDUs, which are not under EDU 2, are left out"):
         dropped = Document.from_rsd(content, roots="drop")
     assert (shape(dropped), dropped.edu_texts) == ([(0, 0, 1, "NS", "cause")], ("unit 2.", "unit 3."))
     between = rsd((1, 0, "ROOT"), (2, 0, "ROOT"), (3, 1, "cause_r"))
     with pytest.warns(FormatWarning):
         assert shape(Document.from_rsd(between)) == [(0, 1, 2, "NS", "cause"), (0, 0, 1, "NN", "unattached")]
-    with pytest.warns(FormatWarning), pytest.raises(FormatError, match="got EDU 1 and EDU 2, each with an EDU between"):
+    with pytest.warns(FormatWarning), pytest.raises(FormatError, match="got EDU 1 and EDU 2, which interleave at"):
         Document.from_rsd(rsd((1, 0, "ROOT"), (2, 0, "ROOT"), (3, 1, "x_r"), (4, 2, "x_r")))
 
 

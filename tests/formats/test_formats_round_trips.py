@@ -142,6 +142,6 @@ def test_surrogates_in_a_row_survive_json(text):
     document = Document(text, (Span(0, len(text)),), (EDU(0, len(text), 0),), RSTTree(1, []))
     for found in (loads(dumps(document)), Document.from_json(document.to_json())):
         assert found == document
-    with pytest.raises(FormatError, match="surrogates: expected positions from 0 on, got -1"):
+    with pytest.raises(FormatError, match="surrogates: expected positions of at least 0, got -1"):
         Document.from_json(document.to_json() | {"surrogates": [-1]})
     assert Document.from_json(document.to_json() | {"surrogates": [10**9, 1]})

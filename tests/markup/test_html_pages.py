@@ -163,7 +163,7 @@ def test_elements_in_each_other():
     # About half of the depth that libxml2 allows.
     deep = "<div>" * 1000 + f"<p>{SENTENCES}</p>" + "</div>" * 1000
     assert "higher ground" in "".join(parse(page(deep)).itertext())
-    with pytest.raises(InputError, match="at most 2,000 elements in each other"):
+    with pytest.raises(InputError, match="elements nested at most 2,000 deep"):
         from_html(page("<div>" * 5000 + f"<p>{SENTENCES}</p>"))
 
 
@@ -187,7 +187,7 @@ def test_declared_encodings(content, encoding):
 
 @pytest.mark.parametrize("name", ["klingon", "undefined", "hex", "rot13"])
 def test_an_encoding_that_is_not_known(name):
-    with pytest.raises(InputError, match=f"got the declaration of '{name}'; name it with --encoding"):
+    with pytest.raises(InputError, match=f"but the page declares '{name}'; name it with --encoding"):
         declared_encoding(f"<meta charset={name}>".encode())
 
 

@@ -82,9 +82,9 @@ def test_code_stays_code_whatever_it_holds():
 
 def test_blocks_in_each_other():
     assert from_markdown("> " * 40 + "It rained.") == "It rained.\n"
-    with pytest.raises(InputError, match="at most 100 blocks in each other, got more; read it with --input text"):
+    with pytest.raises(InputError, match="blocks nested at most 100 deep, got more; read it with --input text"):
         from_markdown("> " * 120 + "It rained.")
-    with pytest.raises(InputError, match="at most 2,000 elements"):
+    with pytest.raises(InputError, match="elements nested at most 2,000 deep"):
         from_markdown("<div>" * 5000)
 
 

@@ -98,9 +98,9 @@ def test_signature():
 def test_what_does_not_fit_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
         rouge(*arguments)
-    with pytest.raises(InputError, match="a measure out of f, p, r, got 'f1'"):
+    with pytest.raises(InputError, match="one of the measures f, p, r, got 'f1'"):
         rouge(["a"], ["a"], measure="f1")
-    with pytest.raises(InputError, match="a metric out of rouge1"):
+    with pytest.raises(InputError, match="one of the metrics rouge1"):
         rouge(["a"], ["a"]).metric("rougeL")
 
 

@@ -164,9 +164,11 @@ def test_sentences_from_nltk():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match="sentences from model, nltk, newline, got 'punkt'"):
+    with pytest.raises(InputError, match="sentences from one of model, nltk, newline, got 'punkt'"):
         PARSER.parse("The mill broke.", sentences="punkt")
-    with pytest.raises(InputError, match="EDU 1: expected every character in one, none has 8 to 10"):
+    with pytest.raises(
+        InputError, match="EDU 1: expected every character to be in one, but characters 8 to 10 are in none"
+    ):
         PARSER.parse("The mill broke.", sentences="newline", edus=[Span(0, 8), Span(10, 15)])
     with pytest.raises(InputError, match="every EDU to start in a sentence"):
         PARSER.parse("The mill broke.", sentences=[Span(4, 15)], edus=[Span(0, 15)])

@@ -24,7 +24,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         assert part in message
     with pytest.raises(InputError, match="seeds: expected a list of whole numbers of at least 0, got 3"):
         ParserRecipe.from_dict({"seeds": 3})
-    with pytest.raises(InputError, match=r"seed: expected none beside seeds \[1, 2\]; say seeds=\[\]"):
+    with pytest.raises(InputError, match=r"seed: cannot be combined with seeds \[1, 2\]; set seeds=\[\]"):
         ParserRecipe.from_dict({"seeds": [1, 2], "seed": 3})
     with pytest.raises(InputError, match="seed: expected a whole number of at least 0, got -1"):
         ParserRecipe.from_dict({"seed": -1})
@@ -42,8 +42,9 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
     message = str(raised.value)
     for part in (
         "stop: expected 0 to 0 epochs, got 9",
-        "seeds: expected a parser in the field start, as only runs that begin alike can be averaged, got none",
-        "seeds: expected each once, got 1, 1",
+        "seeds: expected a parser in the field start, because only runs that start from the same "
+        "weights can be averaged, got none",
+        "seeds: expected each seed once, got 1, 1",
         "epochs: expected a whole number of at least 1, got 0",
         "rate: ",
         "smoothing: ",

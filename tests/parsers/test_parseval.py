@@ -105,7 +105,7 @@ def test_signatures_say_what_was_measured():
 
 
 def test_other_texts_are_refused():
-    with pytest.raises(InputError, match="toy: expected the prediction over the same text"):
+    with pytest.raises(InputError, match="toy: expected a prediction over the same text as the gold tree"):
         parseval([GOLD], [document_of([["one", "two"]])])
 
 
@@ -143,5 +143,5 @@ def test_what_cannot_be_scored():
             score([], [])
         with pytest.raises(InputError, match="got 2 for 1"):
             score([GOLD], [GOLD, other])
-    with pytest.raises(InputError, match="toy: expected the prediction over the same text"):
+    with pytest.raises(InputError, match="toy: expected a prediction over the same text as the gold tree"):
         segmentation([GOLD], [Document("Another text.", (Span(0, 13),))])

@@ -142,7 +142,10 @@ def test_a_configuration_of_another_architecture(folder):
         ({"labels": [1, 2]}, "labels: expected a non-empty list of lists, each a list of 2 words, got"),
         ({"labels": [["XX", "cause"]]}, "labels: expected nuclearities NS, SN, NN, got 'XX'"),
         ({"special": [0, 1]}, r"special: expected a list of 3 whole numbers of at least 0, got \[0, 1\]"),
-        ({"special": [0, 1, 10**6]}, "special: expected indices below the encoder's [0-9]+ subwords, got 1000000"),
+        (
+            {"special": [0, 1, 10**6]},
+            "special: expected indices below [0-9]+, the encoder's number of subwords, got 1000000",
+        ),
         ({"encoder": {"model_type": "no-such-model"}}, "encoder: expected the configuration of an encoder"),
         ({"encoder": {"model_type": "t5"}}, r"model\.safetensors: expected the weights that config\.json describes"),
         ({"encoder": {}}, "encoder: expected the configuration of an encoder"),
@@ -188,14 +191,14 @@ def test_weights_that_are_no_numbers(folder, value):
     tensors[name][..., 0] = value
     save_file(tensors, folder / "model.safetensors")
     edit(folder / "config.json", sha256=hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest())
-    with pytest.raises(WeightsError, match=f"expected weights that are finite numbers, {name} has others"):
+    with pytest.raises(WeightsError, match=f"expected weights that are finite numbers, but {name} has others"):
         Parser.from_pretrained(folder)
 
 
 def test_a_tokenizer_that_is_none(folder):
     (folder / "tokenizer.json").write_text("{}")
     edit(folder / "config.json", tokenizer_sha256=hashlib.sha256(b"{}").hexdigest())
-    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected the file of a tokenizer"):
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected a tokenizer file"):
         Parser.from_pretrained(folder)
 
 
@@ -245,5 +248,5 @@ def test_a_tokenizer_with_more_subwords_than_the_encoder(folder):
     path = folder / "tokenizer.json"
     path.write_text(re.sub(r'"mill": ?', '"mill": 9', path.read_text()))
     edit(folder / CONFIG, tokenizer_sha256=hashlib.sha256(path.read_bytes()).hexdigest())
-    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected the tokenizer of an encoder with 151 subwords"):
+    with pytest.raises(WeightsError, match=r"tokenizer\.json: expected a tokenizer for an encoder with 151 subwords"):
         Parser.from_pretrained(folder)

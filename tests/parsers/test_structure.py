@@ -333,5 +333,5 @@ def test_a_right_branching_tree_of_3000_edus_is_no_special_case():
 
 
 def test_an_unknown_design_lists_the_known_ones():
-    with pytest.raises(InputError, match="among chart, top_down, distance, got 'bottom_up'"):
+    with pytest.raises(InputError, match="expected one of the tree designs chart, top_down, distance, got 'bottom_up'"):
         design("bottom_up")

@@ -120,9 +120,13 @@ def test_teachers_of_another_kind_are_refused(parser_folder, tmp_path):
     assert Teachers.load([str(parser_folder)], tiny.LABELS, "cpu", bf16=True).parsers[0].name == "tiny-chart"
     with pytest.raises(InputError, match="shipped parsers or folders of trained ones, found no none, nowhere"):
         Teachers.load(["none", str(parser_folder), "nowhere"], tiny.LABELS, "cpu", bf16=True)
-    with pytest.raises(InputError, match="discsum-gum: expected a teacher with the treebank's 7 labels, got 50 others"):
+    with pytest.raises(
+        InputError, match="discsum-gum: expected a teacher with the treebank's 7 labels, got one with 50 other labels"
+    ):
         Teachers.load(["discsum-gum"], tiny.LABELS, "cpu", bf16=True)
-    with pytest.raises(InputError, match="tiny-parser: expected a teacher with the treebank's 6 labels, got 7 others"):
+    with pytest.raises(
+        InputError, match="tiny-parser: expected a teacher with the treebank's 6 labels, got one with 7 other labels"
+    ):
         Teachers.load([str(parser_folder)], tiny.LABELS[1:], "cpu", bf16=True)
     tiny.make_parser("top_down").save_pretrained(tmp_path / "greedy")
     with pytest.raises(InputError, match="greedy: expected a teacher of design chart, got top_down"):
@@ -134,7 +138,7 @@ def test_texts_that_teachers_cut_otherwise_are_left_out(parser, tmp_path):
     other.tokenizer = type(other.tokenizer).from_str(other.tokenizer.to_str().replace('"baker"', '"other"'))
     assert [example.id[:8] for example in learn(tmp_path, parser, other)] == ["When the"]
     other.tokenizer = type(other.tokenizer).from_str(other.tokenizer.to_str().replace('"miller"', '"another"'))
-    with pytest.raises(InputError, match="the same subwords, got 4 others"):
+    with pytest.raises(InputError, match="the same subwords, found none among 4"):
         learn(tmp_path / "none", parser, other)
 
 
@@ -242,7 +246,7 @@ def test_runs_of_several_seeds_learn_from_the_same_teachers(encoder_folder, tree
     assert train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN) is not None
     # The run of seed 1 is finished and asks no teacher; that of seed 2 would learn from other texts.
     shutil.rmtree(tmp_path / "mean" / "seed-2")
-    with pytest.raises(InputError, match="expected runs that learned from the same examples, found others"):
+    with pytest.raises(InputError, match="expected runs trained on the same examples, found different ones"):
         train_seeds(recipe, train, dev, tmp_path / "mean", "mean", "", UNSEEN[:1])
 
 
@@ -262,7 +266,9 @@ def test_recipes_with_teachers():
     taught = {"teachers": ["runs/one"], "texts": [{"path": "news.jsonl", "last": 5}]}
     recipe = ParserRecipe.from_dict(taught)
     assert (recipe.teachers, recipe.texts[0].last) == (("runs/one",), 5)
-    with pytest.raises(InputError, match=r"texts: expected some beside teachers, got none; say teachers=\[\]"):
+    with pytest.raises(
+        InputError, match=r"texts: expected at least one with teachers, got none; add some, or set teachers=\[\]"
+    ):
         ParserRecipe.from_dict({"teachers": ["runs/one"]})
     with pytest.raises(InputError, match=r"teachers: expected a list of words, got 'one'"):
         ParserRecipe.from_dict({"teachers": "one"})

@@ -70,7 +70,7 @@ def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_fold
         "epochs": 1,
     }
     trainer, lines = train(recipe(encoder_folder, **settings), treebank, tmp_path / "run")
-    assert f"begins with the encoder, tagger, edus, labels of {first}" in lines
+    assert f"initialised the encoder, tagger, edus, labels from {first}" in lines
     theirs, ours = (Parser.from_pretrained(folder).network.state_dict() for folder in (first, trainer.folder / "best"))
     for name in theirs:
         if not name.startswith("splits."):
@@ -210,7 +210,9 @@ def test_a_finished_run_has_nothing_left_to_do(undisturbed, encoder_folder, tree
 
 @pytest.mark.parametrize("changes", [{"seed": 2}, {"learning_rate": 0.02}])
 def test_a_folder_with_another_run_is_refused(undisturbed, encoder_folder, treebank, changes):
-    with pytest.raises(InputError, match=f"another's \\({next(iter(changes))} .* there and .* here") as raised:
+    with pytest.raises(
+        InputError, match=f"one of another recipe \\({next(iter(changes))} .* there and .* here"
+    ) as raised:
         train(recipe(encoder_folder, **changes), treebank, undisturbed.folder)
     assert str(undisturbed.folder) in str(raised.value)
 

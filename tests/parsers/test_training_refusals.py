@@ -46,5 +46,5 @@ def test_a_class_of_no_relation_is_refused(encoder_folder, treebank):
 
 def test_a_damaged_checkpoint_is_named(encoder_folder, treebank, tmp_path):
     (tmp_path / "last.safetensors").write_bytes(b"half a file")
-    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint.*delete it to start anew"):
+    with pytest.raises(WeightsError, match=r"last\.safetensors: expected a checkpoint.*delete it to start again"):
         train(recipe(encoder_folder), treebank, tmp_path)

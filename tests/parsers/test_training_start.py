@@ -49,7 +49,7 @@ def test_a_start_of_another_vocabulary(trained):
 
 
 def test_a_start_that_shares_nothing(trained):
-    with pytest.raises(InputError, match=f"start: expected a parser that shares layers with this .*, {trained} has"):
+    with pytest.raises(InputError, match=f"start: expected a parser with layers that fit this .*, but {trained} has"):
         initialise_from(make_network(width=16, hidden=8, rank=4), tiny.make_tokenizer(), trained)
 
 

@@ -51,8 +51,10 @@ def test_texts_beside_the_trees(bank):
     (bank / "text04.txt").unlink()
     found, said = read(bank, "newline")
     assert found.documents["text03"].text == STORIES[3].text
-    assert any("text03.txt: expected the text of text03.rs3, used that of its EDUs" in line for line in said)
-    assert any("text04.dis: expected a text file beside it, found none" in line for line in said)
+    assert any(
+        "text03.txt: expected the text of text03.rs3; the text of its EDUs is used instead" in line for line in said
+    )
+    assert any("text04.dis: expected a text file next to it, found none" in line for line in said)
     assert any("sentences of 2 of 15 documents are guessed" in line for line in said)
 
 
@@ -75,7 +77,7 @@ def test_bad_documents_are_named_and_left_out(bank):
     assert len(found.documents) == 15
     for part in (
         "kaputt.rs3",
-        "zweimal.rs3: expected a text of its own, text00 has it too",
+        "zweimal.rs3: expected a text that no other tree file has, but text00 has the same one",
         "text01.rs3: expected one",
     ):
         assert sum(line.startswith("left out: ") and part in line for line in said) == 1
@@ -115,8 +117,11 @@ def test_splits_from_files(bank):
     ):
         read_treebank(bank, SplitConfig(file="mine.yaml", leave_out=("text*",)))
     for content, message in (
-        ("text00\ttrain\ntext99\tdev\n", r"splits\.tsv: expected names of documents with trees, found no text99"),
-        ("text00\ttrain\ntext00\tdev\n", "expected text00 in one split, got train and dev"),
+        (
+            "text00\ttrain\ntext99\tdev\n",
+            r"splits\.tsv: expected names of documents with trees, found no tree for text99",
+        ),
+        ("text00\ttrain\ntext00\tdev\n", "expected text00 in only one split, got train and dev"),
         ("text00\ttrain\n", "expected documents of the splits train and dev, got 1 and 0 of 15"),
     ):
         (bank / "splits.tsv").write_text(content)

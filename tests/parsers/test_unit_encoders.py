@@ -45,7 +45,9 @@ def test_windows_of_another_size_are_for_trained_layers(parser):
     narrow, wide = (UnitEncoder.load("contextual", parser, layers=1, window=window) for window in (None, 30))
     assert (narrow.windows.window, wide.windows.window) == (parser.network.config.window, 30)
     assert not torch.allclose(narrow.vectors([document], "edu")[0], wide.vectors([document], "edu")[0], atol=1e-4)
-    with pytest.raises(InputError, match="encoder_window: expected an encoder with trained layers, got 30"):
+    with pytest.raises(
+        InputError, match=r"encoder_window: expected no window without trained layers \(encoder_layers\), got 30"
+    ):
         UnitEncoder.load("contextual", parser, window=30)
     with pytest.raises(InputError, match=r"encoder_window: expected at most [0-9]+ subwords, got 9999"):
         UnitEncoder.load("contextual", parser, layers=1, window=9999)
@@ -112,7 +114,9 @@ def test_a_copy_shares_all_weights_but_those_of_its_trained_layers(parser):
 
 
 def test_more_layers_than_there_are(parser):
-    with pytest.raises(InputError, match=r"encoder_layers: expected at most the encoder's \d+, got 99"):
+    with pytest.raises(
+        InputError, match=r"encoder_layers: expected at most \d+, the encoder's number of layers, got 99"
+    ):
         UnitEncoder.load("contextual", parser, layers=99)
 
 
@@ -127,6 +131,6 @@ def test_windows_of_hugging_face_encoders(parser, encoder_folder):
 def test_units_longer_than_a_window_are_named(parser, encoder_folder):
     document = parser.encode(["Rain fell.\n" + "Rain " * 30], sentences="newline", ids=["wet"])[0].document
     encoder = UnitEncoder.load(str(encoder_folder), parser, window=10)
-    message = "wet: 1 of 2 units have more than 8 subwords, of which the first are read"
+    message = "wet: 1 of 2 units have more than 8 subwords, of which only the first 8 are read"
     with pytest.warns(InputWarning, match=message):
         encoder.vectors([document], "sentence")

@@ -172,8 +172,8 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
         collection(part, data, made, data / "datasets", lambda line: None) for part in (made.train, made.validation)
     ]
     TrainingLoop(ExtractiveTask(made, *sets, "tiny-edu"), tmp_path / "third", lines.append)
-    assert f"begins with the encoder layers of {best}" in lines
-    with pytest.raises(InputError, match="start: expected a summarizer that shares layers with this recipe's"):
+    assert f"initialised the encoder layers from {best}" in lines
+    with pytest.raises(InputError, match="start: expected a summarizer with layers that fit this recipe's"):
         trainer(data, parser_folder, tmp_path / "fourth", start=str(best), **changes)
     with pytest.raises(InputError, match="start: expected a summarizer on discourse vectors"):
         trainer(data, parser_folder, tmp_path / "fifth", start=str(best), vectors="discourse")

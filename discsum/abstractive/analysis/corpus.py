@@ -37,7 +37,7 @@ def corpus_statistics(pairs: Iterable[tuple[Pair, int]], tokenizer: Any) -> Corp
             len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in (pair.text, pair.references[0])
         )
         if not summary:
-            raise InputError(f"{pair.id}: expected a reference with a token, got {pair.references[0]!r}")
+            raise InputError(f"{pair.id}: expected a reference with at least one token, got {pair.references[0]!r}")
         rows.append((count, sentences, summary, count / summary))
     if not rows:
         raise InputError("expected texts with reference summaries, got none")

@@ -83,7 +83,7 @@ def fit_time(outputs: ArrayLike, inputs: ArrayLike, seconds: ArrayLike) -> TimeM
     freedom, rank = len(m) - len(terms), np.linalg.matrix_rank(scaled)
     if times.shape != m.shape or rank < len(terms) or freedom < 1:
         raise InputError(
-            f"expected times of more than {len(terms)} different lengths for the terms {', '.join(terms)}, "
+            f"expected times for more than {len(terms)} different lengths to fit the terms {', '.join(terms)}, "
             f"got {len(m)} samples of rank {rank} with {times.size} times"
         )
     found, _, _, _ = np.linalg.lstsq(scaled, times, rcond=None)

@@ -25,7 +25,7 @@ def shape_of(chunks: str) -> tuple[int, int] | None:
     found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", chunks)
     if found is None:
         raise InputError(
-            f"chunks: expected {', '.join(STRUCTURES)}, or rows of words as 10x40, 5x80 or 2x200, got {chunks!r}"
+            f"chunks: expected {', '.join(STRUCTURES)}, or rows of words such as 10x40, 5x80 or 2x200, got {chunks!r}"
         )
     return int(found[1]), int(found[2])
 
@@ -37,4 +37,4 @@ def check_chunks(chunks: str, attend_padding: bool | None) -> None:
         InputError: As `shape_of`; or attention to padding without a shape.
     """
     if shape_of(chunks) is None and attend_padding:
-        raise InputError(f"attend_padding: expected none for chunks {chunks}, whose padding depends on the batch")
+        raise InputError(f"attend_padding: cannot be used with chunks {chunks}, whose padding depends on the batch")

@@ -131,7 +131,9 @@ class ChunkEncoder(nn.Module):
         shape = self.config.shape
         if chunk_ids is None:
             if shape is None:
-                raise InputError(f"chunk_ids: expected the chunk of each token, as chunks are {self.config.chunks}")
+                raise InputError(
+                    f"chunk_ids: expected the chunk of each token for chunks {self.config.chunks}, got none"
+                )
             chunk_ids = rows_of_words(mask, shape)
         if self.config.variant == STANDARD:
             grid = ChunkGrid.of(input_ids, chunk_ids.clamp(max=0), shape and (1, shape[0] * shape[1]))

@@ -70,7 +70,7 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         """
         if options:
             raise InputError(
-                f"{name_or_path}: expected options of a coarse-to-fine model, variant and samples, got "
+                f"{name_or_path}: expected only variant and samples, the options of a coarse-to-fine model, got "
                 f"{', '.join(sorted(options))}"
             )
         if variant is not None:
@@ -84,7 +84,9 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         given = {"variant": variant, "samples": samples}
         changed = {name: value for name, value in given.items() if value not in (None, getattr(model.config, name))}
         if "variant" in changed and {variant, model.config.variant} != {HIER, C2F}:
-            raise InputError(f"variant: expected {model.config.variant}, as the model was trained, got {variant!r}")
+            raise InputError(
+                f"variant: expected {model.config.variant}, which the model was trained with, got {variant!r}"
+            )
         if "samples" in changed and (variant or model.config.variant) != C2F:
             raise InputError(f"samples: expected none for the variant {variant or model.config.variant}, got {samples}")
         for name, value in changed.items():

@@ -60,7 +60,7 @@ class ChunkGrid:
         if chunks > rows or int(counts.max()) > length:
             raise InputError(
                 f"chunk_ids: expected at most {rows} chunks of {length} words, got {chunks} of up to "
-                f"{int(counts.max())}; cut the text (--truncate; Python: truncate=True)"
+                f"{int(counts.max())}; truncate the text (--truncate; Python: truncate=True)"
             )
         before = torch.nn.functional.pad(counts.cumsum(1) - counts, (0, 1))
         rank = inside.cumsum(1) - 1 - before.gather(1, columns)
@@ -82,8 +82,8 @@ def rows_of_words(mask: Tensor, shape: tuple[int, int]) -> Tensor:
     most = int(inside.sum(1).max())
     if most > rows * length:
         raise InputError(
-            f"expected at most {rows * length} words, {rows} rows of {length}, got {most}; cut the text (--truncate; "
-            "Python: truncate=True)"
+            f"expected at most {rows * length} words, {rows} rows of {length}, got {most}; truncate the text "
+            "(--truncate; Python: truncate=True)"
         )
     return torch.where(inside, (inside.cumsum(1) - 1) // length, -1)
 
@@ -91,10 +91,10 @@ def rows_of_words(mask: Tensor, shape: tuple[int, int]) -> Tensor:
 def _check(chunk_ids: Tensor, inside: Tensor) -> None:
     empty = (~inside.any(1)).nonzero().flatten().tolist()
     if empty:
-        raise InputError(f"document {empty[0]}: expected a word in a chunk, got none")
+        raise InputError(f"document {empty[0]}: expected at least one word in a chunk, got none")
     # Highest chunk up to each token; padding, which is -1, does not change it.
     highest = chunk_ids.cummax(1).values
     wrong = (inside & (chunk_ids < highest)).any(1).nonzero().flatten().tolist()
     if wrong:
         row = chunk_ids[wrong[0]].tolist()
-        raise InputError(f"document {wrong[0]}: expected each chunk as one run of tokens, in order, got {row}")
+        raise InputError(f"document {wrong[0]}: expected each chunk to be one run of tokens, in order, got {row}")

@@ -93,12 +93,14 @@ class CoarseToFineRecipe(AbstractiveRecipe):
             found.append(f"task: expected summarize for the family {self.family}, got {self.task!r}")
         found += self.soft_steps_of(self.network.variant or C2F)
         if self.model is not None:
-            return found + (["vectors: expected none for a model, which has its own"] if self.vectors else [])
+            return found + (
+                ["vectors: cannot be combined with model, which has its own vectors"] if self.vectors else []
+            )
         shape = None if self.network.problems() else shape_of(self.network.chunks or CoarseToFineConfig.chunks)
         if shape is not None and self.source_tokens > shape[0] * shape[1]:
             found.append(
-                f"source_tokens: expected at most the words of network.chunks {shape[0]}x{shape[1]}, "
-                f"{shape[0] * shape[1]}, got {self.source_tokens}"
+                f"source_tokens: expected at most {shape[0] * shape[1]}, the words that network.chunks "
+                f"{shape[0]}x{shape[1]} holds, got {self.source_tokens}"
             )
         return found
 

@@ -32,7 +32,9 @@ class CompressedSelfAttention:
         """Return what the module's own forward pass returns, without attention weights."""
         module, tables = self.projections.module, self.settings.call.tables
         if tables is None:
-            raise InputError("expected the self-attention of a compressed encoder to run within it, got it alone")
+            raise InputError(
+                "expected the self-attention of a compressed encoder to be called within it, got a call from outside"
+            )
         queries = self.projections.query(hidden_states)
         convolution: KeyValueConvolution | None = getattr(module, "compression", None)
         dropout = module.dropout if module.training else 0.0

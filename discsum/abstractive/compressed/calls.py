@@ -93,13 +93,13 @@ class CompressionSettings(Conversion):
             borders = None
         elif borders is None:
             raise InputError(
-                f"expected the {unit} of the inputs, at whose borders this encoder's blocks begin, got none; pass "
+                f"expected the borders of the inputs' {unit}, where this encoder's blocks begin, got none; pass "
                 f"borders=SentenceLayout.from_documents(documents, encoding, unit={unit!r})"
             )
         elif borders.owner.shape != mask.shape or not torch.equal(borders.owner >= 0, mask):
             raise InputError(
-                f"expected borders of the encoder's inputs {tuple(mask.shape)}, with units for the tokens that "
-                f"attention_mask lets through alone, got those of {tuple(borders.owner.shape)}"
+                f"expected borders for the encoder's inputs {tuple(mask.shape)}, with units for exactly the tokens "
+                f"that attention_mask leaves unmasked, got borders for {tuple(borders.owner.shape)}"
             )
         return BlockTables.of(mask, self.config.blocks if self.config.strides else 1, borders)
 
@@ -143,7 +143,8 @@ class EncoderForward:
         named |= named.pop("kwargs", {})
         if named.get("output_attentions"):
             warn(
-                "attention weights of a compressed encoder are left out: it never has those of all pairs of tokens",
+                "attention weights of a compressed encoder are left out: it never computes them for all pairs of "
+                "tokens",
                 InputWarning,
                 stacklevel=2,
             )
@@ -155,7 +156,7 @@ class EncoderForward:
         if mask is None:
             mask = torch.ones(inputs.shape[:2], dtype=torch.bool, device=inputs.device)
         elif mask.dim() != 2:
-            raise InputError(f"attention_mask: expected one of 2 dimensions, documents and tokens, got {mask.dim()}")
+            raise InputError(f"attention_mask: expected 2 dimensions, documents and tokens, got {mask.dim()}")
         call = replace(self.settings.call, tables=self.settings.tables(mask.bool()))
         with self.settings.within(call):
             return type(self.encoder).forward(self.encoder, **named)

@@ -40,7 +40,7 @@ def compress(
     """
     config = CompressionConfig(variant, blocks, kernel, groups, borders)
     if hasattr(model, CompressionSettings.name):
-        raise InputError("expected a model with its own encoder, got a compressed one; decompress it first")
+        raise InputError("expected a model with its original encoder, got a compressed one; decompress it first")
     attentions = encoder_attentions(model)
     settings = CompressionSettings(config)
     for projections in attentions:
@@ -64,7 +64,7 @@ def decompress(model: Any) -> Any:
         InputError: A model whose encoder is not compressed.
     """
     if not hasattr(model, CompressionSettings.name):
-        raise InputError("expected a model with a compressed encoder, got one with its own")
+        raise InputError("expected a model with a compressed encoder, got one with its original encoder")
     for projections in encoder_attentions(model):
         module = projections.module
         del module.forward

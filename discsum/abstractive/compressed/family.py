@@ -62,8 +62,8 @@ class CompressedFamily(Family[CompressedRecipe]):
         given = [one for one, value in options.items() if value is not None and (one, value) != ("share_beams", True)]
         if given:
             raise InputError(
-                f"{name_or_path}: expected no options of a selector for a model of the family compressed, which reads "
-                f"as it was trained to, got {', '.join(given)}"
+                f"{name_or_path}: expected no selector options for a model of the family compressed, which has no "
+                f"selector, got {', '.join(given)}"
             )
         model = load_model(name_or_path, device)
         if not isinstance(model, CopyPegasusForConditionalGeneration):
@@ -149,10 +149,12 @@ class CompressedFamily(Family[CompressedRecipe]):
             if family.encoder is None and recipe.encoder is not None:
                 _compress(family.model, recipe.encoder)
             elif family.encoder != recipe.encoder:
-                raise InputError(f"encoder: expected that of {recipe.model}, {family.encoder}, got {recipe.encoder}")
+                raise InputError(
+                    f"encoder: expected {family.encoder}, the encoder of {recipe.model}, got {recipe.encoder}"
+                )
             if family.tagged != recipe.sentence_tags:
                 raise InputError(
-                    f"sentence_tags: expected {str(family.tagged).lower()} as of {recipe.model}, got "
+                    f"sentence_tags: expected {str(family.tagged).lower()} as in {recipe.model}, got "
                     f"{str(recipe.sentence_tags).lower()}"
                 )
             return family

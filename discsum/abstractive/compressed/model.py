@@ -90,7 +90,9 @@ class CopyPegasusForConditionalGeneration(PegasusForConditionalGeneration):  # t
             decoder_input_ids = decoder_input_ids.masked_fill(beyond, self.config.unk_token_id or 0)
         source = input_ids if source_ids is None else source_ids
         if source is None:
-            raise InputError("expected source_ids, the text that may be copied, beside encoder_outputs; got none")
+            raise InputError(
+                "expected source_ids, the text that may be copied, together with encoder_outputs; got none"
+            )
         options["use_cache"] = False if labels is not None else options.get("use_cache")
         # The output's parts are read by name below, so it must not be a tuple.
         options.pop("return_dict", None)

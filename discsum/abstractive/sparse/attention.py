@@ -255,12 +255,12 @@ def _count_documents(call: Call, rows: int, states: Tensor) -> int:
         return rows
     if rows % layout.documents or (rows != layout.documents and not call.generating):
         raise InputError(
-            f"expected a layout of {rows} documents, or of one for every several beams, got one of {layout.documents}"
+            f"expected a layout of {rows} documents, or of one for each group of beams, got one of {layout.documents}"
         )
     if layout.owner.shape[1] != states.shape[1]:
         raise InputError(
-            f"expected a layout of {states.shape[1]} tokens as the encoder's, got one of {layout.owner.shape[1]}; "
-            "make it from the same encoding"
+            f"expected a layout of {states.shape[1]} tokens, as many as the encoder's, got one of "
+            f"{layout.owner.shape[1]}; make it from the same encoding"
         )
     return layout.documents
 
@@ -274,8 +274,8 @@ def _mask_of(call: Call, mask: Any) -> Tensor | None:
         return None
     if not isinstance(mask, Tensor) or mask.dim() != 4:
         raise InputError(
-            "expected the attention mask of attn_implementation 'sdpa' or 'eager', got another's; load the model with "
-            "one of them"
+            "expected the attention mask of attn_implementation 'sdpa' or 'eager', got that of another; load the model "
+            "with one of the two"
         )
     return mask[:, :, :1]
 

@@ -196,7 +196,7 @@ class SparseSettings(Conversion):
         call = self.call
         if call.observer is not None:
             raise InputError(
-                "expected no gradient checkpointing where attention is observed (the modes sparsity, kl, int-...): its "
+                "gradient checkpointing cannot be used in modes that observe attention (sparsity, kl, int-...), whose "
                 "losses would get no gradient; turn it off with gradient_checkpointing_disable"
             )
         # A layer that is recomputed alone has no values from other layers, so its first run must not use them either.

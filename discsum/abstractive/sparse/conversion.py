@@ -52,7 +52,7 @@ def sparsify(
     """
     check_r(r)
     if hasattr(model, "sparse"):
-        raise InputError("expected a model with its own cross-attention, got a sparse one; densify it first")
+        raise InputError("expected a model with its original cross-attention, got a sparse one; densify it first")
     attentions = cross_attentions(model)
     shapes = [
         AttentionShape(one.query.in_features, one.heads, one.head_size, layer, one.scaling, one.query.bias is not None)
@@ -84,7 +84,7 @@ def densify(model: Any) -> Any:
         InputError: A model that is not sparse.
     """
     if not hasattr(model, "sparse"):
-        raise InputError("expected a sparse model, got one with its own cross-attention")
+        raise InputError("expected a sparse model, got one with its original cross-attention")
     for projections in cross_attentions(model):
         module = projections.module
         del module.forward

@@ -80,12 +80,12 @@ class SparseFamily(Family[SparseRecipe]):
         else:
             saved, config = None, SparseConfig(selector or ALL, r, beta, share_beams, options=options)
         if config.selector == ALL and config.r is not None:
-            raise InputError(f"--r {config.r}: expected a selector that selects sentences, as mean_key, got {ALL}")
+            raise InputError(f"--r {config.r}: expected a selector that selects sentences, such as mean_key, got {ALL}")
         check_options(config.selector, config.options, beta)
         if config.selector in sentence_encoders() and not (saved or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
-                "train it (discsum train manakul2021/kl) or take a selector that needs no training, as mean_key"
+                "train it (discsum train manakul2021/kl) or use a selector that needs no training, such as mean_key"
             )
         if saved is None:
             given = config.to_dict()
@@ -134,10 +134,10 @@ class SparseFamily(Family[SparseRecipe]):
         if recipe.selector in sentence_encoders() and saved is None:
             if recipe.objective.integrated:
                 raise InputError(
-                    f"model: expected one whose selector {recipe.selector} was trained, for the mode "
-                    f"{recipe.objective.mode}, got {name}; train it first, as manakul2021/kl does"
+                    f"model: expected one with a trained selector {recipe.selector} for the mode "
+                    f"{recipe.objective.mode}, got {name}; train it first, for example with manakul2021/kl"
                 )
-            report(f"{name}: the selector {recipe.selector} is new")
+            report(f"{name}: the selector {recipe.selector} is newly initialised")
         # Keep a trained weight of the prior.
         beta = None if saved is not None and saved.beta is not None else recipe.beta
         family = cls.load(

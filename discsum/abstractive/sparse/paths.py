@@ -15,11 +15,11 @@ COVERED = "no document has more than r sentences"
 WARNED = {
     NO_LAYOUT: "all sentences are read, because no layout was given; pass layout=..., the sentences of the inputs, to "
     "the model or to generate",
-    COVERED: "r = {r}: all sentences are read, because no document has more of them",
-    WEIGHTS: "sentences are selected, but nothing is saved: generate computes all attention because attention weights "
-    "were asked for (attn_implementation='eager', or output_attentions)",
-    NO_CACHE: "sentences are selected, but nothing is saved: generate computes all attention at each step because "
-    "use_cache is off",
+    COVERED: "r = {r}: all sentences are read, because no document has more than r",
+    WEIGHTS: "sentences are selected, but no computation is saved: generate computes all attention because attention "
+    "weights were asked for (attn_implementation='eager', or output_attentions)",
+    NO_CACHE: "sentences are selected, but no computation is saved: generate computes all attention at each step "
+    "because use_cache is off",
 }
 
 

@@ -36,7 +36,7 @@ class SparseRecipe(AbstractiveRecipe):
         mode = self.objective.mode
         found = super().problems()
         if self.objective.selects and self.selector == ALL:
-            found.append(f"selector: expected one that selects for the mode {mode}, got {self.selector!r}")
+            found.append(f"selector: expected one that selects sentences for the mode {mode}, got {self.selector!r}")
         if mode == "kl" and self.selector not in sentence_encoders() and self.beta is None:
             found.append(
                 f"selector: expected one that learns ({', '.join(sentence_encoders())}), or a beta, for the mode kl, "

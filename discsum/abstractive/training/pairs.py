@@ -112,7 +112,7 @@ class PairData:
         wanted, found = fingerprint(self.parser), recipe["made_by"]["parser"]
         if found != wanted:
             raise InputError(
-                f"{folder}: expected a dataset folder of the parser {self.parser} ({wanted[:8]}), got one of "
+                f"{folder}: expected a dataset folder made with the parser {self.parser} ({wanted[:8]}), got one with "
                 f"{recipe['parser']} ({found[:8]}); add parser={recipe['parser']}, or preprocess as the recipe says"
             )
         if self.tree and not recipe.get("tree", True):

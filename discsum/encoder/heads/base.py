@@ -106,4 +106,4 @@ def masked_softmax(logits: Tensor, mask: Tensor) -> Tensor:
 def check_units(units: int, limit: int) -> None:
     """Raise `InputError` if a document has more units than a head accepts."""
     if units > limit:
-        raise InputError(f"expected at most max_units={limit} units, got {units}; name a head without a limit")
+        raise InputError(f"expected at most max_units={limit} units, got {units}; choose a head without a limit")

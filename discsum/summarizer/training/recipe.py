@@ -82,7 +82,7 @@ class SummarizerRecipe(RunRecipe):
         found = super().problems()
         found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
-            found.append(f"choose: expected some of {', '.join(METRICS)} joined by +, got {self.choose!r}")
+            found.append(f"choose: expected one or more of {', '.join(METRICS)} joined by +, got {self.choose!r}")
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
         return found

@@ -70,7 +70,7 @@ class UnitData:
             options = " ".join(f"--set {field}" for field in fields)
             remedy = f"add {' '.join(fields)} to discsum train or {options} to discsum evaluate, or "
             raise InputError(
-                f"{folder}: expected a dataset folder made as the recipe says, found another ({changed}); "
+                f"{folder}: expected a dataset folder made as the recipe says, found one made differently ({changed}); "
                 f"{remedy if fields else ''}preprocess as the recipe says"
             )
 

@@ -36,7 +36,7 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
         if _copied(module, weights)
     ]
     if not copied:
-        raise InputError(f"start: expected a summarizer that shares layers with this recipe's, {name} has others")
+        raise InputError(f"start: expected a summarizer with layers that fit this recipe's, but {name} has none")
     return copied
 
 
@@ -54,7 +54,7 @@ def check_start(name: str, parser: str, vectors: str) -> None:
 def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str) -> None:
     if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser), vectors):
         raise InputError(
-            f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, {name} is on "
+            f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, but {name} is on "
             f"{inputs.vectors} vectors of {inputs.parser}"
         )
 

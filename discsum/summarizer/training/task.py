@@ -138,7 +138,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """Initialise the matching layers from the recipe's `start`; errors as in `initialise_from`."""
         if self.recipe.start is not None:
             copied = initialise_from(self.scorer.network, self.scorer.layers, self.config, self.recipe.start)
-            report(f"begins with the {', '.join(copied)} of {self.recipe.start}")
+            report(f"initialised the {', '.join(copied)} from {self.recipe.start}")
 
     def batches(self, parts: Sequence[Sequence[int]], step: Step) -> list[WeightedBatch]:
         """Return the padded documents of each part, with weights."""

@@ -30,9 +30,9 @@ def test_borders_of_a_call(borders, inputs):
     torch.testing.assert_close(found, make_bart()(**inputs.forward).logits, atol=1e-5, rtol=1e-4)
     assert generated(model, inputs, borders=one_unit) == generated(make_bart(), inputs)
     assert (model(**inputs.forward, borders=inputs.layout).logits - found).abs().max() > 1e-3
-    with pytest.raises(InputError, match=f"expected the {borders} of the inputs, .* got none"):
+    with pytest.raises(InputError, match=f"expected the borders of the inputs' {borders}, .* got none"):
         model(**inputs.forward)
-    with pytest.raises(InputError, match="expected borders of the encoder's inputs"):
+    with pytest.raises(InputError, match="expected borders for the encoder's inputs"):
         model(**inputs.forward, borders=SentenceLayout.from_owner(inputs.owner[:, :10]))
     with pytest.raises(InputError, match=r"expected a layout of \(2, 22\) tokens"):
         model.generate(**inputs.generate, borders=SentenceLayout.from_owner(inputs.owner[:, :10]))
@@ -156,7 +156,7 @@ def test_loading_reports_nothing(tmp_path):
 def test_folders_that_do_not_fit(tmp_path, inputs):
     make_bart().save_pretrained(tmp_path / "stock")
     with pytest.raises(
-        WeightsError, match="expected a model that was sparse, or whose encoder was compressed, when it was saved"
+        WeightsError, match="expected a model saved with sparse cross-attention or a compressed encoder"
     ):
         from_pretrained(tmp_path / "stock")
     compress(make_bart(), "conv").save_pretrained(tmp_path / "conv")
@@ -205,7 +205,7 @@ def test_what_cannot_be_compressed(inputs):
         compress(model, "conv")
     with pytest.raises(InputError, match="expected a model with a compressed encoder"):
         decompress(make_bart())
-    with pytest.raises(InputError, match="expected the self-attention of a compressed encoder to run within it"):
+    with pytest.raises(InputError, match="expected the self-attention of a compressed encoder to be called within it"):
         model.get_encoder().layers[0].self_attn(torch.zeros(1, 4, 32))
     with pytest.warns(InputWarning, match="attention weights of a compressed encoder are left out"):
         model(**inputs.forward, output_attentions=True)

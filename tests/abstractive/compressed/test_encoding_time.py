@@ -19,7 +19,7 @@ def test_both_encoders_are_measured(borders):
     assert [one.tokens for one in samples] == [8, 64]
     assert all(one.seconds > 0 and one.speed_up == one.stock_seconds / one.seconds for one in samples)
     assert not hasattr(model, "compressed")
-    with pytest.raises(InputError, match="expected a model whose encoder is compressed"):
+    with pytest.raises(InputError, match="expected a model with a compressed encoder"):
         list(encoder_times(model, [8], 1))
 
 

@@ -77,7 +77,7 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
         given = [*options, *(["beta"] if beta is not None else [])]
         if given:
             raise InputError(
-                f"{', '.join(given)}: expected a selector beside it, got {ALL!r}, which reads all sentences"
+                f"{', '.join(given)}: expected a selector that selects sentences, got {ALL!r}, which reads all of them"
             )
         return
     check_name(name)
@@ -88,7 +88,8 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     unknown = [option for option in options if option not in known]
     if unknown:
         raise InputError(
-            f"selector {name}: expected options among {', '.join(known) or 'none'}, got {', '.join(unknown)}"
+            f"selector {name}: expected one of its options ({', '.join(known) or 'it has none'}), got "
+            f"{', '.join(unknown)}"
         )
     hints = _hints(SELECTORS[name])
     for option, value in options.items():

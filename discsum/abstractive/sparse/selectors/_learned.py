@@ -76,7 +76,7 @@ class DiscoursePriorSelector(Selector):
     def logits(self, queries: Queries, summary: tuple[Tensor, ...], layout: SentenceLayout) -> Tensor:
         """Return the other selector's log probabilities plus the weighted log prior."""
         if layout.prior is None:
-            raise InputError("expected a layout with a prior; make it by layout.with_prior(documents)")
+            raise InputError("expected a layout with a prior; make it with layout.with_prior(documents)")
         # In float32: in half precision 1e-9 is 0.
         prior = layout.prior.float().clamp_min(1e-9).log().to(queries.projected.dtype)
         return self.inner.log_probabilities(queries, summary, layout) + self.beta * prior[:, None, None, :]
