@@ -125,6 +125,17 @@ class KilledOnce:
         return self.work(task, told)
 
 
+@dataclass(frozen=True)
+class EngineWithKilledWorker:
+    """Wraps an engine so that one of its workers is killed in the middle of a task."""
+
+    engine: object
+    mark: Path
+
+    def results_of(self, work, tasks, step):
+        return self.engine.results_of(KilledOnce(work, self.mark), tasks, step)
+
+
 class Unreadable:
     """Work that cannot be unpickled."""
 

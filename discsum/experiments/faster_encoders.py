@@ -115,9 +115,9 @@ def measure_encoders(
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
         targets = [summarizer.family.target(pair.references[0]) for pair in pairs]
         # Warm up, because a model's first passes are slower.
-        _learned(summarizer, documents[:1], targets[:1])
+        _teacher_forced(summarizer, documents[:1], targets[:1])
         summarizer.summarize(documents[:1], **generation.options)
-        learned = _learned(summarizer, documents, targets)
+        learned = _teacher_forced(summarizer, documents, targets)
         started, written, tokens = time.perf_counter(), [], 0
         for place, document in enumerate(documents):
             (summary,) = summarizer.summarize([document], **generation.options)
@@ -142,7 +142,7 @@ def measure_encoders(
     return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 
 
-class _Learned(NamedTuple):
+class _TeacherForced(NamedTuple):
     """Accuracy in percent; nats per token and number of tokens of each target; training speed in tokens per second."""
 
     accuracy: float
@@ -151,7 +151,9 @@ class _Learned(NamedTuple):
     speed: float
 
 
-def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]) -> _Learned:
+def _teacher_forced(
+    summarizer: AbstractiveSummarizer, documents: Sequence[Document], targets: Sequence[str]
+) -> _TeacherForced:
     family, model = summarizer.family, summarizer.model
     batches = [encode_whole(family, *both) for both in zip(documents, targets, strict=True)]
     tokens = [int((batch.inputs["labels"] != IGNORED).sum()) for batch in batches]
@@ -174,7 +176,7 @@ def _learned(summarizer: AbstractiveSummarizer, documents: Sequence[Document], t
         seconds += time.perf_counter() - started
         model.zero_grad()
         model.eval()
-    return _Learned(100.0 * right / sum(tokens), np.array(nats), np.array(tokens), sum(tokens) / seconds)
+    return _TeacherForced(100.0 * right / sum(tokens), np.array(nats), np.array(tokens), sum(tokens) / seconds)
 
 
 def _recipe(summarizer: AbstractiveSummarizer, tokens: int) -> Any:

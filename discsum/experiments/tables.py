@@ -29,7 +29,7 @@ from discsum.selection import default_policy
 from discsum.summarizer.extractive import ExtractiveSummarizer
 
 # Significance level of the paper.
-LEVEL = 0.01
+SIGNIFICANCE_LEVEL = 0.01
 EIGHT_HEADS = "dot_product-8"
 # Preprocessing options that the three dataset folders of a table must share.
 SHARED = ("parser", "oracle", "oracle_units", "encoder", "made_by")
@@ -191,17 +191,17 @@ def _with_daggers(results: Sequence[RowResult], rows: Sequence[TableRow]) -> lis
         for place in single:
             row = results[place]
             found = {
-                metric: ("†" if _not_worse(row, results[best[metric]], metric) else "")
-                + ("‡" if _not_worse(row, results[eight], metric) else "")
+                metric: ("†" if _not_significantly_worse(row, results[best[metric]], metric) else "")
+                + ("‡" if _not_significantly_worse(row, results[eight], metric) else "")
                 for metric in METRICS
             }
             marked[place] = replace(row, daggers=found)
     return marked
 
 
-def _not_worse(row: RowResult, other: RowResult, metric: str) -> bool:
+def _not_significantly_worse(row: RowResult, other: RowResult, metric: str) -> bool:
     """Return whether a row is not significantly worse than another."""
     if row is other:
         return True
     paired = paired_bootstrap(row.documents(metric), other.documents(metric))
-    return paired.difference >= 0 or paired.p_value >= LEVEL
+    return paired.difference >= 0 or paired.p_value >= SIGNIFICANCE_LEVEL

@@ -23,7 +23,7 @@ _DECLARED = re.compile(
 # Declared encodings and what pages mean by them, as in browsers (WHATWG Encoding Standard, section 4.2). Pages often
 # use a larger encoding than declared, such as Windows-1252. A declaration that is readable as ASCII cannot be in
 # UTF-16.
-_MEANT = {
+_BROWSER_ENCODINGS = {
     **dict.fromkeys(("iso8859-1", "ascii"), "cp1252"),
     **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
@@ -40,7 +40,7 @@ _BANNER = (
     r"\s(cookies?[-_]?(banner|bar|consent|law|message|notice|popup)|consent[-_]?(banner|manager|popup)|onetrust|cookiebot|"
     r"gdpr[-_]?(banner|notice))"
 )
-_FURNITURE = f"""
+_BOILERPLATE = f"""
     .//body//*[
         (
             self::nav or self::dialog or @role = 'navigation' or @role = 'dialog' or @role = 'alertdialog'
@@ -53,7 +53,7 @@ _REGULAR_EXPRESSIONS = {"re": "http://exslt.org/regular-expressions"}
 # HTML names of elements in trafilatura's tree. Headings, lists and code need more than the name, see `_as_html`.
 _NAMES = {"item": "li", "row": "tr", "cell": "td", "lb": "br", "graphic": "img", "hi": "span", "ref": "span"}
 # Elements whose content is inline.
-_LINES = {"p", "li", "td", "span", "del", "h1", "h2", "h3", "h4", "h5", "h6"}
+_INLINE_CONTEXTS = {"p", "li", "td", "span", "del", "h1", "h2", "h3", "h4", "h5", "h6"}
 _WORD = re.compile(r"\w+")
 
 
@@ -77,7 +77,7 @@ def declared_encoding(content: bytes) -> str:
         raise InputError(
             f"expected a known encoding, but the page declares {name!r}; name it with --encoding"
         ) from error
-    return _MEANT.get(known, known)
+    return _BROWSER_ENCODINGS.get(known, known)
 
 
 def from_html(page: str) -> str:
@@ -93,7 +93,7 @@ def from_html(page: str) -> str:
     if not _TAG.search(page):
         raise InputError(f"expected HTML, got a text without tags; {REMEDY}")
     tree = parse(page)
-    for element in tree.xpath(_FURNITURE, namespaces=_REGULAR_EXPRESSIONS):
+    for element in tree.xpath(_BOILERPLATE, namespaces=_REGULAR_EXPRESSIONS):
         element.drop_tree()
     with needs("trafilatura"):
         from trafilatura import bare_extraction
@@ -146,7 +146,7 @@ def _as_html(body: _Element) -> _Element:
         elif element.tag == "item" and (element.get("rend") or "")[:2] in ("dt", "dd"):
             element.tag = "dd"
         elif element.tag == "code":
-            element.tag = "pre" if around not in _LINES or "\n" in "".join(element.itertext()) else "span"
+            element.tag = "pre" if around not in _INLINE_CONTEXTS or "\n" in "".join(element.itertext()) else "span"
         elif element.tag == "quote":
             element.tag = "q" if around == "p" else "blockquote"
         else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from engine_work import KilledOnce, warn_of
+from engine_work import EngineWithKilledWorker, warn_of
 from safetensors.torch import load_file, save_file
 from small_news import write_table
 
@@ -18,17 +18,6 @@ from discsum.data.run_options import RunOptions
 from discsum.data.shard_maker import ShardTask
 from discsum.data.shard_run import absolute, make_all
 from discsum.errors import InputError, InputWarning, WeightsError
-
-
-@dataclass(frozen=True)
-class Killing:
-    """Wraps an engine so that one of its workers is killed in the middle of a shard."""
-
-    engine: object
-    mark: Path
-
-    def results_of(self, work, tasks, step):
-        return self.engine.results_of(KilledOnce(work, self.mark), tasks, step)
 
 
 def contents(folder):
@@ -48,7 +37,7 @@ def whole(parser_folder, tmp_path_factory):
 def test_the_same_bytes_after_a_kill(engine, whole, tmp_path):
     source, recipe, wanted = whole
     done = []
-    killing = Killing(engine, tmp_path / "killed")
+    killing = EngineWithKilledWorker(engine, tmp_path / "killed")
     with pytest.warns(InputWarning, match=r"^a worker died on shard-0000\d.parquet: "):
         make_all(
             preprocess_job(source.pairs(), source.identity(), tmp_path / "set", recipe),

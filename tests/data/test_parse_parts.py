@@ -5,12 +5,11 @@ import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import tiny
-from engine_work import KilledOnce
+from engine_work import EngineWithKilledWorker
 from small_news import pairs, write_table
 
 from discsum.data.failures import Failure
@@ -90,20 +89,9 @@ def test_a_gzip_member_has_no_time(whole):
         assert path.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
-@dataclass(frozen=True)
-class Killing:
-    """Wraps an engine so that one of its workers is killed in the middle of a part."""
-
-    engine: object
-    mark: Path
-
-    def results_of(self, work, tasks, step):
-        return self.engine.results_of(KilledOnce(work, self.mark), tasks, step)
-
-
 def test_any_engine_gives_the_same_bytes_after_a_kill(engine, whole, job_of, tmp_path):
     done = []
-    killing = Killing(engine, tmp_path / "killed")
+    killing = EngineWithKilledWorker(engine, tmp_path / "killed")
     with pytest.warns(InputWarning, match=r"^a worker died on part-0000\d.jsonl.gz: "):
         make_all(job_of(tmp_path / "set"), RunOptions(engine=killing, report=done.append))
     assert contents(tmp_path / "set") == contents(whole)
