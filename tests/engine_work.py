@@ -34,8 +34,8 @@ def halfway(task, step):
 
 
 def slow(task, step):
-    """Take a few seconds."""
-    time.sleep(3)
+    """Take half a minute."""
+    time.sleep(30)
     return task
 
 

@@ -58,7 +58,7 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
             1,
             "no/such/folder: expected the name of a model on the hub, or a local folder",
         ),
-        (["--encoder", "no/such/folder"], 1, "; or one of none, contextual, discourse, isolated\n"),
+        (["--encoder", "no/such/folder"], 1, "; or use one of none, contextual, discourse, isolated\n"),
         (
             ["--encoder", "isolate"],
             1,

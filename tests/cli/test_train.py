@@ -17,6 +17,7 @@ def recipe(tmp_path, encoder_folder, treebank):
         "encoder": str(encoder_folder),
         "network": tiny.SIZES,
         "epochs": 2,
+        "bf16": False,
     }
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(content))

@@ -73,7 +73,8 @@ def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
 def test_workers_that_the_memory_monitor_kills_are_replaced(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setenv("RAY_memory_usage_threshold", "0.0001")
-    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "300")
+    # Long enough for a worker on a busy machine to be ready before it is killed.
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "4000")
     told = pytest.warns(InputWarning, match=r"^a worker died on 0: OOM kill reason: .*; another worker retries it$")
     with told, pytest.raises(DiscsumError, match=r"3 workers died on it; the last: OOM .* with fewer workers"):
         list(engine_of("ray").results_of(slow, [0]))

@@ -252,8 +252,8 @@ def test_values_of_parquet_that_python_cannot_hold_fail_alone(tmp_path):
     found = list(read_inputs([str(tmp_path / "rows.parquet")]))
     assert [item.text for item in found if isinstance(item, Item)] == ["good", "fine"]
     first, second = (str(one) for one in found if isinstance(one, Failure))
-    assert first.startswith(f"{tmp_path / 'rows.parquet'}:2: expected a value of string in column text")
-    assert second.startswith(f"{tmp_path / 'rows.parquet'}:4: expected a value of timestamp[ms] in column id")
+    assert first.startswith(f"{tmp_path / 'rows.parquet'}:2: expected a readable string value in column text")
+    assert second.startswith(f"{tmp_path / 'rows.parquet'}:4: expected a readable timestamp[ms] value in column id")
     source = InputSource([str(tmp_path / "rows.parquet")])
     (sliced,) = shards_of(source.items(), 100, tables=source.tables())
     assert list(sliced) == found

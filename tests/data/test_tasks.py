@@ -236,7 +236,7 @@ def test_shards_of_texts(tmp_path, names):
     [
         ("a.txt", "a.txt: expected a table that ends in .jsonl or .parquet for shards sized in bytes; give a number"),
         ("a.csv", "a.csv: expected a table that ends in .jsonl or .parquet for shards sized in bytes; give a number"),
-        ("a.jsonl.gz", "a.jsonl.gz: expected only tables that end in"),
+        ("a.jsonl.gz", "a.jsonl.gz: expected a table that ends in"),
         ("latin-1", "t.jsonl: expected utf-8 for shards sized in bytes, got the encoding latin-1; give a"),
         ("missing", "missing: no such file or folder"),
         ("-", "-: expected files, which can be read again, got standard input; save it to a file first$"),

@@ -254,7 +254,7 @@ def test_texts_of_a_recipe_are_those_of_its_rows(tmp_path):
     rows = [json.dumps({"text": f"Text {number}."}) for number in range(3)]
     (tmp_path / "texts.jsonl").write_text("\n".join([*rows, "no row"]))
     assert _texts(tmp_path, Rows("texts.jsonl", 1, 3)) == ["Text 1.", "Text 2."]
-    with pytest.raises(InputError, match=r"texts: .*texts.jsonl:4: expected a JSON object"):
+    with pytest.raises(InputError, match=r"texts: .*texts.jsonl:4: expected one JSON object per line"):
         _texts(tmp_path, Rows("texts.jsonl", 1, 4))
     (tmp_path / "texts.jsonl").write_text("\n".join(rows))
     for wrong, end in ((Rows("texts.jsonl", 1, 9), "9"), (Rows("texts.jsonl", 3), "the end")):

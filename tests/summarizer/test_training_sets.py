@@ -157,7 +157,7 @@ def test_columns_of_other_names(data, parser_folder):
         collect(data, parser_folder, Source("renamed.jsonl"))
     with pytest.raises(InputError, match="use summary_column in the recipe's source"):
         collect(data, parser_folder, Source("renamed.jsonl", text_column="document"))
-    with pytest.raises(InputError, match="news: expected no summary_column with a dataset folder"):
+    with pytest.raises(InputError, match="news: summary_column cannot be used with a dataset folder"):
         collect(data, parser_folder, Source("news", summary_column="short"))
 
 

@@ -221,7 +221,7 @@ def test_flex_attention_reads_the_same_blocks(blocks, inputs):
     torch.manual_seed(0)
     queries, keys, values = torch.randn(3, 2, 4, 22, 16)
     found = flex_strided(queries, keys, values, tables, 0.25, compiled=False)
-    bounds = tables.bounds[torch.arange(2)[:, None], tables.owners]
+    bounds = tables.bounds[torch.arange(2)[:, None], tables.block_of_token]
     place = torch.arange(22)
     reads = (place >= bounds[..., 2, None]) & (place < bounds[..., 3, None]) & inputs.mask.bool()[:, None]
     products = (queries @ keys.transpose(2, 3) / 4).masked_fill(~reads[:, None], -torch.inf)
