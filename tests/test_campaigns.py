@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from campaigns import full_disk
 
-SECONDS = 400
+SECONDS = 600
 FORKING = ("kills", "sharing")
 
 

@@ -166,12 +166,14 @@ def attack(count: int, seed: int) -> Mapping[str, object]:
             kills = resumed = 0
             # Preprocessing is killed twice as often, because it is what users kill.
             while kills < count * (2 if "preprocess" in kind else 1):
-                folder = place / "killed"
+                folder, longest = place / "killed", 1.5 * needed
                 while True:
                     changes = int(random.integers(1, 12)) if random.random() < 0.5 else None
-                    if killed(job, folder, float(random.uniform(0, 1.5 * needed)), changes):
+                    if killed(job, folder, float(random.uniform(0, longest)), changes):
                         break
                     kills += 1
+                    # So that a run ends even if the machine has become slower since `needed` was measured.
+                    longest *= 1.2
                 resumed += 1
                 found = content(folder)
                 assert found.keys() == wanted.keys(), f"{kind}: {sorted(found.keys() ^ wanted.keys())}"
