@@ -13,7 +13,7 @@ from discsum.cli.choices import choice
 from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import parsers, scorers
 from discsum.cli.documents import BATCH
-from discsum.cli.job import CheckedSource, Job, write_summaries
+from discsum.cli.job import Job, SegmentationCheckedSource, write_summaries
 from discsum.cli.options import (
     OF_SELECTION,
     BatchSize,
@@ -164,7 +164,7 @@ def extract(
     """
     from discsum.summarizer.options import SummaryOptions
 
-    source = CheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
+    source = SegmentationCheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences)
     with as_usage():
         options = SummaryOptions(
             model=model,

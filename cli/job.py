@@ -33,7 +33,7 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 
 @dataclass(frozen=True)
-class CheckedSource(InputSource):
+class SegmentationCheckedSource(InputSource):
     """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored."""
 
     sentences: str = "model"

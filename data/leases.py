@@ -88,7 +88,7 @@ def check_free(lock: RemotePath, what: Location, *, wait: bool = False) -> None:
     """Raise `LockedError` if a run holds a lock; with `wait`, wait until none does."""
     while (found := read_lease(lock)) is not None and not found.expired:
         if not wait:
-            raise LockedError(f"{what}: another run is using this folder ({found}); wait for it")
+            raise LockedError(f"{what}: another run is using it ({found}); wait for that run to end")
         time.sleep(LOOK)
 
 

@@ -16,6 +16,14 @@ settings.load_profile("discsum")
 torch.set_num_threads(1)
 
 
+@pytest.fixture(scope="module")
+def bfloat16_everywhere():
+    """Train parsers in bfloat16 on every machine: tiny ones are fast enough on CPUs without instructions for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("discsum.parsers.training.task.has_fast_bfloat16", lambda device: True)
+        yield
+
+
 @pytest.fixture(scope="session")
 def tokenizer():
     return tiny.make_tokenizer()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from campaigns import full_disk
 
-SECONDS = 600
+SECONDS = 400
 FORKING = ("kills", "sharing")
 
 

@@ -7,6 +7,8 @@ import yaml
 
 from discsum.data.locks import folder_lock
 
+pytestmark = pytest.mark.usefixtures("bfloat16_everywhere")
+
 
 @pytest.fixture
 def recipe(tmp_path, encoder_folder, treebank):
@@ -17,7 +19,6 @@ def recipe(tmp_path, encoder_folder, treebank):
         "encoder": str(encoder_folder),
         "network": tiny.SIZES,
         "epochs": 2,
-        "bf16": False,
     }
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(content))

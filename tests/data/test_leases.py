@@ -14,7 +14,7 @@ from discsum.data.locks import folder_lock
 from discsum.data.storage import sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
 
-HELD = "another run is using this folder"
+HELD = "another run is using it"
 
 
 @pytest.fixture

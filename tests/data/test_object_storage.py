@@ -208,7 +208,7 @@ def test_a_run_killed_in_a_store_ends_as_if_undisturbed(table, recipe, whole, bu
     process.join()
     assert "manifest.json" not in sizes_in(folder)
     lock = read_lease(folder / ".lock")
-    with pytest.raises(InputError, match=f"using this folder \\({lock.owner}, until "):
+    with pytest.raises(InputError, match=f"another run is using it \\({lock.owner}, until "):
         make(table, folder, recipe)
     # Make the lock look expired.
     write_bytes(folder / ".lock", leases.Lease(lock.owner, 0.0).to_bytes())

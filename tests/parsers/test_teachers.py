@@ -23,6 +23,8 @@ from discsum.parsers.treebank import read_gum
 from discsum.recipes.sources import Rows
 from discsum.training.loop import TrainingLoop
 
+pytestmark = pytest.mark.usefixtures("bfloat16_everywhere")
+
 # Only the first text contains the word "baker".
 UNSEEN = [tiny.ARTICLE, tiny.ARTICLE.split("\n\n")[1], "", "Bread"]
 

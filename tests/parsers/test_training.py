@@ -26,6 +26,8 @@ from discsum.parsers.treebank import read_gum
 from discsum.training.loop import TrainingLoop
 from discsum.training.task import Step
 
+pytestmark = pytest.mark.usefixtures("bfloat16_everywhere")
+
 
 def soup(recipe, treebank, folder, report=lambda line: None):
     documents = [read_gum(treebank, split) for split in ("train", "dev")]
