@@ -1,12 +1,17 @@
-"""Measure parsing on a GPU (documents per second, share of busy time, by precision) and the sparse decoder.
+"""Measure parsing on a GPU (documents per second, share of busy time, by precision) and two kinds of attention.
 
     python tests/benchmarks/gpu.py [--device cuda] [--documents 1024] [--batch-size 512] [--tokens 1024 4096] [--small]
 
 Documents are paragraphs of the sample in random order, with 100 to 1,500 words each. "Encoder alone" only encodes the
 same windows. All rows of a table come from one process, and each is the best of three runs after a warm-up run. The
 share of busy time is the length of the union of all kernels in torch's profiler, divided by the time of the profiled
-run; on a CPU it is CPU time divided by wall-clock time. Without a GPU the script says so and exits; use `--device cpu`
-to try it.
+run; on a CPU it is CPU time divided by wall-clock time.
+
+The second table has steps of the sparse decoder. The third has the self-attention of a compressed encoder, without
+projections, for one text and bart-large's heads in bfloat16: stock, `strided` with stacked blocks, and `strided` by
+FlexAttention, with the largest difference between the last two and the time that compilation takes.
+
+Without a GPU the script says so and exits; use `--device cpu` to try it.
 """
 
 from __future__ import annotations
@@ -19,8 +24,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from compressed_encoder import make_layer
 from sparse_decoder import layout_of, make_model, run
+from torch import Tensor
 
+import discsum.abstractive.compressed.attention as compressed_attention
+from discsum.abstractive.compressed.blocks import BlockTables
+from discsum.abstractive.compressed.calls import Call, CompressionSettings
+from discsum.abstractive.compressed.config import CompressionConfig
 from discsum.abstractive.sparse import densify, sparsify
 from discsum.constants import PRECISIONS
 from discsum.devices import check_precision
@@ -150,8 +161,41 @@ def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> No
         print(f"{tokens:10}" + "".join(f"{value:10.1f}" for value in row), flush=True)
 
 
+def measure_compressed(device: torch.device, lengths: list[int], blocks: int) -> None:
+    """Print milliseconds of the self-attention of one compressed layer, and what FlexAttention's compilation takes."""
+    takes = compressed_attention.flex_takes
+    head = "".join(f"{name:>10}" for name in ("tokens", "stock", "stacked", "flex"))
+    print(f"{head}{'difference':>12}{'compiled in':>13}  ms, strided with {blocks} blocks")
+    for tokens in lengths:
+        states = torch.randn(1, tokens, 1024, device=device, dtype=torch.bfloat16)
+        settings = CompressionSettings(CompressionConfig("strided", blocks))
+        stock = make_layer(None, None, projected=False).self_attn
+        strided = make_layer(settings.config, settings, projected=False).self_attn
+
+        def attend(states: Tensor = states, settings: CompressionSettings = settings, module=strided) -> Tensor:
+            # Build the tables in each pass, as the encoder does.
+            mask = torch.ones(states.shape[:2], dtype=torch.bool, device=states.device)
+            with settings.within(Call(tables=BlockTables.of(mask, blocks))):
+                return module(states, attention_mask=None)[0]
+
+        with torch.inference_mode():
+            times = [seconds(lambda states=states, stock=stock: stock(states, attention_mask=None), device)]
+            results = []
+            for flex in (False, device.type == "cuda"):
+                compressed_attention.flex_takes = lambda *_, flex=flex: flex
+                started = time.perf_counter()
+                results.append(attend())
+                wait(device)
+                first = time.perf_counter() - started
+                times.append(seconds(attend, device))
+            compressed_attention.flex_takes = takes
+        difference = (results[0] - results[1]).abs().max().item()
+        row = "".join(f"{1000 * one:10.3f}" for one in times)
+        print(f"{tokens:10}{row}{difference:12.4f}{first:11.1f} s", flush=True)
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--device", default="cuda")
     options.add_argument("--documents", type=int, default=1024)
@@ -159,6 +203,7 @@ def main() -> None:
     options.add_argument("--parser", default="discsum-gum")
     options.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
     options.add_argument("--small", action="store_true", help="Two decoder layers instead of twelve.")
+    options.add_argument("--blocks", type=int, default=4, help="Blocks of the compressed encoder.")
     arguments = options.parse_args()
     if arguments.device.startswith("cuda") and not torch.cuda.is_available():
         print("no GPU here: nothing was measured; --device cpu tries the script")
@@ -168,6 +213,7 @@ def main() -> None:
     print(f"{name}, torch {torch.__version__}, {arguments.documents} documents, {arguments.batch_size} a batch")
     measure_parsing(device, arguments.documents, arguments.batch_size, arguments.parser)
     measure_decoder(device, arguments.tokens, arguments.small)
+    measure_compressed(device, arguments.tokens, arguments.blocks)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,19 @@ from discsum.abstractive.compressed.blocks import BlockTables
 
 # Minimum head size of FlexAttention's kernels; it must also be a power of two.
 NARROWEST = 16
+# Minimum number of tokens; below it, compilation takes more time than FlexAttention saves.
+SHORTEST = 1024
 # Masks of the running passes; all layers of a pass share one.
 _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 
 
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
-    """Return whether FlexAttention can be used: on a GPU, with suitable heads, and without dropout, which it lacks."""
-    return queries.is_cuda and dropout == 0.0 and head_size >= NARROWEST and head_size & (head_size - 1) == 0
+    """Return whether FlexAttention is used for `queries` `(documents, tokens, width)`.
+
+    It is for long texts on a GPU, with suitable heads, and without dropout, which it lacks.
+    """
+    suitable = head_size >= NARROWEST and head_size & (head_size - 1) == 0
+    return queries.is_cuda and queries.shape[1] >= SHORTEST and suitable and dropout == 0.0
 
 
 def flex_strided(
@@ -50,16 +56,12 @@ def flex_strided(
 
 def _reads(tables: BlockTables) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
     """Return the mask function for FlexAttention: whether a query reads a key."""
-    block_of_token, starts, ends, mask = (
-        tables.block_of_token,
-        tables.bounds[..., 2],
-        tables.bounds[..., 3],
-        tables.mask,
-    )
+    # Contiguous tensors, which FlexAttention's compiler needs: (documents, tokens) each.
+    first, last = (tables.bounds[..., side].gather(1, tables.block_of_token) for side in (2, 3))
+    mask = tables.mask.contiguous()
 
     def reads(document: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        block = block_of_token[document, query]
-        return (key >= starts[document, block]) & (key < ends[document, block]) & mask[document, key]
+        return (key >= first[document, query]) & (key < last[document, query]) & mask[document, key]
 
     return reads
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.family import CompressedFamily
-from discsum.abstractive.compressed.flex import flex_takes
+from discsum.abstractive.compressed.flex import SHORTEST, flex_takes
 from discsum.abstractive.penalties import sentence_ends
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.sparse import sparsify
@@ -161,12 +161,17 @@ def test_dropout_is_of_attention_and_feed_forward_networks_too(parser_folder):
     assert not first.equal(second) and whole.equal(again)
 
 
-def test_flex_attention_has_no_dropout():
+def test_flex_attention_is_for_long_texts_on_a_gpu_without_dropout():
     class OnGPU:
         is_cuda = True
 
-    assert flex_takes(OnGPU(), 64, 0.0)
-    assert not flex_takes(OnGPU(), 64, 0.1) and not flex_takes(torch.zeros(1), 64, 0.0)
+        def __init__(self, tokens):
+            self.shape = (2, tokens, 256)
+
+    assert flex_takes(OnGPU(SHORTEST), 64, 0.0)
+    assert not flex_takes(OnGPU(SHORTEST), 64, 0.1) and not flex_takes(OnGPU(SHORTEST), 24, 0.0)
+    assert not flex_takes(OnGPU(SHORTEST - 1), 64, 0.0)
+    assert not flex_takes(torch.zeros(2, SHORTEST, 256), 64, 0.0)
 
 
 class KilledError(Exception):
