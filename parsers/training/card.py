@@ -89,7 +89,7 @@ def mean_card(
     rows.append(("**mean of their weights**", list(scores.figures.values())))
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(values)} |" for label, values in rows]
-    kept = f"the mean of those of {len(runs)} runs that began alike, each {_weights(recipe)} at its best validation"
+    kept = f"the mean of {len(runs)} runs with the same start, each taken as {_weights(recipe)} at its best validation"
     return _card(name, recipe, treebank, kept, "\n".join(table), notes)
 
 
@@ -158,7 +158,7 @@ def _card(name: str, recipe: ParserRecipe, treebank: Treebank, kept: str, figure
         texts = ", ".join(map(str, recipe.texts))
         data += _TEACHERS.format(teachers=", ".join(recipe.teachers), longest=recipe.longest, texts=texts)
     if recipe.start:
-        data += f"\nIt was initialised from the layers that fit of another parser, {recipe.start}.\n"
+        data += f"\nLayers that match were initialised from another parser, {recipe.start}.\n"
     base = recipe.encoder.removeprefix(HUB)
     shown = yaml.safe_dump(
         {key: value for key, value in head.items() if value}, sort_keys=False, default_flow_style=None
@@ -170,8 +170,8 @@ def _card(name: str, recipe: ParserRecipe, treebank: Treebank, kept: str, figure
 ---
 # {name}
 
-Sentences, elementary discourse units and an RST tree from raw {english}text; use it with
-`discsum parse --parser FOLDER`. Weights are {kept}, stored as float16.
+Finds the sentences, elementary discourse units (EDUs) and RST tree of raw {english}text. Use it with
+`discsum parse --parser FOLDER`. The weights are {kept}, stored as float16.
 
 ## Data
 
@@ -180,8 +180,9 @@ The pretrained encoder, {base}, has its own licence.
 
 ## Figures on {measured}
 
-Segmentation F1 of EDUs and sentences from raw text; original Parseval S/N/R/F with gold EDUs, and from raw text
-with spans identified by the start and by the end of their first EDU.
+The columns are the F1 of EDUs and of sentences from raw text, and the F1 of spans, nuclearity, relations and all three
+(original Parseval): with gold EDUs, and from raw text with spans identified by the start and by the end of their first
+EDU.
 
 {figures}
 

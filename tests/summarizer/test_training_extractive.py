@@ -44,7 +44,7 @@ def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
     run = trainer(data, parser_folder, tmp_path / "run", epochs=1)
     run.run(lambda line: None)
     card = (tmp_path / "run" / "best" / "README.md").read_text()
-    for part in ("# tiny-news", "c_tree_nuc head", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
+    for part in ("# tiny-news", "`c_tree_nuc`", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
         assert part in card
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from textwrap import fill
-
 from discsum.abstractive.coarse_to_fine.choices import C2F, CONV, HIER, STANDARD
 from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.family import FamilyCard
-
-# Characters per line.
-WIDTH = 110
 
 
 def card_of(config: CoarseToFineConfig, *, frozen: bool) -> FamilyCard:
@@ -23,27 +18,28 @@ def card_of(config: CoarseToFineConfig, *, frozen: bool) -> FamilyCard:
         C2F: f"chooses {config.samples} of the chunks ({config.chunks}) at each step and reads no others",
     }
     read = kinds.get(config.variant, "reads all words as one sequence")
-    behind = "the text" if config.variant == STANDARD else "the last chunk"
-    decided = [f"the decoder begins with the state behind the last word of {behind}"]
+    last = "the text" if config.variant == STANDARD else "the last chunk"
+    decided = [f"the first decoder state is the encoder's state after the last word of {last}"]
     if config.variant != STANDARD and config.coarse == CONV:
         decided.append("the convolution has a ReLU and no padding")
-    decided.append("the encoder's embeddings stay as they begin" if frozen else "all embeddings are learned")
+    decided.append("the encoder's embeddings are frozen" if frozen else "all embeddings are learned")
     if chooses:
-        decided.append("a step's baseline begins at 0")
+        decided.append("the baseline of each step is initialised to 0")
     if chooses and config.samples > 1:
         decided.append(
-            "the probability of several sampled chunks is the product of theirs, and at test time those of the highest "
-            "attention are read, weighted by it"
+            "the probability of several sampled chunks is the product of their probabilities, and at test time the "
+            "chunks with the highest attention are read, weighted by it"
         )
+    decided.append("the loss is the mean over the tokens of a batch")
     text = (
         f"An LSTM encoder and decoder whose attention {read} (Ling and Rush 2017). Use it with `discsum abstract "
-        f"--model FOLDER`. Where the paper is silent: {'; '.join(decided)}; the loss is the mean over a batch's tokens."
+        f"--model FOLDER`. Choices that the paper leaves open: {'; '.join(decided)}."
     )
     if chooses:
-        text += " Unlike the paper's, the policy's gradient reaches the coarse encoder and the coarse attention alone."
+        text += " Unlike in the paper, the policy gradient reaches only the coarse encoder and the coarse attention."
     return FamilyCard(
         "coarse-to-fine-attention",
-        fill(text, WIDTH, break_long_words=False, break_on_hyphens=False),
+        text,
         "random weights and a vocabulary of the training texts",
         "Cross-entropy" + (" and, for the choice of chunks, REINFORCE" if chooses else ""),
     )

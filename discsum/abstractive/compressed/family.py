@@ -38,10 +38,12 @@ SIZES = {
 }
 # For a model card.
 READ = {
-    "conv": "reads convolved keys and values, one for {kernel} tokens",
-    "conv_pool": "reads convolved keys and values, the highest of {kernel} tokens",
-    "strided": "reads overlapping blocks, {blocks} a text",
-    "strided_conv": "reads overlapping blocks, {blocks} a text, of convolved keys and values, one for {kernel} tokens",
+    "conv": "reads one convolved key and value for every {kernel} tokens",
+    "conv_pool": "reads convolved keys and values, max-pooled over every {kernel} tokens",
+    "strided": "reads {blocks} overlapping blocks of the text",
+    "strided_conv": (
+        "reads {blocks} overlapping blocks of the text, with one convolved key and value for every {kernel} tokens"
+    ),
 }
 
 
@@ -189,14 +191,17 @@ class CompressedFamily(Family[CompressedRecipe]):
         config = self.encoder
         read = "reads all tokens" if config is None else READ[config.variant].format_map(config.to_dict())
         if config is not None and config.borders:
-            read += f", which begin and end at borders of {config.borders}"
+            read += f"; blocks begin and end at borders of {config.borders}"
+        decided = ["copy attention is separate from cross-attention"]
+        if config is not None and config.convolves:
+            decided.append("keys and values have separate convolutions, initialised to the mean of their window")
+        if config is not None and config.strides:
+            decided.append("blocks cover texts of any length")
         return FamilyCard(
             "compressed-encoder",
-            f"A transformer whose encoder {read} (Yap et al., Faster Transformers for Document Summarization) and\n"
-            "whose decoder may copy words of the text. Use it with `discsum abstract --model FOLDER`. Where the paper\n"
-            "is silent or says two things: keys and values are convolved, each by a convolution of its own that\n"
-            "begins as a mean; pooling takes the highest; blocks cover texts of any length; copy attention is one of\n"
-            "its own.",
+            f"A transformer whose encoder {read} (Yap et al., Faster Transformers for Document Summarization). Its "
+            "decoder may copy words of the text. Use it with `discsum abstract --model FOLDER`. Choices that the paper "
+            f"leaves open: {'; '.join(decided)}.",
             "random weights and a vocabulary of the training texts",
             f"Cross-entropy with label smoothing {recipe.smoothing}",
         )

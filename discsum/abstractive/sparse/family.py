@@ -175,8 +175,8 @@ class SparseFamily(Family[SparseRecipe]):
         read = selected if recipe.objective.selects else "all sentences"
         return FamilyCard(
             "sparse-attention",
-            f"A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with\n"
-            "`discsum abstract --model FOLDER`; without discsum it is a model of transformers that reads all "
+            f"A sequence-to-sequence model whose cross-attention reads {read} (Manakul and Gales 2021). Use it with "
+            "`discsum abstract --model FOLDER`. Without discsum it is a model of transformers that reads all "
             "sentences.",
             "random weights and a tokenizer learned from the training texts",
             f"{recipe.objective.mode}: {objective.MODES[recipe.objective.mode]}",

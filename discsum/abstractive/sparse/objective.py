@@ -22,8 +22,11 @@ MODES = {
     "sparsity": "cross-entropy and gamma times the entropy of attention over sentences (Eq 5)",
     "kl": "the divergence of the selector from attention; the model itself is frozen (Eq 11)",
     "int-idl": "cross-entropy over the ideal sentences, and lambda times the divergence (Eq 12)",
-    "int-apx": "the same over the sentences that the selector selects",
-    "int-mix": "the same, moving from ideal sentences to those of the selector, as in scheduled sampling",
+    "int-apx": "cross-entropy over the sentences that the selector selects, and lambda times the divergence (Eq 12)",
+    "int-mix": (
+        "cross-entropy and lambda times the divergence (Eq 12), moving from ideal sentences to those that the selector "
+        "selects, as in scheduled sampling"
+    ),
 }
 
 

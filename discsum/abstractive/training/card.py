@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import yaml
 
 from discsum.abstractive.family import FamilyCard
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.training.task import LogEntry
+
+# Characters per line.
+WIDTH = 110
 
 
 def abstractive_card(
@@ -23,6 +27,10 @@ def abstractive_card(
     sample = f", {recipe.sample} documents of them (draw {recipe.draw})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     license = f"license: {recipe.license}\n" if recipe.license else ""
+    model = (
+        f"{family.model} It was initialised from {recipe.model or family.initial}. The weights are those after step "
+        f"{best.steps}."
+    )
     return f"""\
 ---
 {license}language: en
@@ -30,17 +38,16 @@ tags: [summarization, abstractive, {family.tag}]
 ---
 # {name}
 
-{family.model}
-Initialised from {recipe.model or family.initial}. Weights are those after step {best.steps}.
+{fill(model, WIDTH, break_long_words=False, break_on_hyphens=False)}
 
 ## Data
 
-Task: {recipe.task}. Trained on {train}{sample}. Chosen on {validation} by the loss. These corpora have
-their own licences; no text of theirs is part of this model.
+The task was `{recipe.task}`. Trained on {train}{sample}. The step was chosen by the loss on {validation}. These corpora
+have their own licences; no text of theirs is part of this model.
 
 ## Validation
 
-{family.objective}. Losses per token, in nats.
+Objective: {family.objective}. Losses are per token, in nats.
 
 | step | training loss | {" | ".join(names)} |
 |---|---|{"---|" * len(names)}

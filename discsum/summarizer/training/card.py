@@ -36,20 +36,26 @@ def summarizer_card(
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # The width and the number of features follow from the inputs, not from the recipe.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
-    pooled = recipe.vectors in VECTORS
     hub_encoder = f"{recipe.vectors}{f' at {config.revision}' if config.revision else ''}"
-    encoder = f"{recipe.vectors} unit vectors of that parser's encoder" if pooled else f"unit vectors of {hub_encoder}"
-    weights = "the running average of the run" if recipe.average else "those"
-    trained = f"the last {recipe.encoder_layers} layers, which were trained, are part of the model"
-    copied = trained if recipe.encoder_layers else "no weights are part of the model: it was frozen"
-    rules = ", without units that share a trigram with what is selected" if recipe.block_trigrams else ""
+    source = "that parser's encoder" if recipe.vectors in VECTORS else hub_encoder
+    kind = f"{recipe.vectors} " if recipe.vectors in VECTORS else ""
+    features = f", and {network.features} features of each unit's position and form" if network.features else ""
+    weights = "the running average of the run" if recipe.average else "those of the run"
+    encoder = (
+        f"The last {recipe.encoder_layers} layers of the encoder were trained too and are part of the model."
+        if recipe.encoder_layers
+        else "The encoder was frozen and is not part of the model."
+    )
+    unit = "EDU" if recipe.unit == "edu" else recipe.unit
+    rules = ""
+    if recipe.block_trigrams:
+        rules += " A unit that shares a trigram with the summary is left out."
     if recipe.brevity:
         penalized = "each word after the 20th" if recipe.unit == "sentence" else "each word"
-        rules += f"; brevity {recipe.brevity:g}, a penalty on a unit's log-odds for {penalized}"
+        rules += f" `brevity` {recipe.brevity:g} is subtracted from a unit's log-odds for {penalized}."
     if recipe.redundancy:
-        rules += f"; redundancy {recipe.redundancy:g}, a penalty times the share of its bigrams that are selected"
+        rules += f" `redundancy` {recipe.redundancy:g} times the share of its bigrams already in the summary is too."
     license = f"license: {recipe.license}\n" if recipe.license else ""
-    features = f" and {network.features} features of each unit's position and form" if network.features else ""
     return f"""\
 ---
 {license}language: en
@@ -57,22 +63,23 @@ tags: [summarization, extractive, rst]
 ---
 # {config.name}
 
-Scores the {recipe.unit}s of a text by how likely they belong to its summary: the Synthesizer encoder of Xiao, Huber and
-Carenini 2020 with the {recipe.synthesizer.head} head on trees of the parser {recipe.parser},
-over {encoder}{features}. Use it with `discsum extract --model FOLDER`.
-Weights are {weights} after step {best.steps}, stored as float16; of the encoder {copied}. The parser's card
-names its data and licence.
+Gives each {unit} of a text the probability that it belongs to the summary. Use it with
+`discsum extract --model FOLDER`. The network is the Synthesizer of Xiao, Huber and Carenini 2020 with the head
+`{recipe.synthesizer.head}`, on trees of the parser `{recipe.parser}`, whose card names its own data and licence. The
+inputs are {kind}unit vectors of {source}{features}.
+
+The weights are {weights} after step {best.steps}, stored as float16. {encoder}
 
 ## Data
 
-Trained on {documents[0]} documents {taken} {train}. Chosen on {documents[1]} documents of {validation} by
-{recipe.choose}. Labels: the {recipe.oracle} oracle. These corpora have their own licences; no text of theirs is part of
-this model.
+Trained on {documents[0]} documents {taken} {train}. The step was chosen by {recipe.choose} on {documents[1]} documents
+of {validation}. The labels are those of the oracle `{recipe.oracle}`. These corpora have their own licences; no text of
+theirs is part of this model.
 
 {notes}
 ## Validation
 
-Summaries of {recipe.units} {recipe.unit}s{rules}. `{signature()}`
+Summaries have up to {recipe.units} {unit}s.{rules} Signature: `{signature()}`
 
 | step | loss | R-1 | R-2 | R-Lsum |
 |---|---|---|---|---|
