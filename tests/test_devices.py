@@ -2,9 +2,10 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 import discsum
-from discsum.devices import check_device, check_precision
+from discsum.devices import check_device, check_precision, has_fast_bfloat16
 from discsum.errors import InputError
 
 
@@ -42,6 +43,16 @@ def test_a_device_that_cannot():
     check_precision("fp32", "meta")
     with pytest.raises(InputError, match=r"expected one that meta supports, such as fp32, got bf16 \("):
         check_precision("bf16", "meta")
+
+
+@pytest.mark.parametrize("instructions", [(), ("avx512_bf16",), ("amx_tile",)])
+def test_bfloat16_needs_its_instructions_on_a_processor(instructions, monkeypatch):
+    """oneDNN also accepts processors with AVX-512 alone, where bfloat16 is slow."""
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    for name in ("avx512_bf16", "amx_tile"):
+        monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda name=name: name in instructions)
+    assert has_fast_bfloat16(torch.device("cpu")) == bool(instructions)
+    assert has_fast_bfloat16(torch.device("cuda"))
 
 
 def test_the_processor_needs_no_torch_to_be_there():

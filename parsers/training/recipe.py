@@ -67,7 +67,10 @@ class ParserRecipe(TrainingRecipe):
     smoothing: Annotated[Share, about("Label smoothing of the label loss.")] = 0.05
     bf16: Annotated[
         bool,
-        about("Whether the encoder trains in bfloat16 (weights: float32); in float32 on CPUs without bfloat16."),
+        about(
+            "Whether the encoder trains in bfloat16 (weights: float32). CPUs without AVX512-BF16, AMX or Arm's "
+            "bfloat16 instructions train in float32, with a warning."
+        ),
     ] = True
     seeds: Annotated[
         tuple[Natural, ...],

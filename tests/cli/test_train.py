@@ -7,8 +7,6 @@ import yaml
 
 from discsum.data.locks import folder_lock
 
-pytestmark = pytest.mark.usefixtures("bfloat16_everywhere")
-
 
 @pytest.fixture
 def recipe(tmp_path, encoder_folder, treebank):
@@ -19,6 +17,7 @@ def recipe(tmp_path, encoder_folder, treebank):
         "encoder": str(encoder_folder),
         "network": tiny.SIZES,
         "epochs": 2,
+        "bf16": False,
     }
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(content))
@@ -45,6 +44,16 @@ def test_from_a_recipe_to_a_parser_and_its_figures(discsum, recipe, treebank, ar
     result = discsum("train", recipe, "epochs=2", "-o", run)
     assert result.code == 1
     assert "found one of another recipe (epochs 1 there and 2 here); choose another folder" in result.err
+
+
+def test_a_processor_without_bfloat16_warns(discsum, recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr("discsum.parsers.training.task.has_fast_bfloat16", lambda device: False)
+    result = discsum("train", recipe, "epochs=1", "bf16=true", "-o", tmp_path / "run")
+    assert result.code == 0
+    assert result.err == (
+        "discsum: bf16: this CPU has no bfloat16 instructions; the encoder trains in float32, as with bf16=false, "
+        "although the recipe in the model card keeps bf16: true\n"
+    )
 
 
 def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp_path):
