@@ -7,7 +7,7 @@ from discsum.abstractive.coarse_to_fine import CoarseToFineConfig, CoarseToFineF
 from discsum.abstractive.coarse_to_fine.card import card_of
 from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.recipe import AbstractiveRecipe
-from discsum.abstractive.vocabulary import make_word_tokenizer
+from discsum.abstractive.vocabulary import make_word_tokenizer, unknown_id
 from discsum.errors import InputError
 
 SIZES = {"embedding_size": 6, "hidden_size": 8, "filters": 8, "filter_width": 2}
@@ -38,6 +38,7 @@ def test_a_run_keeps_what_its_recipe_leaves_out(subtrees, parser_folder):
     assert family.config.to_dict() == CoarseToFineFamily.load(subtrees).config.to_dict()
     assert CoarseToFineFamily.needs_tree(recipe)
     family.parameter_groups(recipe)
+    assert family.model.generation_config.suppress_tokens == [unknown_id(family.tokenizer)]
     assert not family.model.encoder.embeddings.weight.requires_grad
     assert not family.model.encoder.coarse.words.weight.requires_grad
     said = " ".join(family.card(recipe).model.split())

@@ -147,6 +147,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
             check_words(recipe.model, recipe.vocabulary, family.tokenizer, lowercase=recipe.lowercase)
             if wrong := recipe.soft_steps_of(family.config.variant):
                 raise InputError("; ".join(wrong))
+            # Older models could write it.
+            family.model.generation_config.suppress_tokens = [unknown_id(family.tokenizer)]
             return family
         tokenizer = make_word_tokenizer(texts(), recipe.vocabulary, lowercase=recipe.lowercase)
         special = {
