@@ -31,12 +31,12 @@ def show_encoder_times(model: str, output: str, lengths: Sequence[int], repeats:
             counter(len(samples))
     data = {"model": model, "samples": [asdict(one) | {"speed_up": one.speed_up} for one in samples]}
     path = write_numbers(output, "encoder-time", data)
-    labels = ("tokens of the text", "times faster than its own attention")
+    labels = ("tokens of the text", "times faster than full attention")
     pictures = curves({"encoder": [one.speed_up for one in samples]}, lengths, labels, summarizer.name, path)
     if all(one.mebibytes is not None for one in samples):
         both = {
             "compressed": [one.mebibytes or 0.0 for one in samples],
-            "its own attention": [one.stock_mebibytes or 0.0 for one in samples],
+            "full attention": [one.stock_mebibytes or 0.0 for one in samples],
         }
         named = path.with_name("encoder-memory.json")
         pictures += curves(both, lengths, (labels[0], "MiB above the weights"), summarizer.name, named)

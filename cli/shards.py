@@ -126,14 +126,18 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         job = job_of()
         folder = job.folder
         if part:
-            files = make_part(job, Part.of(part), run)
+            files = _files(make_part(job, Part.of(part), run))
             if (folder / MANIFEST).is_file():
                 say(f"{folder}: finished, nothing is left to do for part {part}")
                 return
-            say(f"{folder}: part {part} is done ({files} files); when all parts are done, run this with --finish")
+            say(f"{folder}: part {part} is done ({files}); when all parts are done, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)
-    say(f"{folder}: {manifest.documents} documents in {len(manifest.shards)} files")
+    say(f"{folder}: {manifest.documents} documents in {_files(len(manifest.shards))}")
     if manifest.failed:
         say(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}")
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"

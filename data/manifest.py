@@ -207,7 +207,7 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
     Args:
         folder: Folder of a dataset, which this run has locked.
         recipe: Everything that its content depends on.
-        part: As in `alone`.
+        part: As in `folder_lock`.
 
     Raises:
         InputError: The folder belongs to another recipe, and the message names the differences; or it has files of

@@ -144,7 +144,7 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
     _check_parts(treebank, wanted, f" of {len(found.documents)}")
     if not any(document.tree and document.tree.nodes for document in train):
         raise InputError(
-            f"{folder}: expected a training document of two or more EDUs, got {len(train)} of one EDU each"
+            f"{folder}: expected a training document of two or more EDUs, got only documents of one EDU ({len(train)})"
         )
     return treebank
 

@@ -103,7 +103,7 @@ def test_nothing_but_its_own_lines_is_said(preprocess, encoder_folder, parser_fo
         timeout=300,
     )
     assert (result.returncode, result.stdout) == (0, "")
-    assert result.stderr == f"{tmp_path / 'encoded'}: 10 documents in 1 files\n"
+    assert result.stderr == f"{tmp_path / 'encoded'}: 10 documents in 1 file\n"
 
 
 @pytest.mark.parametrize(
@@ -165,10 +165,10 @@ def test_parts_of_a_dataset(preprocess, tmp_path):
     kept = manifest.read_text()
     for path in (tmp_path / "data").iterdir():
         path.unlink()
-    for part, files in ((1, 2), (2, 1)):
+    for part, files in ((1, "2 files"), (2, "1 file")):
         result = preprocess("--shard", 4, "--part", f"{part}/2")
         assert (result.code, result.out) == (0, "")
-        said = f"part {part}/2 is done ({files} files); when all parts are done, run this with --finish\n"
+        said = f"part {part}/2 is done ({files}); when all parts are done, run this with --finish\n"
         assert result.err == f"{tmp_path / 'data'}: {said}"
         assert not manifest.exists()
     assert preprocess("--shard", 4, "--finish") == whole

@@ -87,5 +87,5 @@ def test_patterns_are_no_place_for_output(discsum, place, parser_folder, name):
 def test_a_whole_store_as_a_folder(discsum, place, parser_folder):
     result = discsum("parse", f"{place}/news.jsonl", "-o", "memory://", "--shards", "--parser", parser_folder)
     made = RemotePath("memory://")
-    assert (result.code, result.err) == (0, f"{made}: 11 documents in 1 files\n")
+    assert (result.code, result.err) == (0, f"{made}: 11 documents in 1 file\n")
     remove(made / name for name in sizes_in(made))

@@ -267,14 +267,15 @@ def test_a_precision_that_the_device_lacks_is_the_runs_error_and_no_documents(
     job_of, parser_folder, tmp_path, monkeypatch
 ):
     def refuse(name, device):
-        raise InputError(f"precision (--precision): expected one that {device} computes in, got {name}")
+        raise InputError(f"precision (--precision): expected one that {device} supports, such as fp32, got {name}")
 
     monkeypatch.setattr("discsum.parsers.parser.check_precision", refuse)
-    with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
+    refused = r"^precision \(--precision\): expected one that cpu supports, such as fp32, got bf16"
+    with pytest.raises(InputError, match=refused):
         make_all(job_of(tmp_path / "set", recipe={"precision": "bf16"}), RunOptions())
     source = PairSource(str(write_table(tmp_path / "pairs.jsonl", 0, 3)))
     recipe = PreprocessRecipe(str(parser_folder), precision="bf16")
-    with pytest.raises(InputError, match=r"^precision \(--precision\): expected one that cpu computes in, got bf16"):
+    with pytest.raises(InputError, match=refused):
         make_all(preprocess_job(source.pairs(), source.identity(), tmp_path / "dataset", recipe))
     assert not list(tmp_path.glob("*/manifest.json"))
 
