@@ -12,7 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import CompressionSettings
 from discsum.abstractive.compressed.convolution import KeyValueConvolution
-from discsum.abstractive.compressed.flex import flex_strided, flex_takes
+from discsum.abstractive.compressed.flex import compiled_strided, flex_takes
 from discsum.abstractive.projections import Projections
 from discsum.errors import InputError
 
@@ -38,11 +38,14 @@ class CompressedSelfAttention:
         queries = self.projections.query(hidden_states)
         convolution: KeyValueConvolution | None = getattr(module, "compression", None)
         dropout = module.dropout if module.training else 0.0
+        mixed = None
         if convolution is None and flex_takes(queries, self.projections.head_size, dropout):
             key, value = self.projections.key(hidden_states), self.projections.value(hidden_states)
             whole = self._heads(queries), self._heads(key), self._heads(value)
+            mixed = compiled_strided(*whole, tables, self.projections.scaling)
+        if mixed is not None:
             # (documents, heads, tokens, head_size) -> (documents, tokens, width)
-            result = flex_strided(*whole, tables, self.projections.scaling).transpose(1, 2).flatten(2)
+            result = mixed.transpose(1, 2).flatten(2)
         else:
             keys, values, inside = self._read(hidden_states, convolution, tables)
             stacked = queries.view(*tables.queries.shape, -1) if tables.even else _stacked(queries, tables.queries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+from warnings import warn
 from weakref import WeakKeyDictionary
 
 import torch
@@ -12,11 +13,14 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
 from discsum.abstractive.compressed.blocks import BlockTables
+from discsum.errors import InputWarning
 
 # Minimum head size of FlexAttention's kernels; it must also be a power of two.
 NARROWEST = 16
 # Minimum number of tokens; below it, compilation takes more time than FlexAttention saves.
 SHORTEST = 1024
+# Why compilation failed in this process, if it did.
+_FAILED: list[str] = []
 # Masks of the running passes; all layers of a pass share one.
 _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 
@@ -28,6 +32,31 @@ def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
     """
     suitable = head_size >= NARROWEST and head_size & (head_size - 1) == 0
     return queries.is_cuda and queries.shape[1] >= SHORTEST and suitable and dropout == 0.0
+
+
+def compiled_strided(
+    queries: Tensor, keys: Tensor, values: Tensor, tables: BlockTables, scaling: float
+) -> Tensor | None:
+    """Return `flex_strided`, compiled; None, with a warning, if it cannot be compiled here.
+
+    Compilation needs a C compiler and Triton. After a failure it is not tried again in this process.
+    """
+    if _FAILED:
+        return None
+    # Importing it early would slow down the start of programs that never compile.
+    from torch._dynamo.exc import TorchDynamoException
+
+    try:
+        return flex_strided(queries, keys, values, tables, scaling)
+    except TorchDynamoException as error:
+        _FAILED.append((str(error).splitlines() or [type(error).__name__])[0])
+        warn(
+            f"FlexAttention cannot be compiled here ({_FAILED[0]}); compressed encoders use stacked blocks instead, "
+            "which give the same result and take more memory",
+            InputWarning,
+            stacklevel=2,
+        )
+        return None
 
 
 def flex_strided(

@@ -1,12 +1,14 @@
 """Compressed encoders against stock attention and against definitions written independently."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
 from seq2seq_families import FAMILIES, make_model
 from small_compressed import OTHERS, ids_of, shuffle, states, used
 from tiny_bart import generated, make_bart
+from torch._dynamo.exc import TorchDynamoException
 
 from discsum.abstractive.compressed import compress, decompress
 from discsum.abstractive.compressed.blocks import BlockTables
@@ -14,6 +16,7 @@ from discsum.abstractive.compressed.calls import Call
 from discsum.abstractive.compressed.config import VARIANTS
 from discsum.abstractive.compressed.flex import flex_strided
 from discsum.abstractive.sparse import SentenceLayout
+from discsum.errors import InputWarning
 
 PLAIN = [name for name in FAMILIES if name not in OTHERS]
 
@@ -226,4 +229,40 @@ def test_flex_attention_reads_the_same_blocks(blocks, inputs):
     reads = (place >= bounds[..., 2, None]) & (place < bounds[..., 3, None]) & inputs.mask.bool()[:, None]
     products = (queries @ keys.transpose(2, 3) / 4).masked_fill(~reads[:, None], -torch.inf)
     expected = (torch.softmax(products, -1) @ values).nan_to_num() * inputs.mask[:, None, :, None]
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.fixture
+def flex(monkeypatch):
+    """Use FlexAttention on a CPU, uncompiled, from the first token on."""
+    monkeypatch.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: True)
+    plain = partial(flex_strided, compiled=False)
+    monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", plain)
+    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", [])
+    return plain
+
+
+def test_an_encoder_with_flex_attention_equals_one_with_stacked_blocks(inputs, flex):
+    model = compress(make_bart(), "strided", blocks=4)
+    found = states(model, **inputs.forward)
+    with pytest.MonkeyPatch.context() as stacked:
+        stacked.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: False)
+        expected = states(model, **inputs.forward)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_without_a_compiler_blocks_are_stacked(inputs, flex, monkeypatch):
+    asked = []
+
+    def fails(*arguments):
+        asked.append(arguments)
+        raise TorchDynamoException("no C compiler\nand more")
+
+    model = compress(make_bart(), "strided", blocks=4)
+    expected = states(model, **inputs.forward)
+    monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", fails)
+    with pytest.warns(InputWarning, match=r"^FlexAttention cannot be compiled here \(no C compiler\); ") as warned:
+        found = states(model, **inputs.forward)
+    # All layers use it, but only one tries.
+    assert len(asked) == len(warned) == 1
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
