@@ -149,7 +149,7 @@ def measure_chunks(
         scores = rouge(lines, targets)
         compared.append(Figures(percent_of(scores), nats, tokens, vocabulary))
         signatures.append(shared + settings.with_(parser=parser_name(parser())))
-        summaries += summaries_of(name, pairs, written, scores)
+        summaries += summaries_of(name, pairs, written, scores, compared[-1])
         figures["perplexity"] = compared[-1].perplexity
         means = {metric: 100.0 * value for metric, value in scores.mean.items()}
         words = float(np.mean([len(text.split()) for text in written]))

@@ -138,7 +138,7 @@ def measure_encoders(
         rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
         settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
         signatures.append(signature(*MEASURES) + settings)
-        summaries += summaries_of(name, pairs, written, scores["f"])
+        summaries += summaries_of(name, pairs, written, scores["f"], compared[-1])
     return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 
 

@@ -81,13 +81,17 @@ def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:
 
 
 def summaries_of(
-    model: str, pairs: Sequence[Pair], written: Sequence[str], scores: RougeScores
+    model: str, pairs: Sequence[Pair], written: Sequence[str], scores: RougeScores, figures: Figures
 ) -> list[dict[str, Any]]:
-    """Return a model's summary of each document with its ROUGE from 0 to 1, as JSON objects."""
-    return [
+    """Return a model's summary of each document with its ROUGE from 0 to 1, nats and tokens, as JSON objects."""
+    found: list[dict[str, Any]] = [
         {"id": pair.id, "model": model, **dict(zip(METRICS, values, strict=True)), "summary": text}
         for pair, text, values in zip(pairs, written, scores.values.tolist(), strict=True)
     ]
+    if figures.nats is not None and figures.tokens is not None:
+        for one, nats, tokens in zip(found, figures.nats.tolist(), figures.tokens.tolist(), strict=True):
+            one |= {NATS: nats, "tokens": tokens}
+    return found
 
 
 def all_differences(names: Sequence[str], figures: Sequence[Figures]) -> list[Difference]:
@@ -108,7 +112,7 @@ class MeasuredTable(ABC):
         rows: One row per system.
         signatures: The settings that the figures of each row depend on.
         differences: Differences between each system and every system before it.
-        summaries: Each system's summary of each document with its ROUGE, as JSON objects.
+        summaries: Each system's summary of each document, as `summaries_of` returns them.
     """
 
     documents: int

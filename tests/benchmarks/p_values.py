@@ -2,10 +2,11 @@
 
     python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
 
-SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, or `rouge.json` of `discsum analyze rouge`. The draws
-or seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) are averaged by document and count as one system. For each pair
-of systems whose names match a pattern (default: all), the script prints the difference of the means in percent and the
-two-sided p-value.
+SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, or several of them joined, or `rouge.json` of
+`discsum analyze rouge`. The draws or seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) are averaged by document and
+count as one system. For each pair of systems whose names match a pattern (default: all), the script prints the
+difference of the means in percent and the two-sided p-value. The metric `nats` is the negative log-probability per
+token of the references, not in percent; documents count by their tokens.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.experiments.measured_table import NATS
 from discsum.metrics.rouge import METRICS
 from discsum.metrics.significance import paired_bootstrap
 
 
 def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
-    """Return the scores `(documents,)` of each system in [0, 1], averaged over its draws or seeds."""
+    """Return the scores `(documents,)` of each system that has the metric, averaged over its draws or seeds."""
     if path.suffix == ".json":
         systems = json.loads(path.read_text())["systems"]
         return {
@@ -43,7 +45,8 @@ def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
         if (entry["model"], entry["id"]) in known:
             raise ValueError(f"{path}: expected one document of an id for each model, got two of {entry['id']}")
         known.add((entry["model"], entry["id"]))
-        values[re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
+        if metric in entry:
+            values[re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
     return {name: np.array([np.mean(draws) for draws in scores.values()]) for name, scores in values.items()}
 
 
@@ -51,14 +54,20 @@ def main() -> None:
     """Print a line for each pair of systems."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("scores", type=Path)
-    options.add_argument("--metric", choices=METRICS, default="rouge1")
+    options.add_argument("--metric", choices=[*METRICS, NATS], default="rouge1")
     options.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="Of systems' names, as in shells.")
     arguments = options.parse_args()
     scores = read_scores(arguments.scores, arguments.metric)
+    weights = read_scores(arguments.scores, "tokens") if arguments.metric == NATS else None
     chosen = [name for name in scores if any(fnmatch(name, pattern) for pattern in arguments.only)]
     for one, other in combinations(chosen, 2):
-        paired = paired_bootstrap(100 * scores[one], 100 * scores[other])
-        print(f"{one:40} {other:40} {paired.difference:+6.2f}  p={paired.p_value:.4f}")
+        if weights is None:
+            paired = paired_bootstrap(100 * scores[one], 100 * scores[other])
+        elif not np.array_equal(weights[one], weights[other]):
+            raise ValueError(f"expected references of the same tokens, got different ones of {one} and {other}")
+        else:
+            paired = paired_bootstrap(scores[one], scores[other], weights=weights[one])
+        print(f"{one:40} {other:40} {paired.difference:+7.{4 if weights else 2}f}  p={paired.p_value:.4f}")
 
 
 if __name__ == "__main__":

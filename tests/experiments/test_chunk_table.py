@@ -77,6 +77,7 @@ def test_every_document_has_its_summary(pair, parser):
     ]
     assert found.summaries[0]["summary"] == "The old bridge broke."
     assert found.rows[0].rouge2 == pytest.approx(50 * sum(one["rouge2"] for one in found.summaries[:2]))
+    assert not any({"nats", "tokens"} & one.keys() for one in found.summaries)
 
 
 def test_differences_are_between_documents(pair, parser):

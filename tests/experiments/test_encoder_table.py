@@ -62,6 +62,8 @@ def test_figures_are_their_definitions(pairs, folder, parser):
     assert row.training > 0 and row.writing > 0
     assert "|encoder:strided|blocks:3|borders:sentences|parser:" in str(found.signatures[0])
     assert [one["summary"] for one in found.summaries] == [summary.text]
+    assert found.summaries[0]["nats"] == pytest.approx(float(-chosen.mean()), rel=1e-4)
+    assert found.summaries[0]["tokens"] == len(words)
     lines = ["\n".join(parser.parse(summary.text).sentence_texts)] if summary.text else [""]
     for measure in "rpf":
         expected = rouge(lines, [pairs[0].references], measure=measure).mean
