@@ -83,14 +83,17 @@ def percent_of(scores: RougeScores) -> dict[str, NDArray[np.float64]]:
 def summaries_of(
     model: str, pairs: Sequence[Pair], written: Sequence[str], scores: RougeScores, figures: Figures
 ) -> list[dict[str, Any]]:
-    """Return a model's summary of each document with its ROUGE from 0 to 1, nats and tokens, as JSON objects."""
+    """Return a model's summary of each document with its ROUGE from 0 to 1, as JSON objects.
+
+    A model also has its nats, its tokens and the digest of its vocabulary.
+    """
     found: list[dict[str, Any]] = [
         {"id": pair.id, "model": model, **dict(zip(METRICS, values, strict=True)), "summary": text}
         for pair, text, values in zip(pairs, written, scores.values.tolist(), strict=True)
     ]
     if figures.nats is not None and figures.tokens is not None:
         for one, nats, tokens in zip(found, figures.nats.tolist(), figures.tokens.tolist(), strict=True):
-            one |= {NATS: nats, "tokens": tokens}
+            one |= {NATS: nats, "tokens": tokens, "vocabulary": figures.vocabulary}
     return found
 
 

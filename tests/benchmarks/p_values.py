@@ -2,11 +2,13 @@
 
     python tests/benchmarks/p_values.py SCORES [--metric rouge1] [--only PATTERN ...]
 
-SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, or several of them joined, or `rouge.json` of
+SCORES is the output of `discsum evaluate ... -o SCORES.jsonl.gz`, several such files joined, or `rouge.json` of
 `discsum analyze rouge`. The draws or seeds of a row (`ROW/draw-N/best`, `ROW/seed-N/best`) are averaged by document and
 count as one system. For each pair of systems whose names match a pattern (default: all), the script prints the
-difference of the means in percent and the two-sided p-value. The metric `nats` is the negative log-probability per
-token of the references, not in percent; documents count by their tokens.
+difference of the means in percent and the two-sided p-value.
+
+The metric `nats` is the negative log-probability per token of the references, not in percent. Documents count by their
+tokens. Only models have it, and only models with the same vocabulary can be compared.
 """
 
 from __future__ import annotations
@@ -16,38 +18,74 @@ import gzip
 import json
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discsum.experiments.measured_table import NATS
+from discsum.experiments.measured_table import DIGITS, NATS
 from discsum.metrics.rouge import METRICS
-from discsum.metrics.significance import paired_bootstrap
+from discsum.metrics.significance import Comparison, paired_bootstrap
 
 
-def read_scores(path: Path, metric: str) -> dict[str, NDArray[np.float64]]:
-    """Return the scores `(documents,)` of each system that has the metric, averaged over its draws or seeds."""
+@dataclass(frozen=True)
+class System:
+    """A system's scores by document; with the metric `nats` also the tokens of the references, and the vocabulary."""
+
+    scores: dict[str, float]
+    tokens: dict[str, int]
+    vocabulary: str
+
+    def compared(self, other: System, metric: str) -> Comparison:
+        """Return the paired bootstrap of both systems, in percent unless the metric is `nats`.
+
+        Raises:
+            ValueError: The systems have other documents, or models have other vocabularies.
+        """
+        if self.scores.keys() != other.scores.keys():
+            raise ValueError("expected systems with scores of the same documents, got different documents")
+        if (self.vocabulary, self.tokens) != (other.vocabulary, other.tokens):
+            raise ValueError("expected models with the same vocabulary, got different ones")
+        both = (np.array([one.scores[document] for document in self.scores]) for one in (self, other))
+        if metric != NATS:
+            return paired_bootstrap(*(100 * values for values in both))
+        return paired_bootstrap(*both, weights=np.array([self.tokens[document] for document in self.scores]))
+
+
+def read_systems(path: Path, metric: str) -> dict[str, System]:
+    """Return each system that has the metric, with the mean of its draws or seeds for each document."""
     if path.suffix == ".json":
-        systems = json.loads(path.read_text())["systems"]
+        if metric == NATS:
+            raise ValueError(f"{path}: expected the output of discsum evaluate for --metric {NATS}")
         return {
-            f"{name} r={entry['r'] or 'all'}": np.array(entry["documents"][metric])
-            for name, entries in systems.items()
+            f"{name} r={entry['r'] or 'all'}": System(
+                {str(place): value for place, value in enumerate(entry["documents"][metric])}, {}, ""
+            )
+            for name, entries in json.loads(path.read_text())["systems"].items()
             for entry in entries
         }
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    tokens: dict[str, dict[str, int]] = defaultdict(dict)
+    vocabularies: dict[str, str] = defaultdict(str)
     known = set()
-    for line in content.decode().splitlines():
-        entry = json.loads(line)
+    for entry in map(json.loads, content.decode().splitlines()):
+        if metric not in entry:
+            continue
         if (entry["model"], entry["id"]) in known:
             raise ValueError(f"{path}: expected one document of an id for each model, got two of {entry['id']}")
         known.add((entry["model"], entry["id"]))
-        if metric in entry:
-            values[re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])][entry["id"]].append(entry[metric])
-    return {name: np.array([np.mean(draws) for draws in scores.values()]) for name, scores in values.items()}
+        name = re.sub(r"/(draw|seed)-\d+/best$", "", entry["model"])
+        values[name][entry["id"]].append(entry[metric])
+        if metric == NATS:
+            tokens[name][entry["id"]] = entry["tokens"]
+            vocabularies[name] = entry["vocabulary"]
+    return {
+        name: System({id: float(np.mean(draws)) for id, draws in scores.items()}, tokens[name], vocabularies[name])
+        for name, scores in values.items()
+    }
 
 
 def main() -> None:
@@ -57,17 +95,12 @@ def main() -> None:
     options.add_argument("--metric", choices=[*METRICS, NATS], default="rouge1")
     options.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="Of systems' names, as in shells.")
     arguments = options.parse_args()
-    scores = read_scores(arguments.scores, arguments.metric)
-    weights = read_scores(arguments.scores, "tokens") if arguments.metric == NATS else None
-    chosen = [name for name in scores if any(fnmatch(name, pattern) for pattern in arguments.only)]
+    systems = read_systems(arguments.scores, arguments.metric)
+    chosen = [name for name in systems if any(fnmatch(name, pattern) for pattern in arguments.only)]
+    digits = DIGITS.get(arguments.metric, 2)
     for one, other in combinations(chosen, 2):
-        if weights is None:
-            paired = paired_bootstrap(100 * scores[one], 100 * scores[other])
-        elif not np.array_equal(weights[one], weights[other]):
-            raise ValueError(f"expected references of the same tokens, got different ones of {one} and {other}")
-        else:
-            paired = paired_bootstrap(scores[one], scores[other], weights=weights[one])
-        print(f"{one:40} {other:40} {paired.difference:+7.{4 if weights else 2}f}  p={paired.p_value:.4f}")
+        paired = systems[one].compared(systems[other], arguments.metric)
+        print(f"{one:40} {other:40} {paired.difference:+7.{digits}f}  p={paired.p_value:.4f}")
 
 
 if __name__ == "__main__":

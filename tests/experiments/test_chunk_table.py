@@ -166,6 +166,10 @@ def test_models_that_write_are_compared_by_their_losses(summarizer, pair, parser
     assert tokens[0] != tokens[1]
     assert two.figures["nats"].difference == pytest.approx(np.average(own - against, weights=tokens), rel=1e-5)
     assert found.rows[2].perplexity == pytest.approx(np.exp((own * tokens).sum() / tokens.sum()), rel=1e-5)
+    last = [one for one in found.summaries if one["model"] == found.rows[2].model]
+    assert [one["nats"] for one in last] == pytest.approx(own.tolist(), rel=1e-5)
+    assert [one["tokens"] for one in last] == tokens.tolist()
+    assert {one["vocabulary"] for one in last} != {""}
     # The difference is the logarithm of the ratio of the perplexities in the column.
     ratio = found.rows[2].perplexity / found.rows[0].perplexity
     assert two.figures["nats"].difference == pytest.approx(np.log(ratio), rel=1e-6)

@@ -49,3 +49,31 @@ def test_of_an_analysis(printed, tmp_path):
     path = tmp_path / "rouge.json"
     path.write_text(json.dumps({"systems": systems}))
     assert printed(path, "--metric", "rouge2") == [["a", "r=1", "b", "r=all", "+25.00", "p=0.0001"]]
+
+
+def test_of_nats(printed, tmp_path):
+    """Joined files: both have the baseline, which has no nats, and the documents come in another order."""
+    path = tmp_path / "scores.jsonl"
+
+    def write(**changes):
+        rows = [("a", 0, 2.0, 1), ("a", 1, 3.0, 3), ("b", 1, 2.0, 3), ("b", 0, 4.0, 1)]
+        first = {"vocabulary": "words"}
+        lines = [
+            {"model": model, "id": f"text-{place}", "nats": nats, "tokens": tokens} | first
+            for model, place, nats, tokens in rows
+        ]
+        lines[2] |= changes
+        baseline = {"model": "lead", "id": "text-0", "rouge1": 0.5}
+        path.write_text("\n".join(map(json.dumps, [baseline, *lines, baseline])))
+
+    write()
+    # (1 * (2 - 4) + 3 * (3 - 2)) / 4
+    assert [line[:3] for line in printed(path, "--metric", "nats")] == [["a", "b", "+0.2500"]]
+    for changes, message in (({"tokens": 4}, "vocabulary"), ({"id": "text-2"}, "same documents")):
+        write(**changes)
+        with pytest.raises(ValueError, match=message):
+            printed(path, "--metric", "nats")
+    write()
+    path.write_text(path.read_text().replace("words", "others", 2))
+    with pytest.raises(ValueError, match="expected models with the same vocabulary"):
+        printed(path, "--metric", "nats")
