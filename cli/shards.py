@@ -133,7 +133,8 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
             say(f"{folder}: part {part} is done ({files}); when all parts are done, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)
-    say(f"{folder}: {manifest.documents} documents in {_files(len(manifest.shards))}")
+    documents = f"{manifest.documents} document{'' if manifest.documents == 1 else 's'}"
+    say(f"{folder}: {documents} in {_files(len(manifest.shards))}")
     if manifest.failed:
         say(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}")
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)

@@ -73,11 +73,12 @@ def has_fast_bfloat16(device: torch.device) -> bool:
 
     if device.type != "cpu":
         return True
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
     if platform.machine().lower() in ("x86_64", "amd64"):
         # oneDNN also takes processors with AVX-512 alone, which emulate bfloat16.
         return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-    available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return bool(available and torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def to_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:

@@ -49,10 +49,13 @@ def test_a_device_that_cannot():
 def test_bfloat16_needs_its_instructions_on_a_processor(instructions, monkeypatch):
     """oneDNN also accepts processors with AVX-512 alone, where bfloat16 is slow."""
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
     for name in ("avx512_bf16", "amx_tile"):
         monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda name=name: name in instructions)
     assert has_fast_bfloat16(torch.device("cpu")) == bool(instructions)
     assert has_fast_bfloat16(torch.device("cuda"))
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    assert not has_fast_bfloat16(torch.device("cpu"))
 
 
 def test_the_processor_needs_no_torch_to_be_there():

@@ -225,8 +225,8 @@ class _Actors:
         cpus = f"{self._options.cpus_per_worker} CPU{'s' if self._options.cpus_per_worker != 1 else ''}"
         gpus = f" and {self._options.gpus:g} GPU{'s' if self._options.gpus > 1 else ''}" if self._options.gpus else ""
         warnings.warn(
-            f"engine ray: expected room for {self._count} workers with {cpus}{gpus} each, got none for {waiting} of "
-            f"them in {PATIENCE:.0f} seconds; add nodes, or request less",
+            f"engine ray: expected room for {self._count} worker{'s' if self._count != 1 else ''} with {cpus}{gpus} "
+            f"each, got none for {waiting} after {PATIENCE:.0f} seconds; add nodes, or request less",
             InputWarning,
             stacklevel=2,
         )

@@ -41,8 +41,8 @@ def select(items: Sequence[Element], policy: str, source: str) -> tuple[Order, l
         kept = largest([root[item] for item in segments])
         lost = [item for item in segments if root[item] != kept]
         message = (
-            f"expected one root, got {len(heads)}; left out {len(lost)} of {len(segments)} segments, not under "
-            f"{items[kept]}, the largest"
+            f"expected one root, got {len(heads)}; left out {len(lost)} of {len(segments)} segments, those that are "
+            f"not under {items[kept]}, the largest"
         )
         _warn(message, source, items[lost[0]])
         order = [(item, below) for item, below in order if root[item] == kept]

@@ -125,7 +125,7 @@ def _kept(root_of: list[int], roots: str, rows: list[_Row], source: str) -> list
     if roots == "drop":
         root = largest(root_of)
         kept = [edu for edu in kept if root_of[edu] == root]
-        message += f"left out {len(rows) - len(kept)} of {len(rows)} EDUs, not under {rows[root]}"
+        message += f"left out {len(rows) - len(kept)} of {len(rows)} EDUs, those that are not under {rows[root]}"
     else:
         message += "joined in text order as unattached (--roots drop keeps the largest, --roots error refuses the file)"
     warnings.warn(FormatWarning(message, source=source, line=rows[heads[1]].line), stacklevel=4)

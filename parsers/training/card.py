@@ -89,7 +89,8 @@ def mean_card(
     rows.append(("**mean of their weights**", list(scores.figures.values())))
     table = ["| | EDUs | sentences | gold EDUs | raw text, start | raw text, end |", "|---|---|---|---|---|---|"]
     table += [f"| {label} | {_cells(values)} |" for label, values in rows]
-    kept = f"the mean of {len(runs)} runs with the same start, each taken as {_weights(recipe)} at its best validation"
+    taken = f"each taken as {_weights(recipe)} at its best validation"
+    kept = f"the mean of the weights of {len(runs)} runs with the same start, {taken}"
     return _card(name, recipe, treebank, kept, "\n".join(table), notes)
 
 

@@ -64,7 +64,7 @@ def test_a_node_is_killed_and_another_joins(cluster, tmp_path):
 
 def test_workers_without_room_are_told_of(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr("discsum.data.engines.ray.PATIENCE", 1.0)
-    told = r"^engine ray: expected room for 3 workers with 1 CPU each, got none for [1-3] of them in 1 seconds; add"
+    told = r"^engine ray: expected room for 3 workers with 1 CPU each, got none for [1-3] after 1 seconds; add"
     with pytest.warns(InputWarning, match=told):
         done = list(engine_of(f"ray:{cluster.address}", 3).results_of(Placed(tmp_path), range(60)))
     assert sorted(task for task, _ in done) == list(range(60))

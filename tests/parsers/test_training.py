@@ -99,7 +99,12 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     logs = [(tmp_path / name / "log.json").read_text() for name in ("alone", "seed-6")]
     assert logs[0] == logs[1]
     card = (tmp_path / "best" / "README.md").read_text()
-    for part in ("the mean of 2 runs with", "| seed 6, step 2 | ", "| *their standard deviation* | ", "- 6\n"):
+    for part in (
+        "the mean of the weights of 2 runs with",
+        "| seed 6, step 2 | ",
+        "| *their standard deviation* | ",
+        "- 6\n",
+    ):
         assert part in card
     # All runs are finished, so nothing is trained again.
     said = len(lines)

@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,6 +47,12 @@ def test_the_card_is_written_from_the_run(data, parser_folder, tmp_path):
     card = (tmp_path / "run" / "best" / "README.md").read_text()
     for part in ("# tiny-news", "`c_tree_nuc`", f"{COUNT} features", f"  features: {COUNT}", "A note.", "| 3 | "):
         assert part in card
+    assert "Subtracted" not in card
+    redundancy = "`redundancy` 4 times the share of the sentence's bigrams that are already in the summary."
+    both = f"Subtracted from the log-odds of each sentence: `brevity` 0.05 for each word after the 20th; {redundancy}"
+    for brevity, expected in ((0.0, f"Subtracted from the log-odds of each sentence: {redundancy}"), (0.05, both)):
+        run.task.recipe = replace(run.task.recipe, redundancy=4.0, brevity=brevity)
+        assert expected in run.task.card(run.log, run.best)
 
 
 def test_the_same_seed_gives_the_same_weights(data, parser_folder, tmp_path):

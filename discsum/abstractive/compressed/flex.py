@@ -17,7 +17,7 @@ from discsum.errors import InputWarning
 
 # Minimum head size of FlexAttention's kernels; it must also be a power of two.
 NARROWEST = 16
-# Minimum number of tokens; below it, compilation takes more time than FlexAttention saves.
+# Minimum number of tokens: an estimate. On shorter texts, compilation may take more time than FlexAttention saves.
 SHORTEST = 1024
 # Why compilation failed in this process, if it did.
 _FAILED: list[str] = []
@@ -28,10 +28,11 @@ _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
     """Return whether FlexAttention is used for `queries` `(documents, tokens, width)`.
 
-    It is for long texts on a GPU, with suitable heads, and without dropout, which it lacks.
+    It is for long texts on a GPU, with suitable heads, and without dropout, which it lacks, until its compilation fails
+    in this process.
     """
     suitable = head_size >= NARROWEST and head_size & (head_size - 1) == 0
-    return queries.is_cuda and queries.shape[1] >= SHORTEST and suitable and dropout == 0.0
+    return not _FAILED and queries.is_cuda and queries.shape[1] >= SHORTEST and suitable and dropout == 0.0
 
 
 def compiled_strided(
@@ -39,10 +40,9 @@ def compiled_strided(
 ) -> Tensor | None:
     """Return `flex_strided`, compiled; None, with a warning, if it cannot be compiled here.
 
-    Compilation needs a C compiler and Triton. After a failure it is not tried again in this process.
+    Compilation needs a C compiler and Triton. After a failure, `flex_takes` returns False in this process. A failure in
+    the backward pass is not caught.
     """
-    if _FAILED:
-        return None
     # Importing it early would slow down the start of programs that never compile.
     from torch._dynamo.exc import TorchDynamoException
 

@@ -50,11 +50,15 @@ def summarizer_card(
     rules = ""
     if recipe.block_trigrams:
         rules += " A unit that shares a trigram with the summary is left out."
+    penalties = []
     if recipe.brevity:
         penalized = "each word after the 20th" if recipe.unit == "sentence" else "each word"
-        rules += f" `brevity` {recipe.brevity:g} is subtracted from a unit's log-odds for {penalized}."
+        penalties.append(f"`brevity` {recipe.brevity:g} for {penalized}")
     if recipe.redundancy:
-        rules += f" `redundancy` {recipe.redundancy:g} times the share of its bigrams already in the summary is too."
+        share = f"the share of the {unit}'s bigrams that are already in the summary"
+        penalties.append(f"`redundancy` {recipe.redundancy:g} times {share}")
+    if penalties:
+        rules += f" Subtracted from the log-odds of each {unit}: {'; '.join(penalties)}."
     license = f"license: {recipe.license}\n" if recipe.license else ""
     return f"""\
 ---

@@ -1,7 +1,6 @@
 """Compressed encoders against stock attention and against definitions written independently."""
 
 import copy
-from functools import partial
 
 import pytest
 import torch
@@ -234,20 +233,28 @@ def test_flex_attention_reads_the_same_blocks(blocks, inputs):
 
 @pytest.fixture
 def flex(monkeypatch):
-    """Use FlexAttention on a CPU, uncompiled, from the first token on."""
-    monkeypatch.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: True)
-    plain = partial(flex_strided, compiled=False)
+    """Use FlexAttention on a CPU, uncompiled, from the first token on; return a list that grows with every use."""
+    uses = []
+
+    def plain(*arguments):
+        uses.append(arguments)
+        return flex_strided(*arguments, compiled=False)
+
+    failed = []
+    monkeypatch.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: not failed)
     monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", plain)
-    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", [])
-    return plain
+    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", failed)
+    return uses
 
 
 def test_an_encoder_with_flex_attention_equals_one_with_stacked_blocks(inputs, flex):
     model = compress(make_bart(), "strided", blocks=4)
     found = states(model, **inputs.forward)
+    assert len(flex) == model.config.encoder_layers
     with pytest.MonkeyPatch.context() as stacked:
         stacked.setattr("discsum.abstractive.compressed.attention.flex_takes", lambda *_: False)
         expected = states(model, **inputs.forward)
+    assert len(flex) == model.config.encoder_layers
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 
 
@@ -261,8 +268,9 @@ def test_without_a_compiler_blocks_are_stacked(inputs, flex, monkeypatch):
     model = compress(make_bart(), "strided", blocks=4)
     expected = states(model, **inputs.forward)
     monkeypatch.setattr("discsum.abstractive.compressed.flex.flex_strided", fails)
-    with pytest.warns(InputWarning, match=r"^FlexAttention cannot be compiled here \(no C compiler\); ") as warned:
+    with pytest.warns(InputWarning, match=r"^FlexAttention cannot be compiled here \(no C compiler\); "):
         found = states(model, **inputs.forward)
-    # All layers use it, but only one tries.
-    assert len(asked) == len(warned) == 1
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(states(model, **inputs.forward), found, atol=0, rtol=0)
+    # It is tried once only.
+    assert len(asked) == 1

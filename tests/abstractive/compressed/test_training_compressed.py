@@ -161,17 +161,20 @@ def test_dropout_is_of_attention_and_feed_forward_networks_too(parser_folder):
     assert not first.equal(second) and whole.equal(again)
 
 
-def test_flex_attention_is_for_long_texts_on_a_gpu_without_dropout():
+def test_flex_attention_is_for_long_texts_on_a_gpu_without_dropout(monkeypatch):
     class OnGPU:
         is_cuda = True
 
         def __init__(self, tokens):
             self.shape = (2, tokens, 256)
 
+    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", [])
     assert flex_takes(OnGPU(SHORTEST), 64, 0.0)
     assert not flex_takes(OnGPU(SHORTEST), 64, 0.1) and not flex_takes(OnGPU(SHORTEST), 24, 0.0)
     assert not flex_takes(OnGPU(SHORTEST - 1), 64, 0.0)
     assert not flex_takes(torch.zeros(2, SHORTEST, 256), 64, 0.0)
+    monkeypatch.setattr("discsum.abstractive.compressed.flex._FAILED", ["no C compiler"])
+    assert not flex_takes(OnGPU(SHORTEST), 64, 0.0)
 
 
 class KilledError(Exception):
