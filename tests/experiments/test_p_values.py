@@ -29,6 +29,17 @@ def test_of_draws(printed):
     assert "random by 0.19 to 0.24, none significantly (p=.042 to .118)" in text
 
 
+def test_of_perplexities(printed):
+    scores = ROOT / "docs" / "scores" / "small-coarse-to-fine.jsonl.gz"
+    found = {(one, other): (float(nats), p) for one, other, nats, p in printed(scores, "--metric", "nats")}
+    assert found["hier", "c2f"] == (-0.0075, "p=0.0727")
+    assert found["standard", "hier"] == (-0.0304, "p=0.0001")
+    assert found["c2f", "c2f-pos"] == (-0.0167, "p=0.0011")
+    assert {pair for pair, (nats, _) in found.items() if "standard" in pair and nats >= 0} == set()
+    text = " ".join((ROOT / "docs" / "coarse_to_fine.md").read_text().split())
+    assert "STANDARD is best (3% below HIER, p < .001" in text and "worse than HIER (0.8%, p = .07)" in text
+
+
 def test_of_seeds(printed, tmp_path):
     rows = [("one", 1, [0.1, 0.4]), ("one", 2, [0.3, 0.6]), ("two", 1, [0.3, 0.6]), ("two", 2, [0.5, 0.8])]
     lines = [
