@@ -21,7 +21,7 @@ from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.data.storage import Location, is_pattern, location, parts_of
-from discsum.errors import InputError
+from discsum.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from discsum.data.shard_run import ShardJob
@@ -126,19 +126,14 @@ def fill(job_of: Callable[[], ShardJob[Any]], given: Mapping[str, Any], count: C
         job = job_of()
         folder = job.folder
         if part:
-            files = _files(make_part(job, Part.of(part), run))
+            files = number_of(make_part(job, Part.of(part), run), "file")
             if (folder / MANIFEST).is_file():
                 say(f"{folder}: finished, nothing is left to do for part {part}")
                 return
             say(f"{folder}: part {part} is done ({files}); when all parts are done, run this with --finish")
             return
         manifest = (finish if given["finish"] else make_all)(job, run)
-    documents = f"{manifest.documents} document{'' if manifest.documents == 1 else 's'}"
-    say(f"{folder}: {documents} in {_files(len(manifest.shards))}")
+    say(f"{folder}: {number_of(manifest.documents, 'document')} in {number_of(len(manifest.shards), 'file')}")
     if manifest.failed:
         say(f"discsum: {manifest.failed} failed, see {folder / 'failures.jsonl'}")
         raise typer.Exit(SOME_FAILED if manifest.documents else FAILED)
-
-
-def _files(count: int) -> str:
-    return f"{count} file" if count == 1 else f"{count} files"

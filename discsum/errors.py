@@ -44,6 +44,12 @@ def message_of(error: Exception) -> str:
     return str(error)
 
 
+def number_of(count: float, noun: str) -> str:
+    """Return a count with its noun for a message: `1 file`, `0.5 GPU`, `2 files`, `0 files`."""
+    shown = f"{count:g}" if isinstance(count, float) else str(count)
+    return f"{shown} {noun}" if 0 < count <= 1 else f"{shown} {noun}s"
+
+
 def _located(message: str, source: str, line: int | None) -> str:
     place = source if line is None else f"{source or 'line'}:{line}"
     return f"{place}: {message}" if place else message

@@ -18,7 +18,7 @@ from discsum.data.engines._messages import Done, Failed, Lost, Message, Ready, S
 from discsum.data.engines._ray_connection import RayOptions, connected
 from discsum.data.engines._worker import attempt, failed, limit_threads
 from discsum.data.engines.base import Result, Step, Task, no_step
-from discsum.errors import DiscsumError, InputWarning
+from discsum.errors import DiscsumError, InputWarning, number_of
 from discsum.extras import needs
 
 # Seconds between checks of the workers' progress.
@@ -222,11 +222,11 @@ class _Actors:
         if not waiting or self._told:
             return
         self._told = True
-        cpus = f"{self._options.cpus_per_worker} CPU{'s' if self._options.cpus_per_worker != 1 else ''}"
-        gpus = f" and {self._options.gpus:g} GPU{'s' if self._options.gpus > 1 else ''}" if self._options.gpus else ""
+        cpus = number_of(self._options.cpus_per_worker, "CPU")
+        gpus = f" and {number_of(self._options.gpus, 'GPU')}" if self._options.gpus else ""
         warnings.warn(
-            f"engine ray: expected room for {self._count} worker{'s' if self._count != 1 else ''} with {cpus}{gpus} "
-            f"each, got none for {waiting} after {PATIENCE:.0f} seconds; add nodes, or request less",
+            f"engine ray: expected room for {number_of(self._count, 'worker')} with {cpus}{gpus} each, "
+            f"got none for {waiting} after {PATIENCE:.0f} seconds; add nodes, or request less",
             InputWarning,
             stacklevel=2,
         )
