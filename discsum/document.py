@@ -245,12 +245,14 @@ def locate(spans: Sequence[Span], containers: Sequence[Span]) -> list[int]:
     """
     if not spans:
         return []
-    starts = np.array([container.start for container in containers], dtype=np.int64)
-    indices = np.searchsorted(starts, [span.start for span in spans], side="right") - 1
-    for span, index in zip(spans, indices, strict=True):
-        if index < 0 or span.start >= containers[index].end:
-            raise InputError(f"expected every EDU to start in a sentence, got none at character {span.start}")
-    return [int(index) for index in indices]
+    begins = np.array([span.start for span in spans], dtype=np.int64)
+    starts, ends = np.array([(container.start, container.end) for container in containers], np.int64).reshape(-1, 2).T
+    indices = np.searchsorted(starts, begins, side="right") - 1
+    outside = (indices < 0) | (begins >= ends[indices]) if len(ends) else np.ones(len(begins), dtype=bool)
+    if outside.any():
+        raise InputError(f"expected every EDU to start in a sentence, got none at character {begins[outside][0]}")
+    found: list[int] = indices.tolist()
+    return found
 
 
 def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:

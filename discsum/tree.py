@@ -76,10 +76,12 @@ class RSTTree:
 
     def __init__(self, edus: int, nodes: Iterable[Node | Mapping[str, Any]] = ()) -> None:
         """Take nodes as `Node` or as mappings with the same fields, in pre-order, and check them."""
-        converted = tuple(_to_node(position, node) for position, node in enumerate(nodes))
+        self._set(edus, [_to_node(position, node) for position, node in enumerate(nodes)])
+
+    def _set(self, edus: int, nodes: Iterable[Node]) -> None:
         object.__setattr__(self, "edus", edus)
-        object.__setattr__(self, "nodes", converted)
-        _check(edus, converted)
+        object.__setattr__(self, "nodes", tuple(nodes))
+        _check(edus, self.nodes)
 
     def __repr__(self) -> str:
         """Return one line: how many EDUs, and the root."""
@@ -93,7 +95,9 @@ class RSTTree:
         """Return the tree of nodes that come in any order."""
         converted = [_to_node(position, node) for position, node in enumerate(nodes)]
         converted.sort(key=lambda node: (node.first, -node.last))
-        return cls(edus, converted)
+        tree = cls.__new__(cls)
+        tree._set(edus, converted)
+        return tree
 
     def section(self, first: int, last: int) -> RSTTree:
         """Return the tree over the EDUs `first..last`: the nodes that have some of these EDUs in both children."""

@@ -33,6 +33,11 @@ def is_unspaced(character: str) -> bool:
     return _UNSPACED_CHARACTER.match(character) is not None
 
 
+def is_mark(character: str) -> bool:
+    """Return whether a character is a combining mark or a joiner."""
+    return character in _JOINERS or unicodedata.category(character).startswith("M")
+
+
 def is_inside_word(text: str, position: int) -> bool:
     """Return whether a word continues from the character before `position` to the one at it.
 
@@ -42,7 +47,7 @@ def is_inside_word(text: str, position: int) -> bool:
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
-    if _is_mark(after):
+    if is_mark(after):
         return _in_word(before)
     return _in_word(before) and _in_word(after) and not (is_unspaced(before) or is_unspaced(after))
 
@@ -82,9 +87,5 @@ def join_units(texts: Sequence[str], paragraph_ends: Collection[int] = ()) -> tu
     return "".join(joined), ranges
 
 
-def _is_mark(character: str) -> bool:
-    return character in _JOINERS or unicodedata.category(character).startswith("M")
-
-
 def _in_word(character: str) -> bool:
-    return character.isalnum() or _is_mark(character)
+    return character.isalnum() or is_mark(character)

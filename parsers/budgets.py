@@ -20,6 +20,7 @@ class Budget:
         edus: EDUs per forward pass of the LSTM and the Transformer over EDUs.
         cells: Chart cells, `blocks * blocks` per chart, that are decoded together.
         overlap: Whether the CPU works on the previous and next documents while the device computes.
+        texts: Texts that are split into subwords together, by threads of the tokenizer.
     """
 
     documents: int
@@ -27,11 +28,12 @@ class Budget:
     edus: int
     cells: int
     overlap: bool = False
+    texts: int = 1
 
 
 # On a CPU, more tokens cost memory and save no time, and the LSTM reads each document alone, without padding.
 ON_CPU = Budget(documents=sys.maxsize, tokens=2048, edus=1, cells=2**15)
-ELSEWHERE = Budget(documents=2**18, tokens=2**16, edus=2**14, cells=2**20, overlap=True)
+ELSEWHERE = Budget(documents=2**18, tokens=2**16, edus=2**14, cells=2**20, overlap=True, texts=32)
 
 
 def budget_of(device: torch.device) -> Budget:

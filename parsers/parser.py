@@ -22,7 +22,7 @@ from discsum.parsers.budgets import budget_of
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import EDGES, STATES, Reading, collect_vectors, read
 from discsum.parsers.segmenter import split_sentences
-from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.subwords import Subwords, split_subwords, split_texts
 from discsum.parsers.trees import Nodes, build_trees
 from discsum.text_checks import ENGLISH, text_warnings
 from discsum.tree import RSTTree
@@ -200,10 +200,12 @@ class Parser:
         self, texts: Sequence[str], sentences: str | Spans, edus: Sequence[Spans] | None, keep: Collection[str]
     ) -> Iterator[Reading]:
         """Yield a reading for each text, split into subwords; nothing is encoded yet."""
-        for text, given in zip(texts, edus if edus is not None else [None] * len(texts), strict=True):
+        for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
-            words = split_subwords(text, self.tokenizer)
+        together = batches(texts, budget_of(self.network.device).texts)
+        split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
+        for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):
             known = sentences if not isinstance(sentences, str) else None
             if isinstance(sentences, str) and sentences != "model":
                 known = split_sentences(text, sentences)
@@ -211,10 +213,10 @@ class Parser:
                 _check(text, known, given)
             yield Reading(self.network, text, words, known, given, keep)
 
-    def _document(self, text: str, id: str, reading: Reading) -> Document:
-        """Return the document of a finished reading, without a tree."""
+    def _document(self, text: str, id: str, reading: Reading, tree: RSTTree | None = None) -> Document:
+        """Return the document of a finished reading."""
         return self.with_text_warnings(
-            Document.from_spans(text, reading.sentences.spans, reading.edus.spans, None, id, self.name)
+            Document.from_spans(text, reading.sentences.spans, reading.edus.spans, tree, id, self.name)
         )
 
     def with_text_warnings(self, document: Document) -> Document:
@@ -246,11 +248,12 @@ class Parser:
         return [_Decoded(*of) for of in zip(readings, vectors, nodes, strict=True)]
 
     def _built(self, text: str, id: str, decoded: _Decoded) -> Encoded:
-        document, nodes = self._document(text, id, decoded.reading), decoded.nodes
-        if document.edus:
-            tree = RSTTree(1) if nodes is None else nodes.tree(self.network.labels.labels)
-            document = replace(document, tree=tree)
-        return Encoded(document, decoded.reading.words, decoded.vectors)
+        reading, nodes = decoded.reading, decoded.nodes
+        if nodes is not None:
+            tree = nodes.tree(self.network.labels.labels)
+        else:
+            tree = RSTTree(1) if reading.edus.spans else None
+        return Encoded(self._document(text, id, reading, tree), reading.words, decoded.vectors)
 
 
 def _grouped(readings: Iterable[Reading], most: int) -> Iterator[list[Reading]]:

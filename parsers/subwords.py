@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Span
-from discsum.writing import BLANK_LINE, LINE_BREAK, is_inside_word
+from discsum.parsers.characters import DIGIT, LETTER, LINE_END, NOT_UPPER, SPACE, UPPER, Characters
+from discsum.writing import BLANK_LINE
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 GAPS = ("none", "space", "newline", "blank line")
 CASES = ("lower", "capitalized", "upper", "digit", "other")
@@ -55,18 +57,41 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
 
     Lone surrogates, which tokenizers refuse, are replaced by U+FFFD; that changes no offset.
     """
-    plain, end_before, pieces = _SURROGATE.sub("\ufffd", text), 0, []
-    for start, after in pairwise(_cuts(plain)):
-        ids, spans = _tokens(plain[start:after], start, tokenizer)
-        pieces.append(_described(text, ids, spans, end_before))
-        end_before = max((end_before, *(end for _, end in spans)))
-    if not any(map(len, pieces)) and text.strip():
+    return next(split_texts([text], tokenizer))
+
+
+def split_texts(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
+    """Yield the subwords of each text; texts up to `PIECE` are tokenized together, in threads of the tokenizer."""
+    plain = [_SURROGATE.sub("\ufffd", text) for text in texts]
+    short = [text for text in plain if len(text) <= PIECE]
+    encode = partial(tokenizer.encode, add_special_tokens=False)
+    # A batch of one would only make the tokenizer warn if the process forks later.
+    together = iter(
+        tokenizer.encode_batch(short, add_special_tokens=False) if len(short) > 1 else [*map(encode, short)]
+    )
+    for text, own in zip(texts, plain, strict=True):
+        if len(own) <= PIECE:
+            yield _joined(text, [(0, next(together))], tokenizer)
+        else:
+            yield _joined(text, ((start, encode(own[start:after])) for start, after in pairwise(_cuts(own))), tokenizer)
+
+
+def _joined(text: str, pieces: Iterable[tuple[int, Encoding]], tokenizer: Tokenizer) -> Subwords:
+    """Return the subwords of a text from the offset and the encoding of each of its pieces."""
+    described, before = list[Subwords](), 0
+    for start, encoding in pieces:
+        ids = np.array(encoding.ids, dtype=np.int64)
+        spans = np.fromiter(chain.from_iterable(encoding.offsets), np.int64, 2 * len(ids)).reshape(-1, 2)
+        described.append(_described(text, ids, *(start + spans).T, before))
+        before = max((before, *described[-1].ends[-1:].tolist()))
+    if not any(map(len, described)) and text.strip():
         # Tokenizers drop control characters. Units need a subword, so a text of nothing else gets one unknown word.
         unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
-        pieces = [_described(text, [unknown], [(len(text) - len(text.lstrip()), len(text.rstrip()))], 0)]
-    # An empty piece, so that the arrays have their dtypes even if there is no other piece.
-    pieces.append(_described(text, [], [], 0))
-    return Subwords(*(np.concatenate([getattr(piece, field.name) for piece in pieces]) for field in fields(Subwords)))
+        spans = np.array([len(text) - len(text.lstrip()), len(text.rstrip())])
+        described = [_described(text, np.array([unknown]), spans[:1], spans[1:], 0)]
+    return Subwords(
+        *(np.concatenate([getattr(piece, field.name) for piece in described]) for field in fields(Subwords))
+    )
 
 
 def _cuts(text: str) -> list[int]:
@@ -81,50 +106,37 @@ def _cuts(text: str) -> list[int]:
     return [*cuts, len(text)]
 
 
-def _tokens(piece: str, offset: int, tokenizer: Tokenizer) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return vocabulary indices and offsets in the text of the subwords of a piece that begins at `offset`."""
-    encoding = tokenizer.encode(piece, add_special_tokens=False)
-    ids, spans = [], []
-    for index, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
-        # Some tokenizers include the space before a word.
-        while start < end and piece[start].isspace():
-            start += 1
-        if start < end:
-            ids.append(index)
-            spans.append((offset + start, offset + end))
-    return ids, spans
+def _described(
+    text: str, ids: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64], before: int
+) -> Subwords:
+    """Return subwords with gap, case and opening; `before` is the end of the subwords before them, 0 if none.
 
-
-def _described(text: str, ids: list[int], spans: list[tuple[int, int]], before: int) -> Subwords:
-    """Return subwords with gap, case and opening; `before` is the end of the subwords before them, 0 if none."""
-    gaps, cases, opens = [], [], []
-    for start, end in spans:
-        gaps.append(_gap(text[before:start]) if before else 3)
-        cases.append(_case(text[start:end]))
-        # Byte-level tokenizers may split one character into several subwords, which all begin at its offset.
-        opens.append(start >= before and not is_inside_word(text, start))
-        before = max(before, end)
-    starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
-    integers = (np.array(ids, dtype=np.int64), starts, ends, np.array(gaps, dtype=np.int64))
-    return Subwords(*integers, np.array(cases, dtype=np.int64), np.array(opens, dtype=bool))
-
-
-def _gap(between: str) -> int:
-    if not between or not any(character.isspace() for character in between):
-        return 0
-    if between == " ":
-        return 1
-    return 3 if BLANK_LINE.search(between) else 2 if LINE_BREAK.search(between) else 1
-
-
-def _case(word: str) -> int:
-    if word[0].isdigit():
-        return 3
-    if not word[0].isalpha():
-        return 4
-    if not word[0].isupper():
-        return 0
-    return 2 if len(word) > 1 and word.isupper() else 1
+    Offsets of subwords may include the space before a word; empty subwords are left out.
+    """
+    # From one character before the subwords on, which may be in the same word.
+    first = min(before, max(0, int(starts.min(initial=len(text))) - 1))
+    characters = Characters(text[first : int(ends.max(initial=first))])
+    starts, ends = starts - first, ends - first
+    starts = characters.skip_spaces(starts, ends)
+    kept = starts < ends
+    ids, starts, ends = ids[kept], starts[kept], ends[kept]
+    befores = np.maximum.accumulate(np.append(before - first, ends))[:-1]
+    gaps = (characters.count(SPACE, befores, starts) > 0).astype(np.int64)
+    for index in np.flatnonzero(characters.count(LINE_END, befores, starts)):
+        blank = BLANK_LINE.search(text, first + befores[index], first + starts[index])
+        gaps[index] = GAPS.index("blank line" if blank else "newline")
+    if before == 0:
+        gaps[:1] = GAPS.index("blank line")
+    begin = {flag: characters.are(flag)[starts] for flag in (DIGIT, LETTER, UPPER)}
+    upper = (ends - starts > 1) & (characters.count(NOT_UPPER, starts, ends) == 0)
+    cases = np.select(
+        [begin[DIGIT], ~begin[LETTER], ~begin[UPPER], upper],
+        [CASES.index(name) for name in ("digit", "other", "lower", "upper")],
+        CASES.index("capitalized"),
+    )
+    # Byte-level tokenizers may split one character into several subwords, which all begin at its offset.
+    opens = (starts >= befores) & ~characters.inside_words()[starts]
+    return Subwords(ids, first + starts, first + ends, gaps, cases, opens)
 
 
 def first_subwords(subwords: Subwords, spans: Sequence[Span]) -> NDArray[np.int64]:

@@ -153,5 +153,5 @@ def best_splits(spans: Array) -> Array:
 
 def best_tree(splits: NDArray[np.int16], leaves: int) -> NDArray[np.int64]:
     """Return `(leaves - 1, 3)` nodes of the tree over the first `leaves`, in pre-order, from a chart's splits."""
-    table = splits.tolist()
+    table = splits[:leaves, :leaves].tolist()
     return split_spans(leaves, lambda first, last: first + table[first][last - first])

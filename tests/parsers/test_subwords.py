@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +10,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from discsum.document import Span
 from discsum.parsers import budgets
+from discsum.parsers import subwords as module
 from discsum.parsers.segmenter import BoundaryTagger, boundary_probabilities, spans_from, starts_from
-from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords
+from discsum.parsers.subwords import CASES, GAPS, first_subwords, split_subwords, split_texts
+from discsum.writing import BLANK_LINE, LINE_BREAK, is_inside_word
 
 
 def described(text, tokenizer):
@@ -91,10 +94,15 @@ def test_a_text_has_subwords_if_anything_but_white_space_is_in_it(text, count, t
         assert text[words.starts[0] : words.ends[0]] == text.strip()
 
 
-def test_bytes_as_subwords_share_offsets():
+def make_byte_tokenizer():
     vocabulary = {piece: index for index, piece in enumerate([*pre_tokenizers.ByteLevel.alphabet()])}
     tokenizer = Tokenizer(models.BPE(vocabulary, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def test_bytes_as_subwords_share_offsets():
+    tokenizer = make_byte_tokenizer()
     text = "a \U0001f600 b"
     words = split_subwords(text, tokenizer)
     assert words.starts.tolist() == [0, 2, 2, 2, 2, 4]
@@ -109,6 +117,46 @@ def test_first_subwords(tokenizer):
 
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
+# Characters and strings with which subwords, gaps and cases differ.
+PARTS = st.sampled_from(
+    [*"aB \n\r\f\t\x00\x85\u2029\u00a01雨停कि\u200c\ud800é.ßΣ²ⅧⓐǅЖ\U0001f600", "\n \n", "MILL", "mills", " and "]
+)
+MIXED_TEXT = st.lists(PARTS | st.characters(codec=None), max_size=60).map("".join)
+
+
+def gap_between(text, before, start):
+    if not before:
+        return "blank line"
+    between = text[before:start]
+    if not any(character.isspace() for character in between):
+        return "none"
+    return "blank line" if BLANK_LINE.search(between) else "newline" if LINE_BREAK.search(between) else "space"
+
+
+def case_of(word):
+    if word[0].isdigit() or not word[0].isalpha():
+        return "digit" if word[0].isdigit() else "other"
+    if not word[0].isupper():
+        return "lower"
+    return "upper" if len(word) > 1 and word.isupper() else "capitalized"
+
+
+@given(st.lists(MIXED_TEXT, min_size=1, max_size=4), st.sampled_from([5, 30, 100_000]))
+@pytest.mark.parametrize("of_bytes", [False, True])
+def test_subwords_are_described_as_character_by_character(of_bytes, texts, piece):
+    tokenizer = make_byte_tokenizer() if of_bytes else tiny.make_tokenizer()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECE", piece)
+        for text, words in zip(texts, split_texts(texts, tokenizer), strict=True):
+            assert words.ids.tolist() == split_subwords(text, tokenizer).ids.tolist()
+            before = 0
+            for start, end, gap, case, opens in zip(
+                words.starts.tolist(), words.ends.tolist(), words.gaps, words.cases, words.opens, strict=True
+            ):
+                assert start < end and not text[start].isspace()
+                assert (GAPS[gap], CASES[case]) == (gap_between(text, before, start), case_of(text[start:end]))
+                assert opens == (start >= before and not is_inside_word(text, start))
+                before = max(before, end)
 
 
 @given(ANY_TEXT, st.lists(st.integers(0, 40), max_size=6))

@@ -35,7 +35,9 @@ def test_groups_hold_every_item_once_within_the_budget(sizes, budget, power):
     assert longest == sorted(longest)
 
 
-@pytest.mark.parametrize("budget", [ELSEWHERE, Budget(documents=400, tokens=70, edus=40, cells=300, overlap=True)])
+@pytest.mark.parametrize(
+    "budget", [ELSEWHERE, Budget(documents=400, tokens=70, edus=40, cells=300, overlap=True, texts=2)]
+)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_texts_together(monkeypatch, name, budget):
     parser, keep = tiny.make_parser(name, **PARTS), [*UNITS, STATES, SUBWORDS]
