@@ -1,16 +1,20 @@
-"""Measure parsing on a GPU (documents per second, share of busy time, by precision) and two kinds of attention.
+"""Measure parsing on a GPU (documents per second, share of busy time) and two kinds of attention.
 
-    python tests/benchmarks/gpu.py [--device cuda] [--documents 1024] [--batch-size 512] [--tokens 1024 4096] [--small]
+    python tests/benchmarks/gpu.py [--tables parsing workers decoder compressed] [--documents 1024] [--tokens 1024 4096]
 
 Documents are paragraphs of the sample in random order, with 100 to 1,500 words each. "Encoder alone" only encodes the
 same windows. All rows of a table come from one process, and each is the best of three runs after a warm-up run. The
 share of busy time is the length of the union of all kernels in torch's profiler, divided by the time of the profiled
 run; on a CPU it is CPU time divided by wall-clock time.
 
-The second table has steps of the sparse decoder. The third has the self-attention of a compressed encoder, without
-projections, for one text and bart-large's heads in bfloat16: stock, `strided` with stacked blocks, and `strided` by
-FlexAttention, with the largest difference between the last two and the time that compilation takes (nothing where
-it does not run).
+- `parsing`: one process, by precision.
+- `workers`: several processes share the GPU, as with `discsum preprocess --workers`; start-up is not counted. "Busy" is
+  the mean utilization that the driver reports.
+- `decoder`: steps of the sparse decoder.
+- `compressed`: self-attention of twelve layers of a compressed encoder, without projections, for one text and
+  bart-large's heads in bfloat16: stock, `strided` with stacked blocks, and `strided` by FlexAttention, with the largest
+  difference between the last two and the time that compilation takes (nothing where it does not run). All columns
+  include finding the blocks, once for all layers.
 
 Without a GPU the script says so and exits; use `--device cpu` to try it.
 """
@@ -18,18 +22,22 @@ Without a GPU the script says so and exits; use `--device cpu` to try it.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from statistics import fmean
+from threading import Thread
 
 import torch
 from compressed_encoder import make_layer
 from sparse_decoder import layout_of, make_model, run
 from torch import Tensor
+from torch.nn import Module
 
-import discsum.abstractive.compressed.attention as compressed_attention
 from discsum.abstractive.compressed import flex
 from discsum.abstractive.compressed.blocks import BlockTables
 from discsum.abstractive.compressed.calls import Call, CompressionSettings
@@ -44,6 +52,9 @@ from discsum.parsers.subwords import split_subwords
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
 RUNS = 3
+# Layers of bart-large's encoder.
+LAYERS = 12
+TABLES = ("parsing", "workers", "decoder", "compressed")
 
 
 def make_texts(count: int) -> list[str]:
@@ -113,12 +124,14 @@ def same_trees(found: list[Document], expected: list[Document]) -> tuple[float, 
     return sum(same_edus) / len(found), sum(same) / len(found)
 
 
-def measure_parsing(device: torch.device, documents: int, batch_size: int, parser_name: str) -> None:
+def measure_parsing(
+    device: torch.device, documents: int, batch_size: int, parser_name: str, precisions: Sequence[str]
+) -> None:
     """Print a row for each precision."""
     texts, expected = make_texts(documents), list[Document]()
     heading = f"{'precision':10}{'documents/s':>12}{'encoder alone/s':>17}{'of it':>7}{'busy':>7}{'encoder busy':>14}"
     print(f"{heading}{'same EDUs':>11}{'same trees':>12}")
-    for precision in PRECISIONS:
+    for precision in precisions:
         try:
             check_precision(precision, str(device))
         except InputError as error:
@@ -145,6 +158,42 @@ def measure_parsing(device: torch.device, documents: int, batch_size: int, parse
         print(f"{row}{edus:11.1%}{trees:12.1%}", flush=True)
 
 
+def parse_share(name: str, device: str, texts: list[str], batch_size: int, moments: tuple[Barrier, Barrier]) -> None:
+    """Load the parser in a worker process, warm up, and parse the texts between two moments."""
+    torch.set_num_threads(1)
+    parser = Parser.from_pretrained(name, device=device)
+    list(parser.parse_many(texts, batch_size=batch_size))
+    moments[0].wait()
+    list(parser.parse_many(texts, batch_size=batch_size))
+    moments[1].wait()
+
+
+def measure_workers(device: torch.device, documents: int, batch_size: int, name: str, counts: list[int]) -> None:
+    """Print a row for each number of worker processes."""
+    print(f"{'workers':>10}{'documents/s':>13}{'busy':>7}")
+    texts, context = make_texts(documents), multiprocessing.get_context("spawn")
+    for count in counts:
+        moments = context.Barrier(count + 1), context.Barrier(count + 1)
+        shares = [texts[worker::count] for worker in range(count)]
+        workers = [
+            context.Process(target=parse_share, args=(name, str(device), share, batch_size, moments), daemon=True)
+            for share in shares
+        ]
+        for worker in workers:
+            worker.start()
+        moments[0].wait()
+        start, used = time.perf_counter(), list[float]()
+        waiting = Thread(target=moments[1].wait)
+        waiting.start()
+        while waiting.is_alive():
+            used.append(torch.cuda.utilization(device) if device.type == "cuda" else 0)
+            waiting.join(0.1)
+        took = time.perf_counter() - start
+        for worker in workers:
+            worker.join()
+        print(f"{count:10}{documents / took:13.1f}{fmean(used):6.0f}%", flush=True)
+
+
 def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> None:
     """Print milliseconds per step of stock `generate`, dense attention with one cached copy, and sparse attention."""
     model = make_model(small).to(device)
@@ -164,35 +213,31 @@ def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> No
 
 
 def measure_compressed(device: torch.device, lengths: list[int], blocks: int) -> None:
-    """Print milliseconds of the self-attention of one compressed layer, and what FlexAttention's compilation takes."""
-    takes = compressed_attention.flex_takes
+    """Print milliseconds of the self-attention of `LAYERS` layers, and the time of compiling FlexAttention."""
     head = "".join(f"{name:>10}" for name in ("tokens", "stock", "stacked", "flex"))
-    print(f"{head}{'difference':>12}{'compiled in':>13}  ms, strided with {blocks} blocks")
+    print(f"{head}{'difference':>12}{'compiled in':>13}  ms for {LAYERS} layers, strided with {blocks} blocks")
     for tokens in lengths:
         states = torch.randn(1, tokens, 1024, device=device, dtype=torch.bfloat16)
         settings = CompressionSettings(CompressionConfig("strided", blocks))
         stock = make_layer(None, None, projected=False).self_attn
         strided = make_layer(settings.config, settings, projected=False).self_attn
 
-        def attend(states: Tensor = states, settings: CompressionSettings = settings, module=strided) -> Tensor:
-            # Build the tables in each pass, as the encoder does.
+        def attend(module: Module, states: Tensor = states, settings: CompressionSettings = settings) -> Tensor:
             mask = torch.ones(states.shape[:2], dtype=torch.bool, device=states.device)
             with settings.within(Call(tables=BlockTables.of(mask, blocks))):
-                return module(states, attention_mask=None)[0]
+                return [module(states, attention_mask=None)[0] for _ in range(LAYERS)][-1]
 
         with torch.inference_mode():
-            times = [seconds(lambda states=states, stock=stock: stock(states, attention_mask=None), device)]
-            compressed_attention.flex_takes = lambda *_: False
-            stacked = attend()
-            times.append(seconds(attend, device))
-            compressed_attention.flex_takes = lambda *_: device.type == "cuda" and not flex._FAILED
+            times = [seconds(lambda stock=stock, attend=attend: attend(stock), device)]
+            stacked = attend(strided)
+            times.append(seconds(lambda strided=strided, attend=attend: attend(strided), device))
+            settings.flex = True
             started = time.perf_counter()
-            found = attend()
+            found = attend(strided)
             wait(device)
             first = time.perf_counter() - started
             if device.type == "cuda" and not flex._FAILED:
-                times.append(seconds(attend, device))
-            compressed_attention.flex_takes = takes
+                times.append(seconds(lambda strided=strided, attend=attend: attend(strided), device))
         row = "".join(f"{1000 * one:10.3f}" for one in times)
         if len(times) == 3:
             row += f"{(stacked - found).abs().max().item():12.4f}{first:11.1f} s"
@@ -202,10 +247,13 @@ def measure_compressed(device: torch.device, lengths: list[int], blocks: int) ->
 def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     options.add_argument("--device", default="cuda")
     options.add_argument("--documents", type=int, default=1024)
     options.add_argument("--batch-size", type=int, default=512)
     options.add_argument("--parser", default="discsum-gum")
+    options.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
+    options.add_argument("--workers", type=int, nargs="+", default=[1, 4, 12])
     options.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384])
     options.add_argument("--small", action="store_true", help="Two decoder layers instead of twelve.")
     options.add_argument("--blocks", type=int, default=4, help="Blocks of the compressed encoder.")
@@ -216,9 +264,15 @@ def main() -> None:
     device = torch.device(arguments.device)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} CPU threads"
     print(f"{name}, torch {torch.__version__}, {arguments.documents} documents, {arguments.batch_size} a batch")
-    measure_parsing(device, arguments.documents, arguments.batch_size, arguments.parser)
-    measure_decoder(device, arguments.tokens, arguments.small)
-    measure_compressed(device, arguments.tokens, arguments.blocks)
+    parsing = device, arguments.documents, arguments.batch_size, arguments.parser
+    measures: dict[str, Callable[[], None]] = {
+        "parsing": lambda: measure_parsing(*parsing, arguments.precisions),
+        "workers": lambda: measure_workers(*parsing, arguments.workers),
+        "decoder": lambda: measure_decoder(device, arguments.tokens, arguments.small),
+        "compressed": lambda: measure_compressed(device, arguments.tokens, arguments.blocks),
+    }
+    for table in arguments.tables:
+        measures[table]()
 
 
 if __name__ == "__main__":

@@ -39,7 +39,8 @@ class CompressedSelfAttention:
         convolution: KeyValueConvolution | None = getattr(module, "compression", None)
         dropout = module.dropout if module.training else 0.0
         mixed = None
-        if convolution is None and flex_takes(queries, self.projections.head_size, dropout):
+        flex = self.settings.flex and convolution is None
+        if flex and flex_takes(queries, self.projections.head_size, dropout):
             key, value = self.projections.key(hidden_states), self.projections.value(hidden_states)
             whole = self._heads(queries), self._heads(key), self._heads(value)
             mixed = compiled_strided(*whole, tables, self.projections.scaling)

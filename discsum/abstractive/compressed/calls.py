@@ -40,13 +40,20 @@ class Call:
 
 @dataclass(eq=False)
 class CompressionSettings(Conversion):
-    """Settings of a compressed encoder, kept as the model's attribute `compressed`."""
+    """Settings of a compressed encoder, kept as the model's attribute `compressed`.
+
+    Attributes:
+        config: Arguments of `compress`, which are saved.
+        flex: Whether `strided` uses FlexAttention where it can; not saved. On an H100 it took 3.6 to 11 times as long
+            as stacked blocks (`tests/benchmarks/gpu.py`).
+    """
 
     name = "compressed"
     argument = "borders"
     key = SETTINGS
 
     config: CompressionConfig
+    flex: bool = False
 
     @property
     def call(self) -> Call:

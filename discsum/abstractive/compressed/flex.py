@@ -1,4 +1,7 @@
-"""Strided blocks by FlexAttention, which on a GPU skips tiles that no query reads, without copying keys."""
+"""Strided blocks by FlexAttention, which on a GPU skips tiles that no query reads, without copying keys.
+
+Used on request only: the compiled kernel was slower than stacked blocks wherever it was measured.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,6 @@ from discsum.errors import InputWarning
 
 # Minimum head size of FlexAttention's kernels; it must also be a power of two.
 NARROWEST = 16
-# Minimum number of tokens: an estimate. On shorter texts, compilation may take more time than FlexAttention saves.
-SHORTEST = 1024
 # Why compilation failed in this process, if it did.
 _FAILED: list[str] = []
 # Masks of the running passes; all layers of a pass share one.
@@ -26,13 +27,12 @@ _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 
 
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
-    """Return whether FlexAttention is used for `queries` `(documents, tokens, width)`.
+    """Return whether FlexAttention can be used for `queries` `(documents, tokens, width)`.
 
-    It is for long texts on a GPU, with suitable heads, and without dropout, which it lacks, until its compilation fails
-    in this process.
+    It needs a GPU, suitable heads, and no dropout, which it lacks; after a failed compilation, it is not tried again.
     """
     suitable = head_size >= NARROWEST and head_size & (head_size - 1) == 0
-    return not _FAILED and queries.is_cuda and queries.shape[1] >= SHORTEST and suitable and dropout == 0.0
+    return not _FAILED and queries.is_cuda and suitable and dropout == 0.0
 
 
 def compiled_strided(
