@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discsum.errors import InputError
 from discsum.parsers.structure import chart, greedy
-from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScorer, SplitScores
+from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScorer, SplitScores, Target
 
 DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": greedy.TOP_DOWN, "distance": greedy.DISTANCE}
 
@@ -20,4 +20,4 @@ def design(name: str) -> Design:
     return DESIGNS[name]
 
 
-__all__ = ["DESIGNS", "Bracketing", "Design", "Expected", "SplitScorer", "SplitScores", "design"]
+__all__ = ["DESIGNS", "Bracketing", "Design", "Expected", "SplitScorer", "SplitScores", "Target", "design"]

@@ -11,7 +11,7 @@ decoded exactly, then the tree over the sections, again exactly. That keeps time
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,38 +24,71 @@ from torch import Tensor
 from discsum.devices import to_device
 from discsum.parsers.budgets import budget_of, padded_groups
 from discsum.parsers.structure.inside_outside import Posterior, best_splits, best_tree, by_border, by_width, posterior
-from discsum.parsers.structure.scores import Array, Bracketing, Design, Expected, SplitScores
+from discsum.parsers.structure.scores import Array, Bracketing, Design, Expected, SplitScores, Target
 
 LIMIT = 256
 
 
-def loss(scores: SplitScores, nodes: NDArray[np.int64]) -> Tensor:
-    """Return the negative log-probability, per node, of all trees that contain the gold nodes.
+def loss(scores: SplitScores, targets: Sequence[Target]) -> Tensor:
+    """Return the sum over documents of the loss of their trees.
 
-    With all nodes of a tree, this is the CRF loss. With only some, as over predicted EDUs, which may lack gold spans,
-    every tree that crosses none of the nodes counts as correct.
+    The loss of a document is the negative log-probability of all trees that contain its gold nodes. With all nodes of a
+    tree, this is the CRF loss. With only some, as over predicted EDUs, which may lack gold spans, every tree that
+    crosses none of the nodes counts as correct. If the target is a distribution over trees, the loss is the
+    cross-entropy of the scores' distribution relative to it; both are log-linear, so only expected counts matter.
+
+    Args:
+        scores: The scores of the documents.
+        targets: Gold nodes `(nodes, 3)` of each document, or a distribution over its trees; nothing is learned from a
+            document without nodes.
     """
-    left, right, lefts, rights = _score_matrices(scores)
-    edus, device = len(scores), left.device
-    free = posterior(lefts, rights)
-    if len(nodes) == edus - 1:
-        gold = Expected(*(_on(device, counts) for counts in _indicators(nodes, edus)))
-        value = free.log_normaliser - (lefts * gold.left).sum() - (rights * gold.right).sum()
+    total, sizes = scores.strength.new_zeros(()), np.diff(scores.bounds)
+    for partial in (False, True):
+        some = [
+            document
+            for document, (target, size) in enumerate(zip(targets, sizes, strict=True))
+            if size > 1 and _is_partial(target, size) == partial and (isinstance(target, Expected) or len(target))
+        ]
+        for group in padded_groups(sizes[some].tolist(), budget_of(scores.strength.device).cells, power=2):
+            documents = [some[index] for index in group]
+            total = total + _loss_of_group(scores, documents, [targets[document] for document in documents], partial)
+    return total
+
+
+def _is_partial(target: Target, edus: int) -> bool:
+    """Return whether a target has only some nodes of a tree."""
+    return not isinstance(target, Expected) and len(target) < edus - 1
+
+
+def _loss_of_group(scores: SplitScores, documents: list[int], targets: Sequence[Target], partial: bool) -> Tensor:
+    """Return the sum of the losses of some documents, whose targets are all partial or all not."""
+    left, right, lefts, rights = _score_matrices(scores, documents)
+    edus, counts = lefts.shape[-1], np.diff(scores.bounds)[documents].tolist()
+    free = posterior(lefts, rights, counts)
+    if partial:
+        forbidden = np.stack(
+            [_padded(_crossing(nodes, count), edus) for nodes, count in zip(targets, counts, strict=True)]
+        )
+        wanted: Expected = posterior(lefts, rights, counts, _on(left.device, forbidden))
+        values = free.log_normaliser - wanted.log_normaliser
     else:
-        held = posterior(lefts, rights, forbidden=_on(device, _crossing(nodes, edus)))
-        gold, value = held, free.log_normaliser - held.log_normaliser
-    return _with_gradient(value, left, right, free, gold) / max(1, len(nodes))
-
-
-def soft_loss(scores: SplitScores, wanted: Expected) -> Tensor:
-    """Return the cross-entropy, per node, of the scores' distribution over trees relative to a target distribution.
-
-    The scores' distribution is log-linear, so only the expected counts of the target matter.
-    """
-    left, right, lefts, rights = _score_matrices(scores)
-    free, wanted = posterior(lefts, rights), Expected(_on(left.device, wanted.left), _on(left.device, wanted.right))
-    value = free.log_normaliser - (lefts * wanted.left).sum() - (rights * wanted.right).sum()
-    return _with_gradient(value, left, right, free, wanted) / max(1, len(scores) - 1)
+        expected = [
+            (target.left, target.right) if isinstance(target, Expected) else _indicators(target, count)
+            for target, count in zip(targets, counts, strict=True)
+        ]
+        wanted = Expected(
+            *(
+                _on(left.device, np.stack([_padded(part, edus) for part in side]))
+                for side in zip(*expected, strict=True)
+            )
+        )
+        values = free.log_normaliser - (lefts * wanted.left).sum((1, 2)) - (rights * wanted.right).sum((1, 2))
+    # The gradient of the loss is the difference of expected counts. The product of the scores with that difference has
+    # this gradient; it is then shifted to the value of the loss.
+    differences = free.left - wanted.left, free.right - wanted.right
+    left_counts, right_counts = by_border(*(torch.as_tensor(counts) for counts in differences))
+    surrogate = (left * left_counts.to(left)).sum() + (right * right_counts.to(right)).sum()
+    return surrogate - surrogate.detach() + torch.as_tensor(values).sum().to(surrogate)
 
 
 def span_posterior(scores: SplitScores) -> Posterior:
@@ -63,18 +96,27 @@ def span_posterior(scores: SplitScores) -> Posterior:
 
     Its arrays are NumPy arrays without the chart axis.
     """
-    _, _, lefts, rights = _score_matrices(scores)
+    _, _, lefts, rights = _score_matrices(scores, [0])
     found = posterior(lefts, rights)
     parts = (found.left, found.right, found.log_normaliser, found.spans)
     return Posterior(*(torch.as_tensor(part)[0].cpu().numpy() for part in parts))
 
 
-def _score_matrices(scores: SplitScores) -> tuple[Tensor, Tensor, Array, Array]:
-    """Return the scores by border, with gradients, and by width, detached and in float64."""
-    index = torch.arange(len(scores))[None]
+def _score_matrices(scores: SplitScores, documents: Sequence[int]) -> tuple[Tensor, Tensor, Array, Array]:
+    """Return the scores of some documents' charts by border, with gradients, and by width, detached and in float64."""
+    bounds = scores.bounds
+    edus = [np.arange(bounds[document], bounds[document + 1]) for document in documents]
+    longest = max(map(len, edus))
+    # Padding repeats a document's last EDU.
+    index = torch.from_numpy(np.stack([np.pad(own, (0, longest - len(own)), "edge") for own in edus]))
     left, right = scores.charts(index, index)
     lefts, rights = by_width(left.detach().double(), right.detach().double())
     return left, right, _array(lefts), _array(rights)
+
+
+def _padded(table: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return a square table with rows and columns of zeros added."""
+    return np.pad(table, (0, size - len(table)))
 
 
 def _array(values: Tensor) -> Array:
@@ -83,17 +125,8 @@ def _array(values: Tensor) -> Array:
 
 
 def _on(device: torch.device, values: NDArray[Any]) -> Array:
-    """Return an array of one document for the passes on a device, with a chart axis."""
-    return _array(to_device(values[None], device))
-
-
-def _with_gradient(value: Array, left: Tensor, right: Tensor, found: Expected, wanted: Expected) -> Tensor:
-    # The gradient of the loss is the difference of expected counts. The product of the scores with that difference has
-    # this gradient; it is then shifted to the value of the loss.
-    differences = found.left - wanted.left, found.right - wanted.right
-    lefts, rights = by_border(*(torch.as_tensor(counts) for counts in differences))
-    surrogate = (left * lefts.to(left)).sum() + (right * rights.to(right)).sum()
-    return surrogate - surrogate.detach() + torch.as_tensor(value)[0].to(surrogate)
+    """Return an array for the passes on a device."""
+    return _array(to_device(values, device))
 
 
 @dataclass(frozen=True)
@@ -203,4 +236,4 @@ def _crossing(nodes: NDArray[np.int64], edus: int) -> NDArray[np.bool_]:
     return crossing
 
 
-DESIGN = Design(loss, decode, soft_loss)
+DESIGN = Design(loss, decode, learns_distributions=True)

@@ -7,31 +7,37 @@ with the syntactic distances of Shen et al. 2018 (Straight to the Tree).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from discsum.devices import to_device
-from discsum.parsers.structure.scores import Bracketing, Design, SplitScores, split_spans
+from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScores, Target, split_spans
 
-# `(nodes, borders)` scores of all borders of the document for spans given by their first and last EDUs `(nodes,)`.
-BorderScores = Callable[[SplitScores, Tensor, Tensor], Tensor]
+# `(nodes, borders)` scores of borders for spans given by their first and last EDUs `(nodes,)`.
+BorderScores = Callable[[SplitScores, Tensor, Tensor, Tensor], Tensor]
 
 
-def _loss(scores: SplitScores, nodes: NDArray[np.int64], border_scores: BorderScores) -> Tensor:
-    """Return the mean negative log-probability of the gold splits, each among the borders of its gold span."""
-    first, last, _ = torch.from_numpy(nodes).T
-    borders = torch.arange(len(scores.strength))
-    outside = (borders < first[:, None]) | (borders >= last[:, None])
-    values = border_scores(scores, first, last)
-    return torch.nn.functional.cross_entropy(
-        values.masked_fill(outside.to(values.device), float("-inf")), to_device(nodes[:, 2].copy(), values.device)
-    )
+def _loss(scores: SplitScores, targets: Sequence[Target], border_scores: BorderScores) -> Tensor:
+    """Return the negative log-probability of the gold splits of all documents, each among the borders of its span."""
+    total = scores.strength.new_zeros(())
+    for nodes, (start, after) in zip(targets, pairwise(scores.bounds.tolist()), strict=True):
+        assert not isinstance(nodes, Expected), "recipes check that designs with teachers learn distributions"
+        if not len(nodes):
+            continue
+        first, last, split = torch.from_numpy(nodes + start).T
+        borders = torch.arange(start, after - 1)
+        outside = (borders < first[:, None]) | (borders >= last[:, None])
+        values = border_scores(scores, first, last, borders)
+        total = total + torch.nn.functional.cross_entropy(
+            values.masked_fill(outside.to(values.device), float("-inf")),
+            (split - start).to(values.device),
+            reduction="sum",
+        )
+    return total
 
 
 def _decode(first: int, after: int, values: Callable[[int, int], Tensor]) -> Bracketing:
@@ -55,8 +61,7 @@ def _decode(first: int, after: int, values: Callable[[int, int], Tensor]) -> Bra
     return Bracketing(nodes, np.array(probabilities))
 
 
-def _child_scores(scores: SplitScores, first: Tensor, last: Tensor) -> Tensor:
-    borders = torch.arange(len(scores.strength))
+def _child_scores(scores: SplitScores, first: Tensor, last: Tensor, borders: Tensor) -> Tensor:
     return scores.left(first, borders) + scores.right(borders, last).T
 
 
@@ -82,8 +87,10 @@ def _decode_distance(scores: SplitScores) -> list[Bracketing]:
     ]
 
 
-TOP_DOWN = Design(lambda scores, nodes: _loss(scores, nodes, _child_scores), _decode_top_down)
+TOP_DOWN = Design(lambda scores, targets: _loss(scores, targets, _child_scores), _decode_top_down)
 DISTANCE = Design(
-    lambda scores, nodes: _loss(scores, nodes, lambda scores, first, _: scores.strength.expand(len(first), -1)),
+    lambda scores, targets: _loss(
+        scores, targets, lambda scores, first, _, borders: scores.strength[borders].expand(len(first), -1)
+    ),
     _decode_distance,
 )

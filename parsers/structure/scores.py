@@ -234,18 +234,20 @@ class Expected:
     right: Array
 
 
+# What is learned of a document: gold nodes `(nodes, 3)`, which may be part of a tree; or a distribution over its trees.
+Target = NDArray[np.int64] | Expected
+
+
 @dataclass(frozen=True)
 class Design:
     """How split scores are trained and decoded.
 
     Attributes:
-        loss: Returns the mean loss per node, given the scores of a document and gold nodes `(nodes, 3)`, possibly only
-            part of a tree.
-        decode: Returns the tree of each document, given its scores.
-        soft_loss: Returns the mean loss per node, given the scores of a document and a distribution over trees; None if
-            the design has none.
+        loss: Returns the sum of the losses of all nodes of all documents, given their scores and a target for each.
+        decode: Returns the tree of each document, given their scores.
+        learns_distributions: Whether targets may be distributions over trees.
     """
 
-    loss: Callable[[SplitScores, NDArray[np.int64]], Tensor]
+    loss: Callable[[SplitScores, Sequence[Target]], Tensor]
     decode: Callable[[SplitScores], list[Bracketing]]
-    soft_loss: Callable[[SplitScores, Expected], Tensor] | None = None
+    learns_distributions: bool = False

@@ -9,9 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from discsum.devices import to_device
+from discsum.parsers.budgets import concatenate
+from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
-from discsum.parsers.structure import SplitScores, design
+from discsum.parsers.structure import design
 from discsum.parsers.training.augment import prune, relayout
 from discsum.parsers.training.examples import Example, Targets, restrict_to_predicted
 from discsum.parsers.training.recipe import ParserRecipe
@@ -112,29 +115,43 @@ class ParserObjective(nn.Module):
             network.layout(words, target.edu_starts, target.sentence_starts)
             for words, target in zip(inputs, targets, strict=True)
         ]
-        states = network.edus(vectors, layouts)
-        splits = labels = tag_loss.new_zeros(())
-        for vector, state, layout, target in zip(vectors, states, layouts, targets, strict=True):
-            if not len(target.nodes):
-                continue
-            splits = splits + _split_loss(network.splits(state, layout), target, recipe) * len(target.nodes)
-            wanted = torch.from_numpy(target.labels).to(network.device)
-            smoothing = recipe.smoothing if target.expected is None else 0.0
-            passes = [
-                torch.nn.functional.cross_entropy(found, wanted, label_smoothing=smoothing, reduction="sum")
-                for found in network.label(state, layout, network.edges(vector, layout), target.nodes)
-            ]
-            labels = labels + torch.stack(passes).mean()
+        counts = [len(layout.starts) for layout in layouts]
+        layout = EDULayout.concatenate(layouts, [len(own) for own in vectors])
+        joined = concatenate(vectors)
+        states = network.edus.in_context(network.edus.pool(joined, layout), counts)
+        wanted = [target.nodes if target.expected is None else target.expected for target in targets]
+        splits = design(recipe.network.design).loss(network.splits(states, layout, counts), wanted)
+        labels = _label_loss(network, states, layout, network.edges(joined, layout), targets, recipe.smoothing)
         nodes = sum(len(target.nodes) for target in targets)
         return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
 
 
-def _split_loss(scores: SplitScores, target: Targets, recipe: ParserRecipe) -> Tensor:
-    used = design(recipe.network.design)
-    if target.expected is None:
-        return used.loss(scores, target.nodes)
-    assert used.soft_loss is not None, "recipes check that designs with teachers have it"
-    return used.soft_loss(scores, target.expected)
+def _label_loss(
+    network: ParserNetwork,
+    states: Tensor,
+    layout: EDULayout,
+    edges: Tensor | None,
+    targets: Sequence[Targets],
+    smoothing: float,
+) -> Tensor:
+    """Return the sum of the nodes' label losses, the mean over passes; only gold labels are smoothed."""
+    firsts = np.cumsum([0, *(len(target.edu_starts) for target in targets)])
+    nodes = np.concatenate([target.nodes + first for target, first in zip(targets, firsts[:-1], strict=True)])
+    if not len(nodes):
+        return states.new_zeros(())
+    passes = network.label(states, layout, edges, nodes)
+    is_soft = np.repeat([target.expected is not None for target in targets], [len(target.nodes) for target in targets])
+    total = states.new_zeros(())
+    for soft in (False, True):
+        labels = [one.labels for one in targets if (one.expected is not None) == soft and len(one.nodes)]
+        if labels:
+            wanted = to_device(np.concatenate(labels), states.device)
+            rows = to_device(np.flatnonzero(is_soft == soft), states.device)
+            for found in passes:
+                total = total + torch.nn.functional.cross_entropy(
+                    found[rows], wanted, label_smoothing=0.0 if soft else smoothing, reduction="sum"
+                )
+    return total / len(passes)
 
 
 def _predicted_targets(example: Example, tags: Tensor, network: ParserNetwork) -> Targets:

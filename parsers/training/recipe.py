@@ -109,7 +109,7 @@ class ParserRecipe(TrainingRecipe):
         """Return the contradictions between fields."""
         problems = super().problems()
         design = DESIGNS.get(self.network.design)
-        if design is not None and self.teachers and design.soft_loss is None:
+        if design is not None and self.teachers and not design.learns_distributions:
             problems.append(f"teachers: expected network.design chart, got {self.network.design}")
         if self.seeds and self.start is None:
             problems.append(

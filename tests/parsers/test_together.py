@@ -18,6 +18,7 @@ from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.parser import Parser
 from discsum.parsers.reading import STATES, SUBWORDS
 from discsum.parsers.structure import DESIGNS, SplitScorer, chart, design
+from discsum.parsers.structure.scores import split_spans
 
 PARTS = {"cohesion": 4, "label_edges": 4, "label_heads": True, "label_rank": 4, "hidden": 12, "transformer": 1}
 SENTENCES = tiny.ARTICLE.strip().replace("\n\n", "\n").splitlines()
@@ -82,6 +83,41 @@ def test_trees_together(monkeypatch, name, limit):
             order, wanted = (np.lexsort(one.nodes.T[:2]) for one in (found, expected))
             assert found.nodes[order].tolist() == expected.nodes[wanted].tolist()
             np.testing.assert_allclose(found.probabilities[order], expected.probabilities[wanted], atol=1e-4)
+
+
+def a_tree(edus, generator):
+    return split_spans(edus, lambda first, last: int(generator.integers(first, last)))
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_losses_together(monkeypatch, name):
+    torch.manual_seed(0)
+    generator, counts = np.random.default_rng(0), [5, 1, 2, 40, 17, 3, 29, 9]
+    scorer = SplitScorer(8, rank=4, cohesion=3).eval()
+    for parameter in scorer.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    states, layouts = [torch.randn(edus, 8) for edus in counts], [a_layout(edus) for edus in counts]
+    targets = [a_tree(edus, generator) for edus in counts]
+    # Some nodes of a tree, and none.
+    targets[3], targets[4], targets[5] = targets[3][::3], targets[4][5:], targets[5][:0]
+    if design(name).learns_distributions:
+        for index in (0, 6):
+            targets[index] = chart.span_posterior(scorer(torch.randn(counts[index], 8), layouts[index]))
+
+    def gradients(loss):
+        return torch.autograd.grad(loss, list(scorer.parameters()), allow_unused=True)
+
+    learn = design(name).loss
+    alone = sum(
+        learn(scorer(own, layout), [target]) for own, layout, target in zip(states, layouts, targets, strict=True)
+    )
+    expected = gradients(alone)
+    for cells in (1, 200, 2**20):
+        monkeypatch.setattr(budgets, "ON_CPU", replace(budgets.ON_CPU, cells=cells))
+        together = learn(scorer(torch.cat(states), EDULayout.concatenate(layouts, counts), counts), targets)
+        assert together.item() == pytest.approx(alone.item(), rel=1e-5)
+        for found, wanted in zip(gradients(together), expected, strict=True):
+            torch.testing.assert_close(found, wanted, atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.parametrize("parts", [{}, PARTS])
