@@ -111,12 +111,6 @@ class EDUEncoder(nn.Module):
             for _ in range(transformer)
         )
 
-    def forward(self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]) -> list[Tensor]:
-        """Return `(edus, hidden)` for each document, whose subword vectors are `(subwords, width)`."""
-        counts = [len(layout.starts) for layout in layouts]
-        layout = EDULayout.concatenate(layouts, [len(own) for own in vectors])
-        return [*torch.split(self.in_context(self.pool(concatenate(vectors), layout), counts), counts)]
-
     def in_context(self, pooled: Tensor, counts: Sequence[int]) -> Tensor:
         """Return EDU states `(edus, hidden)` from pooled EDU vectors `(edus, hidden)`.
 

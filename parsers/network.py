@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from discsum.devices import to_device
+from discsum.parsers.budgets import concatenate
 from discsum.parsers.edu_vectors import HEADS, OPENS_PARAGRAPH, EDUEncoder, EDULayout, opening_kinds
 from discsum.parsers.encoder import WindowEncoder
 from discsum.parsers.labels import Label, LabelConfig, LabelInputs, LabelScorer
@@ -111,6 +112,20 @@ class ParserNetwork(nn.Module):
         openings = np.append(opening_kinds(subwords, opens, edu_starts), OPENS_PARAGRAPH)
         bags = lexical_bags(subwords.ids, edu_starts) if self.config.cohesion else None
         return EDULayout.of(edu_starts, ends, openings, bags)
+
+    def read_edus(
+        self, vectors: Sequence[Tensor], layouts: Sequence[EDULayout]
+    ) -> tuple[Tensor, EDULayout, Tensor | None]:
+        """Return the EDU states `(edus, hidden)` of some documents, their common layout, and the result of `edges`.
+
+        Args:
+            vectors: Subword vectors `(subwords, width)` of each document.
+            layouts: Layout of each document's EDUs.
+        """
+        joined = concatenate(vectors)
+        layout = EDULayout.concatenate(layouts, [len(own) for own in vectors])
+        states = self.edus.in_context(self.edus.pool(joined, layout), [len(own.starts) for own in layouts])
+        return states, layout, self.edges(joined, layout)
 
     def edges(self, vectors: Tensor, layout: EDULayout) -> Tensor | None:
         """Return `LabelInputs.edges` from subword vectors `(subwords, width)`; None if labels do not read them."""

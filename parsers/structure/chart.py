@@ -49,9 +49,8 @@ def loss(scores: SplitScores, targets: Sequence[Target]) -> Tensor:
             for document, (target, size) in enumerate(zip(targets, sizes, strict=True))
             if size > 1 and _is_partial(target, size) == partial and (isinstance(target, Expected) or len(target))
         ]
-        for group in padded_groups(sizes[some].tolist(), budget_of(scores.strength.device).cells, power=2):
-            documents = [some[index] for index in group]
-            total = total + _loss_of_group(scores, documents, [targets[document] for document in documents], partial)
+        for charts in _charts(scores, some):
+            total = total + _loss_of(charts, [targets[document] for document in charts.documents], partial)
     return total
 
 
@@ -60,10 +59,10 @@ def _is_partial(target: Target, edus: int) -> bool:
     return not isinstance(target, Expected) and len(target) < edus - 1
 
 
-def _loss_of_group(scores: SplitScores, documents: list[int], targets: Sequence[Target], partial: bool) -> Tensor:
+def _loss_of(charts: _Charts, targets: Sequence[Target], partial: bool) -> Tensor:
     """Return the sum of the losses of some documents, whose targets are all partial or all not."""
-    left, right, lefts, rights = _score_matrices(scores, documents)
-    edus, counts = lefts.shape[-1], np.diff(scores.bounds)[documents].tolist()
+    left, lefts, rights, counts = charts.left, charts.lefts, charts.rights, charts.counts
+    edus = lefts.shape[-1]
     free = posterior(lefts, rights, counts)
     if partial:
         forbidden = np.stack(
@@ -87,31 +86,60 @@ def _loss_of_group(scores: SplitScores, documents: list[int], targets: Sequence[
     # this gradient; it is then shifted to the value of the loss.
     differences = free.left - wanted.left, free.right - wanted.right
     left_counts, right_counts = by_border(*(torch.as_tensor(counts) for counts in differences))
-    surrogate = (left * left_counts.to(left)).sum() + (right * right_counts.to(right)).sum()
+    surrogate = (left * left_counts.to(left)).sum() + (charts.right * right_counts.to(left)).sum()
     return surrogate - surrogate.detach() + torch.as_tensor(values).sum().to(surrogate)
 
 
-def span_posterior(scores: SplitScores) -> Posterior:
-    """Return the distribution over trees that scores of a document define, with the whole document in one chart.
+def span_posteriors(scores: SplitScores) -> list[Posterior]:
+    """Return the distribution over trees that scores define for each document, which has several EDUs and one chart.
 
     Its arrays are NumPy arrays without the chart axis.
     """
-    _, _, lefts, rights = _score_matrices(scores, [0])
-    found = posterior(lefts, rights)
-    parts = (found.left, found.right, found.log_normaliser, found.spans)
-    return Posterior(*(torch.as_tensor(part)[0].cpu().numpy() for part in parts))
+    found: dict[int, Posterior] = {}
+    for charts in _charts(scores, range(len(scores.bounds) - 1)):
+        view = posterior(charts.lefts, charts.rights, charts.counts)
+        parts = (view.left, view.right, view.spans, view.log_normaliser)
+        arrays = zip(*(torch.as_tensor(part).cpu().numpy() for part in parts), strict=True)
+        for document, count, (*tables, log_normaliser) in zip(charts.documents, charts.counts, arrays, strict=True):
+            left, right, spans = (table[:count, :count] for table in tables)
+            found[document] = Posterior(left, right, log_normaliser, spans)
+    return [found[document] for document in range(len(found))]
 
 
-def _score_matrices(scores: SplitScores, documents: Sequence[int]) -> tuple[Tensor, Tensor, Array, Array]:
-    """Return the scores of some documents' charts by border, with gradients, and by width, detached and in float64."""
+@dataclass(frozen=True)
+class _Charts:
+    """Charts of documents, each padded to the longest.
+
+    Attributes:
+        documents: The documents.
+        counts: Number of EDUs of each.
+        left: Scores of left children by border, with gradients; see `SplitScores.charts`.
+        right: Scores of right children.
+        lefts: Scores of left children by width, detached and in float64; see `by_width`.
+        rights: Scores of right children.
+    """
+
+    documents: list[int]
+    counts: list[int]
+    left: Tensor
+    right: Tensor
+    lefts: Array
+    rights: Array
+
+
+def _charts(scores: SplitScores, documents: Sequence[int]) -> Iterator[_Charts]:
+    """Yield the charts of documents with several EDUs; those of similar length are batched."""
     bounds = scores.bounds
-    edus = [np.arange(bounds[document], bounds[document + 1]) for document in documents]
-    longest = max(map(len, edus))
-    # Padding repeats a document's last EDU.
-    index = torch.from_numpy(np.stack([np.pad(own, (0, longest - len(own)), "edge") for own in edus]))
-    left, right = scores.charts(index, index)
-    lefts, rights = by_width(left.detach().double(), right.detach().double())
-    return left, right, _array(lefts), _array(rights)
+    sizes = np.diff(bounds)
+    own = [int(sizes[document]) for document in documents]
+    for group in padded_groups(own, budget_of(scores.strength.device).cells, power=2):
+        some, counts = [documents[index] for index in group], [own[index] for index in group]
+        # Padding repeats a document's last EDU.
+        places = bounds[some][:, None] + np.minimum(np.arange(max(counts)), np.array(counts)[:, None] - 1)
+        index = torch.from_numpy(places)
+        left, right = scores.charts(index, index)
+        lefts, rights = by_width(left.detach().double(), right.detach().double())
+        yield _Charts(some, counts, left, right, _array(lefts), _array(rights))
 
 
 def _padded(table: NDArray[Any], size: int) -> NDArray[Any]:

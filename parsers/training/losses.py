@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from discsum.devices import to_device
-from discsum.parsers.budgets import concatenate
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
@@ -115,13 +114,11 @@ class ParserObjective(nn.Module):
             network.layout(words, target.edu_starts, target.sentence_starts)
             for words, target in zip(inputs, targets, strict=True)
         ]
-        counts = [len(layout.starts) for layout in layouts]
-        layout = EDULayout.concatenate(layouts, [len(own) for own in vectors])
-        joined = concatenate(vectors)
-        states = network.edus.in_context(network.edus.pool(joined, layout), counts)
+        states, layout, edges = network.read_edus(vectors, layouts)
+        counts = [len(own.starts) for own in layouts]
         wanted = [target.nodes if target.expected is None else target.expected for target in targets]
         splits = design(recipe.network.design).loss(network.splits(states, layout, counts), wanted)
-        labels = _label_loss(network, states, layout, network.edges(joined, layout), targets, recipe.smoothing)
+        labels = _label_loss(network, states, layout, edges, targets, recipe.smoothing)
         nodes = sum(len(target.nodes) for target in targets)
         return LossSums(tag_loss, splits, labels, tag_loss.new_tensor(float(nodes)))
 

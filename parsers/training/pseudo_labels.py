@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +11,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from tokenizers import Tokenizer
 
+from discsum.batches import batches
 from discsum.errors import InputError
 from discsum.files import replacing
+from discsum.parsers.budgets import budget_of
 from discsum.parsers.structure import Expected
 from discsum.parsers.structure.chart import LIMIT
-from discsum.parsers.subwords import split_subwords
+from discsum.parsers.subwords import Subwords, split_texts
 from discsum.parsers.training.examples import Example, Targets
 from discsum.parsers.training.teachers import Predictions, Teachers, mean_predictions
 
@@ -44,26 +46,24 @@ def pseudo_label(
         InputError: No text can be labelled.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    examples = []
-    for number, text in enumerate(texts):
-        report(f"labelled {number}/{len(texts)}\r")
-        words = split_subwords(text, tokenizer)
-        found: list[Predictions] = []
+    examples, done = list[Example](), 0
+    together = budget_of(teachers.parsers[0].network.device).texts
+    for some in batches(texts, together):
+        report(f"labelled {done}/{len(texts)}\r")
+        done += len(some)
+        words = [*split_texts(some, tokenizer)]
+        # For each text, the predictions of the teachers until one finds no tree.
+        found: list[list[Predictions]] = [[] for _ in some]
         for teacher in range(len(teachers.parsers)):
-            path = cache / f"{teachers.key(teacher, text, words)}.safetensors"
-            values = _cached(path)
-            if values is None:
-                values = teachers.predict(teacher, text, words, found[0] if found else None)
-                with replacing(path) as partial:
-                    partial.write_bytes(save(values))
-            if not len(values["nodes"]):
-                break
-            found.append(values)
-        if len(found) == len(teachers.parsers):
-            mean = mean_predictions(found)
-            expected = Expected(mean["left"], mean["right"])
-            targets = Targets(mean["edu_starts"], mean["sentence_starts"], mean["nodes"], mean["labels"], expected)
-            examples.append(Example(text[:40], None, words, mean["tags"], targets))
+            for index, values in _predictions(teachers, teacher, some, words, found, cache):
+                if len(values["nodes"]):
+                    found[index].append(values)
+        for text, own, predictions in zip(some, words, found, strict=True):
+            if len(predictions) == len(teachers.parsers):
+                mean = mean_predictions(predictions)
+                expected = Expected(mean["left"], mean["right"])
+                targets = Targets(mean["edu_starts"], mean["sentence_starts"], mean["nodes"], mean["labels"], expected)
+                examples.append(Example(text[:40], None, own, mean["tags"], targets))
     if not examples:
         raise InputError(
             f"texts: expected at least one of 2 to {LIMIT} EDUs that teachers and student split into the same "
@@ -71,6 +71,31 @@ def pseudo_label(
         )
     report(f"teachers labelled {len(texts)} texts, {len(examples)} of them with a tree")
     return examples
+
+
+def _predictions(
+    teachers: Teachers,
+    teacher: int,
+    texts: Sequence[str],
+    words: Sequence[Subwords],
+    found: Sequence[Sequence[Predictions]],
+    cache: Path,
+) -> Iterator[tuple[int, Predictions]]:
+    """Yield a teacher's predictions for each text for which all teachers before it found a tree.
+
+    They come from the cache, or are made together and kept there.
+    """
+    asked = [index for index in range(len(texts)) if len(found[index]) == teacher]
+    paths = {index: cache / f"{teachers.key(teacher, texts[index], words[index])}.safetensors" for index in asked}
+    known = {index: values for index in asked if (values := _cached(paths[index])) is not None}
+    missing = [index for index in asked if index not in known]
+    firsts = [found[index][0] if teacher else None for index in missing]
+    parts = ([of[index] for index in missing] for of in (texts, words))
+    made = teachers.predict(teacher, *parts, firsts) if missing else []
+    for index, values in zip(missing, made, strict=True):
+        with replacing(paths[index]) as partial:
+            partial.write_bytes(save(values))
+    yield from (known | dict(zip(missing, made, strict=True))).items()
 
 
 def separate_paragraphs(text: str) -> str:

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from discsum.errors import InputError
 from discsum.parsers.labels import Label
+from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import is_parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
-from discsum.parsers.structure.chart import LIMIT, span_posterior
+from discsum.parsers.structure.chart import LIMIT, span_posteriors
 from discsum.parsers.structure.inside_outside import best_splits, best_tree
-from discsum.parsers.subwords import Subwords, split_subwords
+from discsum.parsers.subwords import Subwords, split_texts
 
 # Arrays by name: `edu_starts`, `sentence_starts`, `nodes`, `labels` as in `Targets`; `tags` as in `Example`; `left` and
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
@@ -78,48 +79,67 @@ class Teachers:
         return digest.hexdigest()[:32]
 
     @torch.inference_mode()
-    def predict(self, teacher: int, text: str, words: Subwords, first: Predictions | None = None) -> Predictions:
-        """Return the predictions of the teacher with that index for one text, probabilities in half precision.
+    def predict(
+        self, teacher: int, texts: Sequence[str], words: Sequence[Subwords], firsts: Sequence[Predictions | None]
+    ) -> list[Predictions]:
+        """Return the predictions of the teacher with that index for each text, probabilities in half precision.
 
         There is no tree for fewer than 2 EDUs or more than `LIMIT`, or if teacher and student cut the text into
         different subwords.
 
         Args:
             teacher: Index of the teacher.
-            text: The text.
-            words: The student's subwords.
-            first: The first teacher's predictions, for all other teachers.
+            texts: The texts.
+            words: The student's subwords of each.
+            firsts: The first teacher's predictions for each; None if this is the first teacher.
         """
-        parser = self.parsers[teacher]
-        own = split_subwords(text, parser.tokenizer)
-        if not len(words) or not (np.array_equal(own.starts, words.starts) and np.array_equal(own.ends, words.ends)):
-            return _NO_TREE
-        network = parser.network
+        network, found = self.parsers[teacher].network, [_NO_TREE] * len(texts)
+        # With the teacher's vocabulary.
+        split = [*split_texts(texts, self.parsers[teacher].tokenizer)]
+        same = [index for index, own in enumerate(split) if len(own) and _same_spans(own, words[index])]
+        if not same:
+            return found
         with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=self.bf16):
-            vectors = network.encoder([own])
-        tags = torch.softmax(network.tag(vectors, [own])[0].float(), dim=-1).cpu().numpy()
-        if first is None:
-            sentences = starts_from(tags[:, SENTENCE_START], words, network.config.sentence_threshold)
-            starts = tags[:, EDU_START] + tags[:, SENTENCE_START]
-            edus = starts_from(starts, words, network.config.edu_threshold, sentences)
-        else:
-            edus, sentences = first["edu_starts"], first["sentence_starts"]
-        if not 2 <= len(edus) <= LIMIT:
-            return _NO_TREE
-        layout = network.layout(words, edus, sentences)
-        state = network.edus(vectors, [layout])[0]
-        view = span_posterior(network.splits(state, layout))
-        nodes = best_tree(best_splits(view.spans[None])[0], len(edus)) if first is None else first["nodes"]
-        logits = network.label(state, layout, network.edges(vectors[0], layout), nodes)[-1]
-        return {
-            "edu_starts": edus,
-            "sentence_starts": sentences,
-            "nodes": nodes,
-            "tags": tags.astype(np.float16),
-            "labels": torch.softmax(logits.float(), dim=-1).half().cpu().numpy(),
-            "left": view.left.astype(np.float16),
-            "right": view.right.astype(np.float16),
-        }
+            vectors = dict(zip(same, network.encoder([split[index] for index in same]), strict=True))
+        logits = network.tag([*vectors.values()], [split[index] for index in same])
+        tags = np.split(
+            torch.softmax(torch.cat(logits).float(), dim=-1).cpu().numpy(), np.cumsum([len(own) for own in logits])[:-1]
+        )
+        for index, own in zip(same, tags, strict=True):
+            units = firsts[index] or _units(network, own, words[index])
+            if 2 <= len(units["edu_starts"]) <= LIMIT:
+                found[index] = units | {"tags": own.astype(np.float16)}
+        trees = [index for index in same if "tags" in found[index]]
+        if not trees:
+            return found
+        layouts = [
+            network.layout(words[index], found[index]["edu_starts"], found[index]["sentence_starts"]) for index in trees
+        ]
+        states, layout, edges = network.read_edus([vectors[index] for index in trees], layouts)
+        counts = [len(own.starts) for own in layouts]
+        for index, view in zip(trees, span_posteriors(network.splits(states, layout, counts)), strict=True):
+            if firsts[index] is None:
+                found[index]["nodes"] = best_tree(best_splits(view.spans), len(view.spans))
+            found[index] |= {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
+        nodes = [found[index]["nodes"] for index in trees]
+        shifted = [own + first for own, first in zip(nodes, np.cumsum([0, *counts]), strict=False)]
+        labels = torch.softmax(network.label(states, layout, edges, np.concatenate(shifted))[-1].float(), dim=-1)
+        each = np.split(labels.half().cpu().numpy(), np.cumsum([len(own) for own in nodes])[:-1])
+        for index, own in zip(trees, each, strict=True):
+            found[index]["labels"] = own
+        return found
+
+
+def _same_spans(one: Subwords, other: Subwords) -> bool:
+    return np.array_equal(one.starts, other.starts) and np.array_equal(one.ends, other.ends)
+
+
+def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords) -> Predictions:
+    """Return where EDUs and sentences begin, from tag probabilities `(subwords, 3)`."""
+    config = network.config
+    sentences = starts_from(tags[:, SENTENCE_START], words, config.sentence_threshold)
+    edus = starts_from(tags[:, EDU_START] + tags[:, SENTENCE_START], words, config.edu_threshold, sentences)
+    return {"edu_starts": edus, "sentence_starts": sentences}
 
 
 def mean_predictions(predictions: Sequence[Predictions]) -> Predictions:

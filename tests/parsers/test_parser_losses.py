@@ -29,7 +29,7 @@ def batch_of(parser, soft):
         scores = parser.network.splits(
             torch.randn(edus, parser.network.config.hidden), layout_of(parser, examples[index])
         )
-        expected = chart.span_posterior(scores)
+        (expected,) = chart.span_posteriors(scores)
         own = replace(targets, labels=chances.astype(np.float32), expected=expected)
         examples[index] = replace(examples[index], targets=own)
     return ParserBatch(tuple(examples), (0, 0, 3, 0), (False, False, True, False))

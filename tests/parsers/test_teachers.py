@@ -11,8 +11,9 @@ from safetensors.torch import load_file
 
 from discsum.errors import InputError
 from discsum.experiments.training_runs import _texts
+from discsum.parsers import budgets
 from discsum.parsers.parser import Parser
-from discsum.parsers.training import pseudo_labels as module
+from discsum.parsers.subwords import split_subwords
 from discsum.parsers.training.examples import digest
 from discsum.parsers.training.model_soup import train_seeds
 from discsum.parsers.training.pseudo_labels import pseudo_label, separate_paragraphs, shuffled_cycle, truncate
@@ -74,6 +75,26 @@ def test_what_one_teacher_says_is_what_it_parses(parser, tmp_path):
         ]
 
 
+def test_texts_are_labelled_together_as_alone(parser, tmp_path, monkeypatch):
+    other = tiny.make_parser(seed=1)
+    other.tokenizer = type(other.tokenizer).from_str(other.tokenizer.to_str().replace('"baker"', '"other"'))
+    texts = [*UNSEEN, *reversed(tiny.ARTICLE.split("\n\n"))]
+
+    def label(name):
+        return pseudo_label(texts, Teachers((parser, other), False), tiny.make_tokenizer(), tmp_path / name)
+
+    alone = label("alone")
+    monkeypatch.setattr(budgets, "ON_CPU", budgets.ELSEWHERE)
+    for one, both in zip(alone, label("together"), strict=True):
+        assert (one.id, one.targets.edu_starts.tolist()) == (both.id, both.targets.edu_starts.tolist())
+        assert one.targets.nodes.tolist() == both.targets.nodes.tolist()
+        for name in ("left", "right"):
+            found, expected = (getattr(example.targets.expected, name) for example in (both, one))
+            np.testing.assert_allclose(found, expected, atol=2e-3)
+        np.testing.assert_allclose(both.targets.labels, one.targets.labels, atol=2e-3)
+        np.testing.assert_allclose(both.tags, one.tags, atol=2e-3)
+
+
 def test_a_teacher_who_says_everything_twice_says_it_once(parser, tmp_path):
     once, twice = learn(tmp_path / "once", parser), learn(tmp_path / "twice", parser, parser)
     for one, two in zip(once, twice, strict=True):
@@ -98,8 +119,8 @@ def test_teachers_are_asked_once(parser, tmp_path, monkeypatch):
 
 
 def test_answers_are_kept_apart(parser, parser_folder, tmp_path, monkeypatch):
-    words = module.split_subwords(UNSEEN[1], tiny.make_tokenizer())
-    fewer = module.split_subwords("The rain", tiny.make_tokenizer())
+    words = split_subwords(UNSEEN[1], tiny.make_tokenizer())
+    fewer = split_subwords("The rain", tiny.make_tokenizer())
     saved = Parser.from_pretrained(parser_folder)
     other = tiny.make_parser(window=24)
     keys = [

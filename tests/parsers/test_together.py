@@ -102,7 +102,7 @@ def test_losses_together(monkeypatch, name):
     targets[3], targets[4], targets[5] = targets[3][::3], targets[4][5:], targets[5][:0]
     if design(name).learns_distributions:
         for index in (0, 6):
-            targets[index] = chart.span_posterior(scorer(torch.randn(counts[index], 8), layouts[index]))
+            targets[index] = chart.span_posteriors(scorer(torch.randn(counts[index], 8), layouts[index]))[0]
 
     def gradients(loss):
         return torch.autograd.grad(loss, list(scorer.parameters()), allow_unused=True)
