@@ -30,19 +30,22 @@ class Characters:
 
     def are(self, classes: int) -> NDArray[np.bool_]:
         """Return `(characters,)`: whether each character is in one of the classes."""
-        return (self._classes & classes) != 0
+        found: NDArray[np.bool_] = (self._classes & classes) != 0
+        return found
 
     def count(self, classes: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many characters in one of the classes are in each range; 0 if it ends before its start."""
         before = np.zeros(len(self._classes) + 1, dtype=np.int64)
         np.cumsum(self.are(classes), out=before[1:])
-        return np.maximum(before[ends] - before[starts], 0)
+        counts: NDArray[np.int64] = np.maximum(before[ends] - before[starts], 0)
+        return counts
 
     def skip_spaces(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the first offset of each range that is no white space, or its end."""
         places = np.flatnonzero(~self.are(SPACE))
         following = np.append(places, len(self._classes))[np.searchsorted(places, starts)]
-        return np.minimum(following, np.maximum(starts, ends))
+        found: NDArray[np.int64] = np.minimum(following, np.maximum(starts, ends))
+        return found
 
     def inside_words(self) -> NDArray[np.bool_]:
         """Return `(characters,)`: `discsum.writing.is_inside_word` of each offset."""

@@ -249,10 +249,9 @@ class Parser:
 
     def _built(self, text: str, id: str, decoded: _Decoded) -> Encoded:
         reading, nodes = decoded.reading, decoded.nodes
+        tree = RSTTree(1) if reading.edus.spans else None
         if nodes is not None:
             tree = nodes.tree(self.network.labels.labels)
-        else:
-            tree = RSTTree(1) if reading.edus.spans else None
         return Encoded(self._document(text, id, reading, tree), reading.words, decoded.vectors)
 
 

@@ -82,13 +82,13 @@ def _joined(text: str, pieces: Iterable[tuple[int, Encoding]], tokenizer: Tokeni
     for start, encoding in pieces:
         ids = np.array(encoding.ids, dtype=np.int64)
         spans = np.fromiter(chain.from_iterable(encoding.offsets), np.int64, 2 * len(ids)).reshape(-1, 2)
-        described.append(_described(text, ids, *(start + spans).T, before))
+        described.append(_described(text, ids, start + spans, before))
         before = max((before, *described[-1].ends[-1:].tolist()))
     if not any(map(len, described)) and text.strip():
         # Tokenizers drop control characters. Units need a subword, so a text of nothing else gets one unknown word.
         unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "") or 0
-        spans = np.array([len(text) - len(text.lstrip()), len(text.rstrip())])
-        described = [_described(text, np.array([unknown]), spans[:1], spans[1:], 0)]
+        spans = np.array([[len(text) - len(text.lstrip()), len(text.rstrip())]])
+        described = [_described(text, np.array([unknown]), spans, 0)]
     return Subwords(
         *(np.concatenate([getattr(piece, field.name) for piece in described]) for field in fields(Subwords))
     )
@@ -106,13 +106,12 @@ def _cuts(text: str) -> list[int]:
     return [*cuts, len(text)]
 
 
-def _described(
-    text: str, ids: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64], before: int
-) -> Subwords:
+def _described(text: str, ids: NDArray[np.int64], spans: NDArray[np.int64], before: int) -> Subwords:
     """Return subwords with gap, case and opening; `before` is the end of the subwords before them, 0 if none.
 
-    Offsets of subwords may include the space before a word; empty subwords are left out.
+    The `spans` `(subwords, 2)` may include the space before a word; empty subwords are left out.
     """
+    starts, ends = spans.T
     # From one character before the subwords on, which may be in the same word.
     first = min(before, max(0, int(starts.min(initial=len(text))) - 1))
     characters = Characters(text[first : int(ends.max(initial=first))])

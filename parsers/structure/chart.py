@@ -68,8 +68,9 @@ def _loss_of(charts: _Charts, targets: Sequence[Target], partial: bool) -> Tenso
         forbidden = np.stack(
             [_padded(_crossing(nodes, count), edus) for nodes, count in zip(targets, counts, strict=True)]
         )
-        wanted: Expected = posterior(lefts, rights, counts, _on(left.device, forbidden))
-        values = free.log_normaliser - wanted.log_normaliser
+        held = posterior(lefts, rights, counts, _on(left.device, forbidden))
+        wanted: Expected = held
+        values = free.log_normaliser - held.log_normaliser
     else:
         expected = [
             (target.left, target.right) if isinstance(target, Expected) else _indicators(target, count)
@@ -250,8 +251,9 @@ def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[NDArray[np.float64
     return left, right
 
 
-def _crossing(nodes: NDArray[np.int64], edus: int) -> NDArray[np.bool_]:
+def _crossing(nodes: Target, edus: int) -> NDArray[np.bool_]:
     """Return `[i, w]`: whether `i..i+w` crosses one of the nodes or one of their children."""
+    assert not isinstance(nodes, Expected), "distributions are no part of a tree"
     spans = np.concatenate(
         [nodes[:, [0, 1]], nodes[:, [0, 2]], np.stack([nodes[:, 2] + 1, nodes[:, 1]], axis=1)], axis=0
     )

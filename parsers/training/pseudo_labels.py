@@ -90,8 +90,8 @@ def _predictions(
     known = {index: values for index in asked if (values := _cached(paths[index])) is not None}
     missing = [index for index in asked if index not in known]
     firsts = [found[index][0] if teacher else None for index in missing]
-    parts = ([of[index] for index in missing] for of in (texts, words))
-    made = teachers.predict(teacher, *parts, firsts) if missing else []
+    own = [texts[index] for index in missing], [words[index] for index in missing]
+    made = teachers.predict(teacher, *own, firsts) if missing else []
     for index, values in zip(missing, made, strict=True):
         with replacing(paths[index]) as partial:
             partial.write_bytes(save(values))
