@@ -11,6 +11,7 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from inspect import isgenerator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
 # The functions of each part: (owner, name).
 PARTS: dict[str, list[tuple[Any, str]]] = {
     "encoder": [(Bert, "forward")],
-    "subwords": [(parser, "split_subwords")],
+    "subwords": [(parser, "split_texts")],
     "segmenter": [(BoundaryTagger, "_tag")],
     "pooling": [(edu_vectors.EDUEncoder, "pool")],
     "LSTM": [(edu_vectors, "run_in_pieces")],
@@ -54,7 +55,9 @@ class Clock:
             start = time.process_time()
             self._inner.append(0.0)
             try:
-                return function(*arguments, **options)
+                found = function(*arguments, **options)
+                # A generator works only while it is read.
+                return iter([*found]) if isgenerator(found) else found
             finally:
                 took = time.process_time() - start
                 self.seconds[part] += took - self._inner.pop()
