@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discsum.writing import LINE_BREAK, is_mark, is_unspaced
 
-SPACE, LINE_END, WORD, MARK, UNSPACED, DIGIT, LETTER, UPPER, NOT_UPPER = (1 << bit for bit in range(9))
+SPACE, LINE_END, WORD, MARK, UNSPACED, DIGIT, LETTER, UPPER, LOWER_OR_TITLE = (1 << bit for bit in range(9))
 _KNOWN = 1 << 9
 # Classes of each code point, 0 until a text has it: only pages of memory with known characters are used.
 _CLASSES = np.zeros(0x110000, dtype=np.uint16)
@@ -67,6 +67,6 @@ def _classes_of(character: str) -> int:
         LETTER: character.isalpha(),
         UPPER: character.isupper(),
         # A word with such a letter is not in upper case.
-        NOT_UPPER: character.islower() or unicodedata.category(character) == "Lt",
+        LOWER_OR_TITLE: character.islower() or unicodedata.category(character) == "Lt",
     }
     return _KNOWN | sum(bit for bit, holds in found.items() if holds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.document import Span
-from discsum.parsers.characters import DIGIT, LETTER, LINE_END, NOT_UPPER, SPACE, UPPER, Characters
+from discsum.parsers.characters import DIGIT, LETTER, LINE_END, LOWER_OR_TITLE, SPACE, UPPER, Characters
 from discsum.writing import BLANK_LINE
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ GAPS = ("none", "space", "newline", "blank line")
 CASES = ("lower", "capitalized", "upper", "digit", "other")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
-# Characters that are tokenized at once, which bounds memory.
+# About how many characters are tokenized at once, which bounds memory.
 PIECE = 100_000
 
 
@@ -60,20 +59,35 @@ def split_subwords(text: str, tokenizer: Tokenizer) -> Subwords:
     return next(split_texts([text], tokenizer))
 
 
-def split_texts(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
-    """Yield the subwords of each text; texts up to `PIECE` are tokenized together, in threads of the tokenizer."""
-    plain = [_SURROGATE.sub("\ufffd", text) for text in texts]
-    short = [text for text in plain if len(text) <= PIECE]
-    encode = partial(tokenizer.encode, add_special_tokens=False)
-    # A batch of one would only make the tokenizer warn if the process forks later.
-    together = iter(
-        tokenizer.encode_batch(short, add_special_tokens=False) if len(short) > 1 else [*map(encode, short)]
-    )
-    for text, own in zip(texts, plain, strict=True):
-        if len(own) <= PIECE:
-            yield _joined(text, [(0, next(together))], tokenizer)
+def split_texts(texts: Iterable[str], tokenizer: Tokenizer) -> Iterator[Subwords]:
+    """Yield the subwords of each text; up to `PIECE` characters are tokenized together, in threads of the tokenizer."""
+    for some in _groups(texts):
+        plain = [_SURROGATE.sub("\ufffd", text) for text in some]
+        if len(some) == 1:
+            # A single text gains nothing from a batch, and the tokenizer would warn if the process forked later.
+            yield _joined(some[0], _pieces(plain[0], tokenizer), tokenizer)
         else:
-            yield _joined(text, ((start, encode(own[start:after])) for start, after in pairwise(_cuts(own))), tokenizer)
+            encodings = tokenizer.encode_batch(plain, add_special_tokens=False)
+            yield from (_joined(text, [(0, one)], tokenizer) for text, one in zip(some, encodings, strict=True))
+
+
+def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield groups of texts in order, each with at most `PIECE` characters or of a single longer text."""
+    group, room = list[str](), PIECE
+    for text in texts:
+        if group and len(text) > room:
+            yield group
+            group, room = [], PIECE
+        group.append(text)
+        room -= len(text)
+    if group:
+        yield group
+
+
+def _pieces(text: str, tokenizer: Tokenizer) -> Iterator[tuple[int, Encoding]]:
+    """Yield the offset and the encoding of each piece of a text."""
+    for start, after in pairwise(_cuts(text)):
+        yield start, tokenizer.encode(text[start:after], add_special_tokens=False)
 
 
 def _joined(text: str, pieces: Iterable[tuple[int, Encoding]], tokenizer: Tokenizer) -> Subwords:
@@ -127,7 +141,7 @@ def _described(text: str, ids: NDArray[np.int64], spans: NDArray[np.int64], befo
     if before == 0:
         gaps[:1] = GAPS.index("blank line")
     begin = {flag: characters.are(flag)[starts] for flag in (DIGIT, LETTER, UPPER)}
-    upper = (ends - starts > 1) & (characters.count(NOT_UPPER, starts, ends) == 0)
+    upper = (ends - starts > 1) & (characters.count(LOWER_OR_TITLE, starts, ends) == 0)
     cases = np.select(
         [begin[DIGIT], ~begin[LETTER], ~begin[UPPER], upper],
         [CASES.index(name) for name in ("digit", "other", "lower", "upper")],

@@ -14,7 +14,7 @@ from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import Label, choose
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.reading import Reading
-from discsum.parsers.structure import design
+from discsum.parsers.structure import design, joined_nodes
 from discsum.tree import Node, RSTTree
 
 
@@ -66,11 +66,10 @@ def build_trees(
     bracketings = design(network.config.design).decode(network.splits(together, layout, counts))
     # Labels do not depend on bags, so their memory can be freed.
     layout = replace(layout, bags=None)
-    firsts, sizes = np.cumsum([0, *counts]), [len(own.nodes) for own in bracketings]
-    nodes = np.concatenate([own.nodes + first for own, first in zip(bracketings, firsts[:-1], strict=True)])
+    nodes = joined_nodes([own.nodes for own in bracketings], counts)
     logits = network.label(together, layout, concatenate(edges) if edges else None, nodes)[-1]
     chosen = choose(logits, network.labels)
-    ends = np.cumsum(sizes)[:-1]
+    ends = np.cumsum([len(own.nodes) for own in bracketings])[:-1]
     labelled = zip(bracketings, np.split(chosen.labels, ends), np.split(chosen.probabilities, ends), strict=True)
     return [
         Nodes(count, own.nodes, labels, own.probabilities * chances)

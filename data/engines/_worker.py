@@ -48,8 +48,8 @@ def failed(error: Exception) -> Failed:
 
 
 def limit_threads(count: int) -> None:
-    """Let torch use `count` threads, whether or not it is already imported."""
+    """Let torch, whether or not it is already imported, and tokenizers use `count` threads."""
     # Torch reads this variable when it is imported. Work that does not need torch need not import it.
-    os.environ["OMP_NUM_THREADS"] = str(count)
+    os.environ["OMP_NUM_THREADS"] = os.environ["RAYON_NUM_THREADS"] = str(count)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(count)

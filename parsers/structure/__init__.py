@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from discsum.errors import InputError
 from discsum.parsers.structure import chart, greedy
-from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScorer, SplitScores, Target
+from discsum.parsers.structure.scores import (
+    Bracketing,
+    Design,
+    Expected,
+    SplitScorer,
+    SplitScores,
+    Target,
+    joined_nodes,
+)
 
 DESIGNS: dict[str, Design] = {"chart": chart.DESIGN, "top_down": greedy.TOP_DOWN, "distance": greedy.DISTANCE}
 
@@ -20,4 +28,14 @@ def design(name: str) -> Design:
     return DESIGNS[name]
 
 
-__all__ = ["DESIGNS", "Bracketing", "Design", "Expected", "SplitScorer", "SplitScores", "Target", "design"]
+__all__ = [
+    "DESIGNS",
+    "Bracketing",
+    "Design",
+    "Expected",
+    "SplitScorer",
+    "SplitScores",
+    "Target",
+    "design",
+    "joined_nodes",
+]

@@ -86,7 +86,7 @@ def _loss_of(charts: _Charts, targets: Sequence[Target], partial: bool) -> Tenso
     # The gradient of the loss is the difference of expected counts. The product of the scores with that difference has
     # this gradient; it is then shifted to the value of the loss.
     differences = free.left - wanted.left, free.right - wanted.right
-    left_counts, right_counts = by_border(*(torch.as_tensor(counts) for counts in differences))
+    left_counts, right_counts = by_border(*(torch.as_tensor(difference) for difference in differences))
     surrogate = (left * left_counts.to(left)).sum() + (charts.right * right_counts.to(left)).sum()
     return surrogate - surrogate.detach() + torch.as_tensor(values).sum().to(surrogate)
 
@@ -253,7 +253,7 @@ def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[NDArray[np.float64
 
 def _crossing(nodes: Target, edus: int) -> NDArray[np.bool_]:
     """Return `[i, w]`: whether `i..i+w` crosses one of the nodes or one of their children."""
-    assert not isinstance(nodes, Expected), "distributions are no part of a tree"
+    assert not isinstance(nodes, Expected), "a distribution has no nodes to cross"
     spans = np.concatenate(
         [nodes[:, [0, 1]], nodes[:, [0, 2]], np.stack([nodes[:, 2] + 1, nodes[:, 1]], axis=1)], axis=0
     )

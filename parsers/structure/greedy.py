@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from discsum.devices import to_device
 from discsum.parsers.structure.scores import Bracketing, Design, Expected, SplitScores, Target, split_spans
 
-# `(nodes, borders)` scores of borders for spans given by their first and last EDUs `(nodes,)`.
-BorderScores = Callable[[SplitScores, Tensor, Tensor, Tensor], Tensor]
+# `(nodes, borders)` scores of a range of borders for spans given by their first and last EDUs `(nodes,)`.
+BorderScores = Callable[[SplitScores, Tensor, Tensor, range], Tensor]
 
 
 def _loss(scores: SplitScores, targets: Sequence[Target], border_scores: BorderScores) -> Tensor:
@@ -28,13 +29,13 @@ def _loss(scores: SplitScores, targets: Sequence[Target], border_scores: BorderS
         assert not isinstance(nodes, Expected), "recipes check that designs with teachers learn distributions"
         if not len(nodes):
             continue
-        first, last, split = torch.from_numpy(nodes + start).T
+        first, last, _ = torch.from_numpy(nodes + start).T
         borders = torch.arange(start, after - 1)
         outside = (borders < first[:, None]) | (borders >= last[:, None])
-        values = border_scores(scores, first, last, borders)
+        values = border_scores(scores, first, last, range(start, after - 1))
         total = total + torch.nn.functional.cross_entropy(
             values.masked_fill(outside.to(values.device), float("-inf")),
-            (split - start).to(values.device),
+            to_device(nodes[:, 2].copy(), values.device),
             reduction="sum",
         )
     return total
@@ -61,8 +62,9 @@ def _decode(first: int, after: int, values: Callable[[int, int], Tensor]) -> Bra
     return Bracketing(nodes, np.array(probabilities))
 
 
-def _child_scores(scores: SplitScores, first: Tensor, last: Tensor, borders: Tensor) -> Tensor:
-    return scores.left(first, borders) + scores.right(borders, last).T
+def _child_scores(scores: SplitScores, first: Tensor, last: Tensor, borders: range) -> Tensor:
+    index = torch.arange(borders.start, borders.stop)
+    return scores.left(first, index) + scores.right(index, last).T
 
 
 def _decode_top_down(scores: SplitScores) -> list[Bracketing]:
@@ -90,7 +92,9 @@ def _decode_distance(scores: SplitScores) -> list[Bracketing]:
 TOP_DOWN = Design(lambda scores, targets: _loss(scores, targets, _child_scores), _decode_top_down)
 DISTANCE = Design(
     lambda scores, targets: _loss(
-        scores, targets, lambda scores, first, _, borders: scores.strength[borders].expand(len(first), -1)
+        scores,
+        targets,
+        lambda scores, first, _, borders: scores.strength[borders.start : borders.stop].expand(len(first), -1),
     ),
     _decode_distance,
 )

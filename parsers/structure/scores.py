@@ -182,7 +182,9 @@ class _Computed:
     def __init__(self, compute: Callable[[Tensor], Tensor], rows: int, device: torch.device) -> None:
         self._compute, self._rows, self._device = compute, rows, device
         few = max(PIECE, budget_of(device).edus)
-        self._few = compute(torch.arange(rows, device=device)) if rows <= few else None
+        # In training, dropout must not change between requests.
+        kept = rows <= few or torch.is_grad_enabled()
+        self._few = compute(torch.arange(rows, device=device)) if kept else None
 
     def __getitem__(self, index: Tensor) -> Tensor:
         index = index.to(self._device, non_blocking=True)
@@ -221,6 +223,12 @@ def split_spans(leaves: int, choose: Callable[[int, int], int]) -> NDArray[np.in
     return np.array(nodes, dtype=np.int64).reshape(-1, 3)
 
 
+def joined_nodes(nodes: Sequence[NDArray[np.int64]], counts: Sequence[int]) -> NDArray[np.int64]:
+    """Return the nodes of several documents, whose EDUs are numbered consecutively; `counts` are their EDUs."""
+    firsts = np.cumsum([0, *counts[:-1]])
+    return np.concatenate([own + first for own, first in zip(nodes, firsts, strict=True)])
+
+
 @dataclass(frozen=True)
 class Expected:
     """A distribution over trees, given by the probability of every span as a left and as a right child.
@@ -243,7 +251,7 @@ class Design:
     """How split scores are trained and decoded.
 
     Attributes:
-        loss: Returns the sum of the losses of all nodes of all documents, given their scores and a target for each.
+        loss: Returns the sum of the documents' losses, given their scores and a target for each.
         decode: Returns the tree of each document, given their scores.
         learns_distributions: Whether targets may be distributions over trees.
     """

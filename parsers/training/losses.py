@@ -13,7 +13,7 @@ from discsum.devices import to_device
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.segmenter import INSIDE, boundary_probabilities, starts_from
-from discsum.parsers.structure import design
+from discsum.parsers.structure import design, joined_nodes
 from discsum.parsers.training.augment import prune, relayout
 from discsum.parsers.training.examples import Example, Targets, restrict_to_predicted
 from discsum.parsers.training.recipe import ParserRecipe
@@ -132,8 +132,7 @@ def _label_loss(
     smoothing: float,
 ) -> Tensor:
     """Return the sum of the nodes' label losses, the mean over passes; only gold labels are smoothed."""
-    firsts = np.cumsum([0, *(len(target.edu_starts) for target in targets)])
-    nodes = np.concatenate([target.nodes + first for target, first in zip(targets, firsts[:-1], strict=True)])
+    nodes = joined_nodes([target.nodes for target in targets], [len(target.edu_starts) for target in targets])
     if not len(nodes):
         return states.new_zeros(())
     passes = network.label(states, layout, edges, nodes)

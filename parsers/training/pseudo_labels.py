@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,15 +47,14 @@ def pseudo_label(
     """
     cache.mkdir(parents=True, exist_ok=True)
     examples, done = list[Example](), 0
-    together = budget_of(teachers.parsers[0].network.device).texts
-    for some in batches(texts, together):
+    for some in batches(texts, budget_of(teachers.parsers[0].network.device).texts):
         report(f"labelled {done}/{len(texts)}\r")
         done += len(some)
         words = [*split_texts(some, tokenizer)]
         # For each text, the predictions of the teachers until one finds no tree.
         found: list[list[Predictions]] = [[] for _ in some]
         for teacher in range(len(teachers.parsers)):
-            for index, values in _predictions(teachers, teacher, some, words, found, cache):
+            for index, values in _predictions(teachers, teacher, some, words, found, cache).items():
                 if len(values["nodes"]):
                     found[index].append(values)
         for text, own, predictions in zip(some, words, found, strict=True):
@@ -80,22 +79,25 @@ def _predictions(
     words: Sequence[Subwords],
     found: Sequence[Sequence[Predictions]],
     cache: Path,
-) -> Iterator[tuple[int, Predictions]]:
-    """Yield a teacher's predictions for each text for which all teachers before it found a tree.
+) -> dict[int, Predictions]:
+    """Return a teacher's predictions for each text for which all teachers before it found a tree, by index.
 
     They come from the cache, or are made together and kept there.
     """
     asked = [index for index in range(len(texts)) if len(found[index]) == teacher]
     paths = {index: cache / f"{teachers.key(teacher, texts[index], words[index])}.safetensors" for index in asked}
-    known = {index: values for index in asked if (values := _cached(paths[index])) is not None}
-    missing = [index for index in asked if index not in known]
-    firsts = [found[index][0] if teacher else None for index in missing]
-    own = [texts[index] for index in missing], [words[index] for index in missing]
-    made = teachers.predict(teacher, *own, firsts) if missing else []
-    for index, values in zip(missing, made, strict=True):
-        with replacing(paths[index]) as partial:
-            partial.write_bytes(save(values))
-    yield from (known | dict(zip(missing, made, strict=True))).items()
+    known = {path: values for path in paths.values() if (values := _cached(path)) is not None}
+    # Equal texts are labelled once.
+    missing = {path: index for index, path in paths.items() if path not in known}
+    indices = list(missing.values())
+    if indices:
+        firsts = [found[index][0] if teacher else None for index in indices]
+        own = [texts[index] for index in indices], [words[index] for index in indices]
+        for path, values in zip(missing, teachers.predict(teacher, *own, firsts), strict=True):
+            with replacing(path) as partial:
+                partial.write_bytes(save(values))
+            known[path] = values
+    return {index: known[path] for index, path in paths.items()}
 
 
 def separate_paragraphs(text: str) -> str:

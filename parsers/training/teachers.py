@@ -25,6 +25,7 @@ from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import is_parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
+from discsum.parsers.structure import joined_nodes
 from discsum.parsers.structure.chart import LIMIT, span_posteriors
 from discsum.parsers.structure.inside_outside import best_splits, best_tree
 from discsum.parsers.subwords import Subwords, split_texts
@@ -33,7 +34,7 @@ from discsum.parsers.subwords import Subwords, split_texts
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
 Predictions = dict[str, NDArray[Any]]
 # Increase it whenever `Predictions` change, so that cached ones of earlier versions are not read.
-FORMAT = 1
+FORMAT = 2
 _NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
@@ -113,7 +114,7 @@ class Teachers:
         if not trees:
             return found
         layouts = [
-            network.layout(words[index], found[index]["edu_starts"], found[index]["sentence_starts"]) for index in trees
+            network.layout(split[index], found[index]["edu_starts"], found[index]["sentence_starts"]) for index in trees
         ]
         states, layout, edges = network.read_edus([vectors[index] for index in trees], layouts)
         counts = [len(own.starts) for own in layouts]
@@ -122,8 +123,8 @@ class Teachers:
                 found[index]["nodes"] = best_tree(best_splits(view.spans), len(view.spans))
             found[index] |= {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
         nodes = [found[index]["nodes"] for index in trees]
-        shifted = [own + first for own, first in zip(nodes, np.cumsum([0, *counts]), strict=False)]
-        labels = torch.softmax(network.label(states, layout, edges, np.concatenate(shifted))[-1].float(), dim=-1)
+        logits = network.label(states, layout, edges, joined_nodes(nodes, counts))[-1]
+        labels = torch.softmax(logits.float(), dim=-1)
         each = np.split(labels.half().cpu().numpy(), np.cumsum([len(own) for own in nodes])[:-1])
         for index, own in zip(trees, each, strict=True):
             found[index]["labels"] = own

@@ -95,8 +95,9 @@ def test_a_text_has_subwords_if_anything_but_white_space_is_in_it(text, count, t
 
 
 def make_byte_tokenizer():
-    vocabulary = {piece: index for index, piece in enumerate([*pre_tokenizers.ByteLevel.alphabet()])}
-    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    # One subword includes the space before it.
+    pieces = [*pre_tokenizers.ByteLevel.alphabet(), "Ġa"]
+    tokenizer = Tokenizer(models.BPE({piece: index for index, piece in enumerate(pieces)}, [("Ġ", "a")]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return tokenizer
 
