@@ -1,9 +1,9 @@
-"""Measure parsing on a GPU (documents per second, share of busy time) and two kinds of attention.
+"""Measure parsing on a GPU (documents per second, share of busy time), a sparse decoder and a compressed encoder.
 
     python tests/benchmarks/gpu.py [--tables parsing workers decoder compressed] [--documents 1024] [--tokens 1024 4096]
 
 Documents are paragraphs of the sample in random order, with 100 to 1,500 words each. "Encoder alone" only encodes the
-same windows. All rows of a table come from one process, and each is the best of three runs after a warm-up run. The
+same windows. Rows are the best of three runs after a warm-up run, or, with `workers`, of one. The
 share of busy time is the length of the union of all kernels in torch's profiler, divided by the time of the profiled
 run; on a CPU it is CPU time divided by wall-clock time.
 
@@ -13,8 +13,8 @@ run; on a CPU it is CPU time divided by wall-clock time.
 - `decoder`: steps of the sparse decoder.
 - `compressed`: self-attention of twelve layers of a compressed encoder, without projections, for one text and
   bart-large's heads in bfloat16: stock, `strided` with stacked blocks, and `strided` by FlexAttention, with the largest
-  difference between the last two and the time that compilation takes (nothing where it does not run). All columns
-  include finding the blocks, once for all layers.
+  difference between the last two and the time that compilation takes (nothing where it does not run). The columns
+  of `strided` include finding the blocks, once for all layers.
 
 Without a GPU the script says so and exits; use `--device cpu` to try it.
 """
@@ -52,6 +52,8 @@ from discsum.parsers.subwords import split_subwords
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "harbour.txt"
 RUNS = 3
+# Seconds that workers wait for each other.
+TIMEOUT = 600
 # Layers of bart-large's encoder.
 LAYERS = 12
 TABLES = ("parsing", "workers", "decoder", "compressed")
@@ -163,14 +165,17 @@ def parse_share(name: str, device: str, texts: list[str], batch_size: int, momen
     torch.set_num_threads(1)
     parser = Parser.from_pretrained(name, device=device)
     list(parser.parse_many(texts, batch_size=batch_size))
-    moments[0].wait()
+    moments[0].wait(TIMEOUT)
     list(parser.parse_many(texts, batch_size=batch_size))
-    moments[1].wait()
+    moments[1].wait(TIMEOUT)
 
 
 def measure_workers(device: torch.device, documents: int, batch_size: int, name: str, counts: list[int]) -> None:
     """Print a row for each number of worker processes."""
     print(f"{'workers':>10}{'documents/s':>13}{'busy':>7}")
+    if device.type == "cuda":
+        # It needs the package nvidia-ml-py; fail before workers start.
+        torch.cuda.utilization(device)
     texts, context = make_texts(documents), multiprocessing.get_context("spawn")
     for count in counts:
         moments = context.Barrier(count + 1), context.Barrier(count + 1)
@@ -181,17 +186,18 @@ def measure_workers(device: torch.device, documents: int, batch_size: int, name:
         ]
         for worker in workers:
             worker.start()
-        moments[0].wait()
+        moments[0].wait(TIMEOUT)
         start, used = time.perf_counter(), list[float]()
-        waiting = Thread(target=moments[1].wait)
+        waiting = Thread(target=moments[1].wait, args=(TIMEOUT,), daemon=True)
         waiting.start()
         while waiting.is_alive():
-            used.append(torch.cuda.utilization(device) if device.type == "cuda" else 0)
+            if device.type == "cuda":
+                used.append(torch.cuda.utilization(device))
             waiting.join(0.1)
         took = time.perf_counter() - start
         for worker in workers:
             worker.join()
-        print(f"{count:10}{documents / took:13.1f}{fmean(used):6.0f}%", flush=True)
+        print(f"{count:10}{documents / took:13.1f}" + (f"{fmean(used):6.0f}%" if used else ""), flush=True)
 
 
 def measure_decoder(device: torch.device, lengths: list[int], small: bool) -> None:
@@ -222,13 +228,16 @@ def measure_compressed(device: torch.device, lengths: list[int], blocks: int) ->
         stock = make_layer(None, None, projected=False).self_attn
         strided = make_layer(settings.config, settings, projected=False).self_attn
 
+        def layers(module: Module, states: Tensor = states) -> Tensor:
+            return [module(states, attention_mask=None)[0] for _ in range(LAYERS)][-1]
+
         def attend(module: Module, states: Tensor = states, settings: CompressionSettings = settings) -> Tensor:
             mask = torch.ones(states.shape[:2], dtype=torch.bool, device=states.device)
             with settings.within(Call(tables=BlockTables.of(mask, blocks))):
-                return [module(states, attention_mask=None)[0] for _ in range(LAYERS)][-1]
+                return layers(module, states)
 
         with torch.inference_mode():
-            times = [seconds(lambda stock=stock, attend=attend: attend(stock), device)]
+            times = [seconds(lambda stock=stock, layers=layers: layers(stock), device)]
             stacked = attend(strided)
             times.append(seconds(lambda strided=strided, attend=attend: attend(strided), device))
             settings.flex = True

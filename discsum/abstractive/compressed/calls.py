@@ -44,8 +44,7 @@ class CompressionSettings(Conversion):
 
     Attributes:
         config: Arguments of `compress`, which are saved.
-        flex: Whether `strided` uses FlexAttention where it can; not saved. On an H100 it took 3.6 to 11 times as long
-            as stacked blocks (`tests/benchmarks/gpu.py`).
+        flex: Whether `strided` uses FlexAttention where it can; not saved.
     """
 
     name = "compressed"

@@ -41,7 +41,7 @@ def compress(
         kernel: Number of tokens that share one key and value (`conv`, `conv_pool`, `strided_conv`).
         groups: Groups of channels that are convolved separately.
         borders: `sentences` or `edus`, at whose borders blocks begin and end (`strided`, `strided_conv`).
-        flex: Whether to use FlexAttention on a GPU (`strided`), which was slower there; see `CompressionSettings`.
+        flex: Whether to use FlexAttention on a GPU (`strided`).
 
     Raises:
         InputError: An unsupported model, a model whose encoder is already compressed, or settings that do not fit.
