@@ -26,10 +26,10 @@ class Loading:
 
 
 def halfway(task, step):
-    """Take more than a second, and report the steps of the first half before the second half."""
+    """Take some seconds, and report the steps of the first half before the second half."""
     for _ in range(2):
         step(3)
-        time.sleep(0.7)
+        time.sleep(2)
     return task
 
 

@@ -41,6 +41,14 @@ def test_of_perplexities(printed):
     assert "STANDARD is best (3% below HIER, p < .001" in text and "worse than HIER (0.8%, p = .07)" in text
 
 
+def test_of_compressed_encoders(printed):
+    scores = ROOT / "docs" / "scores" / "small-faster-encoders.jsonl.gz"
+    nats = {(one, other): (float(found), p) for one, other, found, p in printed(scores, "--metric", "nats")}
+    assert nats["baseline", "strided-conv"] == (0.1532, "p=0.0001") and nats["strided", "strided-edus"][1] == "p=0.0104"
+    text = " ".join((ROOT / "docs" / "faster_encoders.md").read_text().split())
+    assert "(14% below `baseline`)" in text and "better than `strided` in perplexity (p = .010)" in text
+
+
 def test_of_seeds(printed, tmp_path):
     rows = [("one", 1, [0.1, 0.4]), ("one", 2, [0.3, 0.6]), ("two", 1, [0.3, 0.6]), ("two", 2, [0.5, 0.8])]
     lines = [
