@@ -123,9 +123,9 @@ class Teachers:
                 found[index]["nodes"] = best_tree(best_splits(view.spans), len(view.spans))
             found[index] |= {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
         nodes = [found[index]["nodes"] for index in trees]
-        logits = network.label(states, layout, edges, joined_nodes(nodes, counts))[-1]
-        labels = torch.softmax(logits.float(), dim=-1)
-        each = np.split(labels.half().cpu().numpy(), np.cumsum([len(own) for own in nodes])[:-1])
+        of_nodes = network.label(states, layout, edges, joined_nodes(nodes, counts))[-1]
+        labels = torch.softmax(of_nodes.float(), dim=-1).half().cpu().numpy()
+        each = np.split(labels, np.cumsum([len(own) for own in nodes])[:-1])
         for index, own in zip(trees, each, strict=True):
             found[index]["labels"] = own
         return found
