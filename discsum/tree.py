@@ -76,9 +76,10 @@ class RSTTree:
 
     def __init__(self, edus: int, nodes: Iterable[Node | Mapping[str, Any]] = ()) -> None:
         """Take nodes as `Node` or as mappings with the same fields, in pre-order, and check them."""
-        self._set(edus, [_to_node(position, node) for position, node in enumerate(nodes)])
+        self._set_checked(edus, [_to_node(position, node) for position, node in enumerate(nodes)])
 
-    def _set(self, edus: int, nodes: Iterable[Node]) -> None:
+    def _set_checked(self, edus: int, nodes: Iterable[Node]) -> None:
+        """Set the fields of a new tree, and check that they form one."""
         object.__setattr__(self, "edus", edus)
         object.__setattr__(self, "nodes", tuple(nodes))
         _check(edus, self.nodes)
@@ -96,7 +97,8 @@ class RSTTree:
         converted = [_to_node(position, node) for position, node in enumerate(nodes)]
         converted.sort(key=lambda node: (node.first, -node.last))
         tree = cls.__new__(cls)
-        tree._set(edus, converted)
+        # Not through the constructor, which would convert each node again.
+        tree._set_checked(edus, converted)
         return tree
 
     def section(self, first: int, last: int) -> RSTTree:

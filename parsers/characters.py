@@ -16,7 +16,7 @@ _CLASSES = np.zeros(0x110000, dtype=np.uint16)
 
 
 class Characters:
-    """The characters of a piece of text."""
+    """The characters of a piece of text; offsets count characters from its beginning."""
 
     def __init__(self, text: str) -> None:
         """Look up the classes of all characters."""
@@ -29,19 +29,25 @@ class Characters:
         self._classes = classes
 
     def are(self, classes: int) -> NDArray[np.bool_]:
-        """Return `(characters,)`: whether each character is in one of the classes."""
+        """Return `(characters,)`: whether each character is in one of the classes, combined with `|`."""
         found: NDArray[np.bool_] = (self._classes & classes) != 0
         return found
 
     def count(self, classes: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many characters in one of the classes are in each range; 0 if it ends before its start."""
+        """Return `(ranges,)`: how many characters of the classes are in each range; 0 if it ends before its start.
+
+        Args:
+            classes: The classes, combined with `|`.
+            starts: `(ranges,)` first offset of each range.
+            ends: `(ranges,)` offset after its last character.
+        """
         before = np.zeros(len(self._classes) + 1, dtype=np.int64)
         np.cumsum(self.are(classes), out=before[1:])
         counts: NDArray[np.int64] = np.maximum(before[ends] - before[starts], 0)
         return counts
 
     def skip_spaces(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the first offset of each range that is no white space, or its end."""
+        """Return `(ranges,)`: the first offset of each range that is no white space, or its end; see `count`."""
         places = np.flatnonzero(~self.are(SPACE))
         following = np.append(places, len(self._classes))[np.searchsorted(places, starts)]
         found: NDArray[np.int64] = np.minimum(following, np.maximum(starts, ends))
@@ -56,6 +62,7 @@ class Characters:
 
 
 def _classes_of(character: str) -> int:
+    """Return the classes of a character, combined with `|`."""
     mark = is_mark(character)
     found = {
         SPACE: character.isspace(),

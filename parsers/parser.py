@@ -249,9 +249,8 @@ class Parser:
 
     def _built(self, text: str, id: str, decoded: _Decoded) -> Encoded:
         reading, nodes = decoded.reading, decoded.nodes
-        tree = RSTTree(1) if reading.edus.spans else None
-        if nodes is not None:
-            tree = nodes.tree(self.network.labels.labels)
+        single = RSTTree(1) if reading.edus.spans else None
+        tree = single if nodes is None else nodes.tree(self.network.labels.labels)
         return Encoded(self._document(text, id, reading, tree), reading.words, decoded.vectors)
 
 

@@ -60,7 +60,13 @@ def _is_partial(target: Target, edus: int) -> bool:
 
 
 def _loss_of(charts: _Charts, targets: Sequence[Target], partial: bool) -> Tensor:
-    """Return the sum of the losses of some documents, whose targets are all partial or all not."""
+    """Return the sum of the losses of the charts' documents.
+
+    Args:
+        charts: Charts of some documents.
+        targets: Their targets, as in `loss`.
+        partial: Whether all targets are nodes of part of a tree; if not, none is.
+    """
     left, lefts, rights, counts = charts.left, charts.lefts, charts.rights, charts.counts
     edus = lefts.shape[-1]
     free = posterior(lefts, rights, counts)
@@ -69,7 +75,7 @@ def _loss_of(charts: _Charts, targets: Sequence[Target], partial: bool) -> Tenso
             [_padded(_crossing(nodes, count), edus) for nodes, count in zip(targets, counts, strict=True)]
         )
         held = posterior(lefts, rights, counts, _on(left.device, forbidden))
-        wanted: Expected = held
+        wanted = Expected(held.left, held.right)
         values = free.log_normaliser - held.log_normaliser
     else:
         expected = [

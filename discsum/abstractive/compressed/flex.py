@@ -29,7 +29,8 @@ _MASKS: WeakKeyDictionary[BlockTables, BlockMask] = WeakKeyDictionary()
 def flex_takes(queries: Tensor, head_size: int, dropout: float) -> bool:
     """Return whether FlexAttention can be used for `queries` `(documents, tokens, width)`.
 
-    It needs a GPU, suitable heads, and no dropout, which it lacks; after a failed compilation, it is not tried again.
+    It needs a GPU and heads whose size is a power of two. It has no dropout, and is not tried again after a failed
+    compilation.
     """
     suitable = head_size >= NARROWEST and head_size & (head_size - 1) == 0
     return not _FAILED and queries.is_cuda and suitable and dropout == 0.0
