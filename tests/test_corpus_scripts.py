@@ -42,7 +42,9 @@ for task in $(seq "${last:-1}"); do
 done
 wc -l < "$NOTED"
 """,
-    "srun": 'for node in $(seq 0 $((NODES - 1))); do SLURM_NODEID=$node "$@"; done\n',
+    # Its only option stops all nodes when one fails.
+    "srun": '[ "$1" = --kill-on-bad-exit ] || exit 1; shift\n'
+    'for node in $(seq 0 $((NODES - 1))); do SLURM_NODEID=$node "$@"; done\n',
 }
 
 
@@ -163,6 +165,16 @@ def test_slurm_with_one_gpu_starts_one_process(corpus, noted):
     given = launch_command_parser().parse_args(launched[2:])
     # accelerate refuses --multi_gpu for a single process.
     assert (given.multi_gpu, given.num_machines, given.num_processes) == (False, 1, 1)
+
+
+def test_slurm_without_gpus_starts_one_process_on_each_node(corpus, noted):
+    settings = corpus.settings | {"NODES": "2", "GPUS": "0", "CPUS": "3", "PARTS": "1"}
+    calls = noted("bash", SLURM, corpus.corpus, corpus.run, **settings)
+    (job,) = (words for words in calls if words[0] == "sbatch" and "train-all" in words)
+    assert not any(word.startswith("--gpus") for word in job)
+    assert job[job.index("--cpus-per-task") + 1] == "3"
+    launched = [launch_command_parser().parse_args(words[2:]) for words in calls if words[0] == "accelerate"]
+    assert [(given.multi_gpu, given.num_machines, given.num_processes) for given in launched] == [(True, 2, 2)] * 2
 
 
 def test_kuberay(corpus, noted, done, tmp_path):

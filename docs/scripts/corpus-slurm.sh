@@ -8,18 +8,20 @@
 # nodes without a network. The settings below are variables of the environment.
 set -euo pipefail
 
-# Jobs a split, and workers of each; nodes that train, and GPUs of each, which have as many CPUs each; ending of the tables.
+# Jobs a split, and workers of each; nodes that train, and GPUs of each (0: one process without a GPU), which have as many CPUs each; ending
+# of the tables.
 export PARTS=${PARTS:-64} CPUS=${CPUS:-4} NODES=${NODES:-2} GPUS=${GPUS:-4} TABLES=${TABLES:-parquet}
 # What is trained, and options of discsum preprocess and evaluate that it needs.
 export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:---unit sentence}
 export PREPROCESS=${PREPROCESS:---oracle kedzie --encoder bert-base-uncased}
 
+processes=$((GPUS == 0 ? 1 : GPUS)) # that train on a node
 self=$(realpath "$0") corpus=$(realpath "$1") run=$(realpath -m "$2") stage=${3:-submit} split=${4:-}
 
 # Submit a stage and print the number of its job: stage and split, then options of sbatch.
 submit() {
     # A job whose dependency failed would stay in the queue for ever.
-    sbatch --parsable --kill-on-invalid-dep=yes --job-name "$1-$2" --output "$run/logs/%x-%A-%a.out" "${@:3}" \
+    sbatch --parsable --kill-on-invalid-dep=yes --job-name "$1-$2" --output "$run/logs/%x-%j.out" "${@:3}" \
         --wrap "bash $(printf '%q ' "$self" "$corpus" "$run" "$1" "$2")"
 }
 
@@ -34,11 +36,12 @@ submit)
     mkdir -p "$run/logs"
     finished=afterok
     for name in train validation test; do
-        parts=$(submit part "$name" --array "1-$PARTS" --cpus-per-task "$CPUS")
+        parts=$(submit part "$name" --array "1-$PARTS" --output "$run/logs/%x-%A-%a.out" --cpus-per-task "$CPUS")
         finished+=:$(submit finish "$name" --dependency "afterok:$parts")
     done
-    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 --gpus-per-node "$GPUS" \
-        --cpus-per-task "$((GPUS * CPUS))")
+    [ "$GPUS" -eq 0 ] || gpus=--gpus-per-node=$GPUS
+    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 ${gpus:-} \
+        --cpus-per-task "$((processes * CPUS))")
     submit evaluate all --dependency "afterok:$trained" --cpus-per-task "$CPUS"
     ;;
 part)
@@ -54,13 +57,13 @@ train)
     HOST=${HOSTS[0]}
     # srun does not inherit --cpus-per-task (since Slurm 22.05).
     export HOST SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
-    srun bash "$self" "$corpus" "$run" node
+    # All nodes stop when one fails; otherwise the others would wait for it until the time limit.
+    srun --kill-on-bad-exit bash "$self" "$corpus" "$run" node
     ;;
 node)
-    # Once on each node, which starts a process a GPU.
-    processes=$((NODES * GPUS))
-    [ "$processes" -eq 1 ] || several=--multi_gpu
-    accelerate launch ${several:-} --num_machines "$NODES" --num_processes "$processes" --machine_rank "$SLURM_NODEID" \
+    # Once on each node. --multi_gpu starts several processes with or without GPUs.
+    [ "$((NODES * processes))" -eq 1 ] || several=--multi_gpu
+    accelerate launch ${several:-} --num_machines "$NODES" --num_processes "$((NODES * processes))" --machine_rank "$SLURM_NODEID" \
         --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
         -m discsum train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
     ;;
