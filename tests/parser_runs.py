@@ -16,7 +16,7 @@ def recipe(encoder_folder, **changes):
         "epochs": 4,
         "batch_size": 1,
         "learning_rate": 0.01,
-        "predicted": 0.5,
+        "predicted_edus": 0.5,
     }
     return ParserRecipe.from_dict({**settings, **changes})
 

@@ -19,7 +19,7 @@ def recipe(parser_folder, **changes):
         "units": 1,
         "oracle_units": 1,
         "epochs": 4,
-        "choose": "rouge1+rouge2",
+        "validation_metric": "rouge1+rouge2",
         "batch_size": 8,
         "learning_rate": 3e-3,
         "synthesizer": SynthesizerConfig(inner=32, scorer=8),

@@ -131,11 +131,11 @@ def run_table(
             f"got {there}; set a smaller sample, or leave out --draws"
         )
     folders = []
-    varied, count = ("draw", draws) if seeds is None else ("seed", seeds)
+    varied, setting, count = ("draw", "sample_seed", draws) if seeds is None else ("seed", "seed", seeds)
     for row in rows:
         for number in range(1, count + 1):
             folder = runs / Path(row.recipe).name / f"{varied}-{number}"
-            content = read_recipe(row.recipe, [f"data={data}", *settings, f"{varied}={number}"])
+            content = read_recipe(row.recipe, [f"data={data}", *settings, f"{setting}={number}"])
             report(f"{row.setting}, {row.label}, {varied} {number} of {count}")
             folders.append(train_summarizer(content, folder, report))
     policy = default_policy(unit)

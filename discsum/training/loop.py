@@ -54,7 +54,7 @@ class TrainingLoop:
             task.train.lengths, task.train.weights, recipe.batch_size, recipe.seed, task.train.blocks
         )
         self.steps: int = recipe.steps or recipe.epochs * self.batches.steps
-        self.end = min(self.steps, recipe.stop * self.batches.steps or self.steps)
+        self.end = min(self.steps, recipe.stop_after * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
         replaced(folder / BEST)
         clear_unfinished(folder)

@@ -19,7 +19,7 @@ class TrainingRecipe(Checked):
 
     epochs: Annotated[Count, about("Passes over the training documents.")] = 12
     steps: Annotated[Count | None, about("Steps of the run, instead of `epochs`.")] = None
-    stop: Annotated[Natural, about("Epochs after which the run stops, on an unchanged schedule; 0 for all.")] = 0
+    stop_after: Annotated[Natural, about("Epochs after which the run stops, on an unchanged schedule; 0 for all.")] = 0
     validate_every: Annotated[Count | None, about("Steps between validations; by default one epoch.")] = None
     patience: Annotated[
         Count | None, about("Validations without improvement after which the run stops; by default it never does.")
@@ -45,8 +45,8 @@ class TrainingRecipe(Checked):
     def problems(self) -> list[str]:
         """Return the problems of the combination of fields."""
         found = super().problems()
-        if self.stop > self.epochs:
-            found.append(f"stop: expected 0 to {self.epochs} epochs, got {self.stop}")
+        if self.stop_after > self.epochs:
+            found.append(f"stop_after: expected 0 to {self.epochs} epochs, got {self.stop_after}")
         if self.accumulate > self.batch_size:
             found.append(f"accumulate: expected at most batch_size {self.batch_size}, got {self.accumulate}")
         return found
@@ -61,7 +61,7 @@ class RunRecipe(TrainingRecipe):
     sample: Annotated[
         Count | None, about("Number of documents drawn from `train` once before training, as in a low-resource study.")
     ] = None
-    draw: Annotated[Natural, about("Seed of the sample.")] = 1
+    sample_seed: Annotated[Natural, about("Seed of the sample.")] = 1
     parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 

@@ -75,9 +75,9 @@ def make_batch(
         # Line breaks come first, so that they do not depend on what is pruned.
         changed = replace(example, subwords=relayout(example.subwords, recipe.flatten, generator))
         is_gold = index < len(gold)
-        examples.append(prune(changed, generator, recipe.section, recipe.drop) if is_gold else changed)
+        examples.append(prune(changed, generator, recipe.section, recipe.drop_satellites) if is_gold else changed)
         shifts.append(int(generator.integers(0, recipe.network.window // 2)))
-        predicted.append(is_gold and predict and generator.random() < recipe.predicted)
+        predicted.append(is_gold and predict and generator.random() < recipe.predicted_edus)
     return ParserBatch(tuple(examples), tuple(shifts), tuple(predicted))
 
 

@@ -2,7 +2,7 @@
 
 Runs initialised from the same trained parser stay close to each other, so the mean of their weights is a parser too,
 and a better one than each of them (model soups, Wortsman et al. 2022). Averaging replaces the decay of the learning
-rate, so runs may end before theirs has decayed (`stop`).
+rate, so runs may end before theirs has decayed (`stop_after`).
 """
 
 from __future__ import annotations

@@ -37,15 +37,15 @@ class ParserRecipe(TrainingRecipe):
     batch_size: Annotated[Count, about("Documents per step, over all processes.")] = 2
     encoder_learning_rate: Annotated[Positive, about("Peak learning rate of the encoder.")] = 1e-4
     learning_rate: Annotated[Positive, about("Peak learning rate of everything above it.")] = 1e-3
-    predicted: Annotated[
+    predicted_edus: Annotated[
         Share,
-        about("Probability that a document's tree is learned over predicted EDUs, after `predicted_from`."),
+        about("Probability that a document's tree is learned over predicted EDUs, after `predicted_edus_from`."),
     ] = 0.3
-    predicted_from: Annotated[
+    predicted_edus_from: Annotated[
         Share, about("Share of the steps of all `epochs` after which predicted EDUs are used.")
     ] = 0.25
     section: Annotated[Share, about("Probability that a document is reduced to one of its constituents.")] = 0.3
-    drop: Annotated[Share, about("Probability that a satellite is left out of a document.")] = 0.15
+    drop_satellites: Annotated[Share, about("Probability that a satellite is left out of a document.")] = 0.15
     teachers: Annotated[
         tuple[str, ...],
         about(

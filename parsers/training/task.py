@@ -174,7 +174,7 @@ class ParserTask(TrainingTask[ParserRecipe, GoldExamples]):
             keys = [(0, index) for index in part] + [(1, index) for index in others]
             random = [np.random.default_rng([recipe.seed, step.number, *key]) for key in keys]
             gold, other = [self.train[index] for index in part], [available[index] for index in others]
-            found.append(make_batch(gold, other, recipe, random, step.done >= recipe.predicted_from))
+            found.append(make_batch(gold, other, recipe, random, step.done >= recipe.predicted_edus_from))
         counts = torch.tensor([[batch.starts, batch.nodes] for batch in found], device=processes.device)
         means: Any = processes.reduce(counts, reduction="mean")
         shares = means[:, 1] * processes.num_processes / means[:, 1].sum().clamp(min=1e-9)

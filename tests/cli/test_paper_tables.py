@@ -91,7 +91,7 @@ def test_a_table_of_several_seeds(discsum, data, parser_folder, tmp_path):
     folders = sorted(path.parent.name for path in (tmp_path / "runs" / "sentence-balanced-dense").glob("*/best"))
     assert folders == ["seed-1", "seed-2"]
     cards = [(tmp_path / "runs" / "sentence-balanced-dense" / name / "best" / "README.md") for name in folders]
-    assert ["seed: 1\n" in card.read_text() for card in cards] == [True, False]
+    assert ["\nseed: 1\n" in card.read_text() for card in cards] == [True, False]
     for row in found["rows"][2:]:
         assert row["rouge1"]["mean"] == pytest.approx(sum(row["rouge1"]["draws"]) / 2)
         assert row["rouge1"]["spread"] == pytest.approx(

@@ -83,7 +83,7 @@ def test_a_pupil_learns_from_a_teacher_and_tables(discsum, recipe, treebank, tmp
 def test_the_mean_of_two_seeds(discsum, recipe, article, tmp_path):
     run = tmp_path / "mean"
     assert discsum("train", recipe, "epochs=1", "-o", tmp_path / "start").code == 0
-    settings = [f"start={tmp_path / 'start' / 'best'}", "stop=1", "seeds=[1, 2]"]
+    settings = [f"start={tmp_path / 'start' / 'best'}", "stop_after=1", "seeds=[1, 2]"]
     result = discsum("train", recipe, *settings, "-o", run)
     assert (result.code, result.err) == (0, "")
     assert [line for line in result.out.splitlines() if line.startswith("seed ")] == ["seed 1", "seed 2"]

@@ -51,7 +51,7 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
     folders = ["train=[{path: train}]", "validation=[{path: validation}]"]
     logs = []
     for name, changes in (("tables", []), ("folders", folders)):
-        result = discsum("train", recipe, *changes, "sample=12", "draw=3", "-o", tmp_path / name / "run")
+        result = discsum("train", recipe, *changes, "sample=12", "sample_seed=3", "-o", tmp_path / name / "run")
         assert result.code == 0
         assert "12 documents, 4 steps" in result.out
         logs.append(json.loads((tmp_path / name / "run" / "log.json").read_text()))

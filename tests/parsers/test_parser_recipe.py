@@ -32,7 +32,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         ParserRecipe.from_dict(
             {
                 "epochs": 0,
-                "stop": 9,
+                "stop_after": 9,
                 "seeds": [1, 1],
                 "learning_rate": -1,
                 "smoothing": 1.5,
@@ -41,7 +41,7 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
         )
     message = str(raised.value)
     for part in (
-        "stop: expected 0 to 0 epochs, got 9",
+        "stop_after: expected 0 to 0 epochs, got 9",
         "seeds: expected a parser in the field start, because only runs that start from the same "
         "weights can be averaged, got none",
         "seeds: expected each seed once, got 1, 1",
@@ -54,8 +54,8 @@ def test_every_problem_of_a_recipe_is_reported_at_once():
 
 
 def test_numbers_as_yaml_leaves_them():
-    found = ParserRecipe.from_dict({"learning_rate": "1e-4", "predicted": 1, "network": {"dropout": 0}})
-    assert (found.learning_rate, found.predicted, found.network.dropout) == (1e-4, 1.0, 0.0)
+    found = ParserRecipe.from_dict({"learning_rate": "1e-4", "predicted_edus": 1, "network": {"dropout": 0}})
+    assert (found.learning_rate, found.predicted_edus, found.network.dropout) == (1e-4, 1.0, 0.0)
     with pytest.raises(InputError, match="network: expected a group of fields, got 'chart'"):
         ParserRecipe.from_dict({"network": "chart"})
 

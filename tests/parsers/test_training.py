@@ -83,7 +83,7 @@ def test_a_run_that_begins_with_another_parsers_layers(undisturbed, encoder_fold
 
 def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder, treebank, tmp_path):
     start = str(undisturbed.folder / "best")
-    asked = recipe(encoder_folder, start=start, epochs=3, stop=1, seeds=[5, 6])
+    asked = recipe(encoder_folder, start=start, epochs=3, stop_after=1, seeds=[5, 6])
     lines = []
     scores = soup(asked, treebank, tmp_path, lines.append)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["best", "seed-5", "seed-6"]
@@ -95,7 +95,7 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     for key, value in mean.items():
         torch.testing.assert_close(value, (first[key] + second[key]) / 2, atol=1e-3, rtol=1e-3)
     # The run of one seed equals a single run with that seed.
-    train(recipe(encoder_folder, start=start, epochs=3, stop=1, seed=6), treebank, tmp_path / "alone")
+    train(recipe(encoder_folder, start=start, epochs=3, stop_after=1, seed=6), treebank, tmp_path / "alone")
     logs = [(tmp_path / name / "log.json").read_text() for name in ("alone", "seed-6")]
     assert logs[0] == logs[1]
     card = (tmp_path / "best" / "README.md").read_text()
@@ -264,7 +264,7 @@ def test_two_processes_learn_what_one_does(still, undisturbed, treebank, tmp_pat
     path = tmp_path / "recipe.yaml"
     (tmp_path / "unseen.jsonl").write_text(json.dumps({"text": tiny.ARTICLE}) + "\n")
     network = still["network"] | {"edu_threshold": 0.05}
-    taught = {"texts": [{"path": str(tmp_path / "unseen.jsonl")}], "silver": 1, "predicted": 0.5}
+    taught = {"texts": [{"path": str(tmp_path / "unseen.jsonl")}], "silver": 1, "predicted_edus": 0.5}
     teacher = train(recipe(still["encoder"], network=network, epochs=1), treebank, tmp_path / "teacher")[0]
     taught["teachers"] = [str(teacher.folder / "best")]
     fields = still | taught | {"kind": "parser", "name": "tiny", "data": str(treebank)}
@@ -287,7 +287,7 @@ def test_parts_of_a_step_have_the_gradients_of_the_whole_step(still, treebank, t
     gradients = []
     for count in (1, 2):
         # No predicted EDUs, because a part's number of nodes over them is not known beforehand.
-        fields = still | {"predicted": 0.0, "accumulate": count}
+        fields = still | {"predicted_edus": 0.0, "accumulate": count}
         loop = TrainingLoop(ParserTask(ParserRecipe.from_dict(fields), *documents, "tiny"), tmp_path / "run")
         losses = loop._gradients(Step(0, 0.0, 0.0))
         assert losses["loss"] == pytest.approx(losses["tags"] + losses["splits"] + losses["labels"], rel=1e-5)

@@ -113,7 +113,7 @@ def test_a_batch_is_its_examples(data, parser_folder, tmp_path):
 
 
 def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path, lead=0.25).task
+    run = trainer(data, parser_folder, tmp_path, lead_share=0.25).task
     example = run.train[int(run.train.lengths.argmax())]
     batch = collate([example])
     losses = []
@@ -123,12 +123,12 @@ def test_targets_lean_to_the_lead(data, parser_folder, tmp_path):
         chance = 1 / (1 + math.exp(-logit))
         losses.append(-target * math.log(chance) - (1 - target) * math.log(1 - chance))
     assert run.unit_losses(run.scorer(batch), batch)[0].tolist() == pytest.approx(losses, rel=1e-5)
-    with pytest.raises(InputError, match=r"lead: expected a number in \[0, 1\], got 1.5"):
-        trainer(data, parser_folder, tmp_path, lead=1.5)
+    with pytest.raises(InputError, match=r"lead_share: expected a number in \[0, 1\], got 1.5"):
+        trainer(data, parser_folder, tmp_path, lead_share=1.5)
 
 
 def test_the_list_wise_loss_by_hand(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path, gains=0.25, temperature=0.5, lead=0.5).task
+    run = trainer(data, parser_folder, tmp_path, listwise=0.25, temperature=0.5, lead_share=0.5).task
     examples = [run.train[int(run.train.lengths.argmax())], run.train[int(run.train.lengths.argmin())]]
     batch = collate(examples)
     with torch.inference_mode():
@@ -145,7 +145,7 @@ def test_the_list_wise_loss_by_hand(data, parser_folder, tmp_path):
         assert found == pytest.approx(loss, rel=1e-4)
     (weighted,) = run.batches([range(len(run.train))][:1], Step(0, 0.0, 0.0))
     parts = run.loss(run.scorer, weighted)
-    assert parts["loss"].item() == pytest.approx(0.75 * parts["labels"].item() + 0.25 * parts["gains"].item())
+    assert parts["loss"].item() == pytest.approx(0.75 * parts["labels"].item() + 0.25 * parts["listwise"].item())
     assert not trainer(data, parser_folder, tmp_path / "labels").task.train[0].gains.any()
 
 
@@ -200,8 +200,8 @@ def test_a_loss_that_is_no_number_names_the_documents(data, parser_folder, tmp_p
 
 def test_every_problem_of_a_recipe_at_once():
     with pytest.raises(InputError) as caught:
-        SummarizerRecipe((), (), unit="word", choose="rouge3", epochs=0)
-    for word in ("unit", "choose", "epochs", "train", "validation"):
+        SummarizerRecipe((), (), unit="word", validation_metric="rouge3", epochs=0)
+    for word in ("unit", "validation_metric", "epochs", "train", "validation"):
         assert word in str(caught.value)
     with pytest.raises(InputError) as caught:
         SummarizerRecipe.from_dict(

@@ -56,11 +56,11 @@ def flip(path, place):
 
 
 def test_a_checkpoint_with_another_bit_is_refused(data, parser_folder, tmp_path):
-    run = trainer(data, parser_folder, tmp_path / "run", epochs=2, stop=1)
+    run = trainer(data, parser_folder, tmp_path / "run", epochs=2, stop_after=1)
     run.run(lambda line: None)
     flip(tmp_path / "run" / "last.safetensors", -5)
     with pytest.raises(WeightsError, match=r"last\.safetensors: expected the content that was written, sha256"):
-        trainer(data, parser_folder, tmp_path / "run", epochs=2, stop=1)
+        trainer(data, parser_folder, tmp_path / "run", epochs=2, stop_after=1)
 
 
 def test_best_weights_with_another_bit_are_refused(data, parser_folder, tmp_path):

@@ -219,7 +219,7 @@ def test_from_the_first_missed_validation_on_every_one_lowers_the_rate():
 
 
 def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
-    whole, short = (TrainingLoop(LineTask(recipe(stop=stop)), tmp_path / str(stop)) for stop in (0, 2))
+    whole, short = (TrainingLoop(LineTask(recipe(stop_after=stop)), tmp_path / str(stop)) for stop in (0, 2))
     for loop in (whole, short):
         loop.run(silent)
     assert short.log == whole.log[:2]
@@ -229,8 +229,8 @@ def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
 def test_more_parts_than_documents_are_refused():
     with pytest.raises(InputError, match="accumulate: expected at most batch_size 4, got 5"):
         recipe(accumulate=5)
-    with pytest.raises(InputError, match="stop: expected 0 to 4 epochs, got 9"):
-        recipe(stop=9)
+    with pytest.raises(InputError, match="stop_after: expected 0 to 4 epochs, got 9"):
+        recipe(stop_after=9)
 
 
 @pytest.mark.parametrize("lacks", ["task", "data", "log"])

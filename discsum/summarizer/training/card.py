@@ -32,7 +32,7 @@ def summarizer_card(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
         for entry in log
     )
-    taken = f"drawn (draw {recipe.draw}) from" if recipe.sample else "of"
+    taken = f"drawn (draw {recipe.sample_seed}) from" if recipe.sample else "of"
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # The width and the number of features follow from the inputs, not from the recipe.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
@@ -76,7 +76,7 @@ The weights are {weights} after step {best.steps}, stored as float16. {encoder}
 
 ## Data
 
-Trained on {documents[0]} documents {taken} {train}. The step was chosen by {recipe.choose} on {documents[1]} documents
+Trained on {documents[0]} documents {taken} {train}. The step was chosen by {recipe.validation_metric} on {documents[1]} documents
 of {validation}. The labels are those of the oracle `{recipe.oracle}`. These corpora have their own licences; no text of
 theirs is part of this model.
 

@@ -61,11 +61,11 @@ class SummarizerRecipe(RunRecipe):
         SynthesizerConfig, about("Sizes and head of the network; the inputs determine width and features.")
     ] = field(default_factory=SynthesizerConfig)
     features: Annotated[bool, about("Whether the network reads layout features besides unit vectors.")] = True
-    choose: Annotated[
+    validation_metric: Annotated[
         str,
         about("Validation ROUGE that selects the weights: rouge1, rouge2, rougeLsum, or several joined by + (mean)."),
     ] = "rouge2"
-    gains: Annotated[
+    listwise: Annotated[
         Share,
         about("Share of the list-wise loss, whose targets are the units' own ROUGE; the rest is the loss on labels."),
     ] = 0.0
@@ -73,7 +73,7 @@ class SummarizerRecipe(RunRecipe):
         Positive, about("Temperature of the softmax over the units' R1-F + R2-F, which gives the list-wise targets.")
     ] = 0.1
     positive_weight: Annotated[Positive, about("Weight in the loss of the units that the oracle selects.")] = 1.0
-    lead: Annotated[
+    lead_share: Annotated[
         Share, about("Share of the lead in the targets; 0.2 gives 0.8 times the label, plus 0.2 for the first `units`.")
     ] = 0.0
 
@@ -82,7 +82,7 @@ class SummarizerRecipe(RunRecipe):
         found = super().problems()
         found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
-            found.append(f"choose: expected one or more of {', '.join(METRICS)} joined by +, got {self.choose!r}")
+            found.append(f"validation_metric: expected one or more of {', '.join(METRICS)} joined by +, got {self.validation_metric!r}")
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
         return found
@@ -95,4 +95,4 @@ class SummarizerRecipe(RunRecipe):
     @property
     def chosen_by(self) -> tuple[str, ...]:
         """The metrics whose mean selects the weights."""
-        return tuple(self.choose.split("+"))
+        return tuple(self.validation_metric.split("+"))

@@ -48,7 +48,7 @@ class UnitData:
             memory,
             encoded=not recipe.encodes,
             read=recipe.read_units if self.training else None,
-            gains=self.training and recipe.gains > 0,
+            gains=self.training and recipe.listwise > 0,
         )
 
     def check(self, folder: Location, recipe: Mapping[str, Any]) -> None:

@@ -101,7 +101,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             InputError: Validation documents among the training documents.
             WeightsError: No such parser or encoder.
         """
-        super().__init__(recipe, train.sampled(recipe.sample, recipe.draw) if recipe.sample else train, validation)
+        super().__init__(recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation)
         self.validation, self.notes = validation, notes
         # A run that encodes moves the parser's network and enables its dropout, so it must not use the cached parser.
         self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
@@ -151,20 +151,20 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
         """Return the batch's share of the step's mean loss.
 
-        With `gains` in the recipe, the loss interpolates between the mean over units (`labels`) and the mean list-wise
-        loss over documents (`gains`), which are returned too.
+        With `listwise` in the recipe, the loss interpolates between the mean over units (`labels`) and the mean list-wise
+        loss over documents (`listwise`), which are returned too.
         """
-        logits, share = network(batch.batch).float(), self.recipe.gains
+        logits, share = network(batch.batch).float(), self.recipe.listwise
         losses = {"loss": (self.unit_losses(logits, batch.batch) * batch.weights).sum() / batch.whole}
         if share:
             listed = self.list_losses(logits, batch.batch).sum() / batch.documents
-            losses = {"loss": torch.lerp(losses["loss"], listed, share), "labels": losses["loss"], "gains": listed}
+            losses = {"loss": torch.lerp(losses["loss"], listed, share), "labels": losses["loss"], "listwise": listed}
         return losses
 
     def unit_losses(self, logits: Tensor, batch: Batch) -> Tensor:
         """Return the cross-entropy `(batch, units)` of the logits; targets interpolate between labels and the lead."""
         lead = (torch.arange(batch.labels.shape[1], device=logits.device) < self.recipe.units).float()
-        targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead)
+        targets = torch.lerp(batch.labels, lead.expand_as(batch.labels), self.recipe.lead_share)
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
     def list_losses(self, logits: Tensor, batch: Batch) -> Tensor:
@@ -176,7 +176,7 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         left_out = ~batch.inputs.mask
         targets = (batch.gains / self.recipe.temperature).masked_fill(left_out, -torch.inf).softmax(-1)
         lead = (torch.arange(logits.shape[1], device=logits.device) < self.recipe.units) & batch.inputs.mask
-        targets = torch.lerp(targets, lead / lead.sum(-1, keepdim=True), self.recipe.lead)
+        targets = torch.lerp(targets, lead / lead.sum(-1, keepdim=True), self.recipe.lead_share)
         predicted = logits.masked_fill(left_out, -torch.inf).log_softmax(-1).masked_fill(left_out, 0.0)
         return -(targets * predicted).sum(-1)
 
