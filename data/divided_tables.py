@@ -49,49 +49,13 @@ class DividedTables(Generic[Entry]):
     columns: Columns | None = None
     lenient: bool = False
 
-    def row_slices(self, file: Stored) -> Iterator[Slice]:
-        """Yield a slice for each row of a table. Reads the footer of a Parquet file, but all of a JSON lines file."""
-        if kind_of(file.path) == ".parquet":
-            footer = self._footer(file)
-            if isinstance(footer, Unread):
-                yield footer
-            else:
-                yield from (RowSlice(file, row, row + 1) for row in range(footer.num_rows))
-            return
-        row = 1
-        with file.path.open("rb") as content:
-            for number, (begin, line) in enumerate(bounded(content, self.largest), start=1):
-                if len(line) > self.largest or not is_blank(line, ENCODING, begin):
-                    yield LineSlice(file, begin, begin + 1, number, row)
-                    row += 1
+    def footer(self, file: Stored) -> Any:
+        """Return the metadata of a Parquet file, or an `Unread` with the reason that it cannot be read.
 
-    def byte_slices(self, file: Stored, size: int) -> Iterator[Slice]:
-        """Yield slices of about `size` bytes of a table.
-
-        A slice of a JSON lines file has the lines that begin within its bytes, possibly none; the file is not read. A
-        slice of a Parquet file has whole row groups, at least one; only the file's footer is read.
+        It is None for other tables.
         """
-        if kind_of(file.path) == ".parquet":
-            footer = self._footer(file)
-            if isinstance(footer, Unread):
-                yield footer
-                return
-            groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
-            first = last = held = 0
-            for group in groups:
-                length = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
-                if held and held + length > size:
-                    yield RowSlice(file, first, last)
-                    first, held = last, 0
-                last, held = last + group.num_rows, held + length
-            if last > first:
-                yield RowSlice(file, first, last)
-            return
-        for begin in range(0, file.size, size):
-            yield LineSlice(file, begin, min(begin + size, file.size))
-
-    def _footer(self, file: Stored) -> Any:
-        """Return the metadata of a Parquet file, or an `Unread` with the reason that it cannot be read."""
+        if kind_of(file.path) != ".parquet":
+            return None
         try:
             with parquet_file(file.path) as table:
                 if self.columns is not None:
@@ -105,6 +69,50 @@ class DividedTables(Generic[Entry]):
             if not self.lenient or isinstance(file.path, RemotePath):
                 raise
             return Unread(file, message_of(error))
+
+    def row_slices(self, file: Stored, footer: Any = None) -> Iterator[Slice]:
+        """Yield a slice for each row of a table.
+
+        Only the footer of a Parquet file is read, unless it is given, but all of a JSON lines file.
+        """
+        footer = footer or self.footer(file)
+        if isinstance(footer, Unread):
+            yield footer
+            return
+        if footer is not None:
+            yield from (RowSlice(file, row, row + 1) for row in range(footer.num_rows))
+            return
+        row = 1
+        with file.path.open("rb") as content:
+            for number, (begin, line) in enumerate(bounded(content, self.largest), start=1):
+                if len(line) > self.largest or not is_blank(line, ENCODING, begin):
+                    yield LineSlice(file, begin, begin + 1, number, row)
+                    row += 1
+
+    def byte_slices(self, file: Stored, size: int, footer: Any = None) -> Iterator[Slice]:
+        """Yield slices of about `size` bytes of a table.
+
+        A slice of a JSON lines file has the lines that begin within its bytes, possibly none; the file is not read. A
+        slice of a Parquet file has whole row groups, at least one; only the file's footer is read, unless it is given.
+        """
+        footer = footer or self.footer(file)
+        if isinstance(footer, Unread):
+            yield footer
+            return
+        if footer is not None:
+            groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+            first = last = held = 0
+            for group in groups:
+                length = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
+                if held and held + length > size:
+                    yield RowSlice(file, first, last)
+                    first, held = last, 0
+                last, held = last + group.num_rows, held + length
+            if last > first:
+                yield RowSlice(file, first, last)
+            return
+        for begin in range(0, file.size, size):
+            yield LineSlice(file, begin, min(begin + size, file.size))
 
     def found(self, file: Stored) -> Location:
         """Return the path of one of the tables on this machine.

@@ -8,18 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discsum.batches import batches
+from discsum.batches import map_ahead
 from discsum.data.locks import others_at_work
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
     clear_unfinished,
+    reads_ahead,
     remove,
     sha256,
     sizes_in,
@@ -177,11 +177,9 @@ def repair_of(recipe: Any) -> str:
 
 def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
     """Yield the shards of a finished folder that are missing or altered, in order, with what is wrong."""
-    with ThreadPoolExecutor(HASHED) as pool:
-        # In small batches, so that a caller that stops at the first fault need not wait for all shards.
-        for some in batches(manifest.shards, HASHED):
-            faults = pool.map(lambda shard: fault_of(folder / shard.file, shard.sha256), some)
-            yield from ((shard, fault) for shard, fault in zip(some, faults, strict=True) if fault)
+    count = min(HASHED, reads_ahead(folder))
+    faults = map_ahead(lambda shard: fault_of(folder / shard.file, shard.sha256), manifest.shards, count)
+    yield from ((shard, fault) for shard, fault in zip(manifest.shards, faults, strict=True) if fault)
 
 
 def check_sums(manifest: Manifest, folder: Location) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discsum.batches import map_ahead
 from discsum.data.columns import EDU, NODE, SPAN
 from discsum.data.failures import Failure
 from discsum.data.manifest import REMEDY, Manifest, digest_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
-from discsum.data.storage import Location
+from discsum.data.storage import Location, reads_ahead
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -122,9 +123,9 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
         InputError: A file that is not a shard, or a shard that differs from the manifest.
     """
     digest, width = digest_of(manifest.recipe), 0
-    for shard in manifest.shards:
-        path = folder / shard.file
-        found = read_contents(path)
+    paths = [folder / shard.file for shard in manifest.shards]
+    contents = map_ahead(read_contents, paths, reads_ahead(folder))
+    for shard, path, found in zip(manifest.shards, paths, contents, strict=True):
         width = max(width, found.width)
         if found.recipe not in ("", digest):
             raise InputError(f"{path}: expected a shard of the manifest's recipe, got one of another recipe; {REMEDY}")

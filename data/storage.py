@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from discsum import files
+from discsum.batches import map_ahead
 from discsum.data.remote import RemotePath, info_of, reached
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -99,10 +99,21 @@ def read_each(paths: Sequence[Location]) -> list[bytes | None]:
             return content
 
         # Not `cat`, which reads names as patterns.
-        if not fs.async_impl:
-            return [read(path) for path in remote]
-        with ThreadPoolExecutor(min(TOGETHER, len(remote))) as pool:
-            return list(pool.map(read, remote))
+        return list(map_ahead(read, remote, reads_ahead(remote[0])))
+
+
+def reads_ahead(path: Location) -> int:
+    """Return how many files of this disk or store may be read at the same time, in threads beside the caller's.
+
+    It is 0 for file systems that are not asynchronous: threads may be unable to share their connections.
+
+    Raises:
+        InputError: The store does not answer.
+    """
+    if isinstance(path, Path):
+        return TOGETHER
+    with reached(path) as (fs, _):
+        return TOGETHER if fs.async_impl else 0
 
 
 def write_bytes(path: Location, content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
@@ -37,6 +38,25 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         while (item := coming.result()) is not end:
             coming = thread.submit(next, remaining, end)
             yield item  # type: ignore[misc]
+
+
+def map_ahead(function: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
+    """Yield `function(item)` for each item, in order; `count` threads compute the next results while the caller works.
+
+    An error is raised where its result would be. With a count of 0 the results are computed when they are needed.
+    """
+    if not count:
+        yield from map(function, items)
+        return
+    remaining, threads = iter(items), ThreadPoolExecutor(count)
+    try:
+        coming = deque(threads.submit(function, item) for item in islice(remaining, count))
+        while coming:
+            found = coming.popleft().result()
+            coming.extend(threads.submit(function, item) for item in islice(remaining, 1))
+            yield found
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
 def failing_alone(work: Callable[[Sequence[T]], Sequence[R]], items: Sequence[T]) -> Iterator[R | DiscsumError]:

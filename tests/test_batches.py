@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from discsum.batches import ahead, batches, failing_alone
+from discsum.batches import ahead, batches, failing_alone, map_ahead
 from discsum.errors import DiscsumError, InputError, WeightsError
 
 
@@ -71,3 +71,39 @@ def test_what_fails_ahead_fails_where_it_is_asked_for():
     assert next(coming) == 1
     with pytest.raises(InputError, match="no second"):
         next(coming)
+
+
+def test_results_are_computed_together_and_yielded_in_order():
+    together = threading.Barrier(3, timeout=10)
+
+    def square(item):
+        if item < 3:
+            # Passes only when three items are computed at the same time.
+            together.wait()
+        return item * item
+
+    assert list(map_ahead(square, range(20), 3)) == [item * item for item in range(20)]
+    assert list(map_ahead(square, [], 3)) == []
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_results_ahead_are_few_and_fail_in_their_place(count):
+    asked = []
+
+    def work(item):
+        asked.append(item)
+        if item == 1:
+            raise InputError("no second")
+        return item
+
+    coming = map_ahead(work, range(100), count)
+    assert asked == []
+    assert next(coming) == 0
+    with pytest.raises(InputError, match="no second"):
+        next(coming)
+    assert len(asked) <= 2 + count
+
+
+def test_results_without_threads_are_computed_when_needed():
+    places = list(map_ahead(lambda item: threading.current_thread(), [1, 2], 0))
+    assert places == [threading.current_thread()] * 2

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import pickle
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 from small_news import pairs as small_pairs
 
 from discsum.batches import batches
+from discsum.data import divided_tables
 from discsum.data.divided_tables import SlicedDocuments
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
@@ -342,3 +344,19 @@ def test_texts_of_pairs_have_a_limit_in_all_tables(tmp_path):
     for name in ("t.jsonl", "t.parquet"):
         source = PairSource(str(write(tmp_path / name)), max_document_bytes=60)
         assert all(isinstance(pair, Failure) or len(pair.text.encode()) <= 60 for pair in source.pairs())
+
+
+@pytest.mark.parametrize("unit", ["documents", "bytes"])
+def test_footers_are_read_together(tmp_path, monkeypatch, unit):
+    folder = tmp_path / "tables"
+    for number in range(3):
+        write(folder / f"{number}.parquet", ROWS[5 * number : 5 * number + 5])
+    together, read = threading.Barrier(3, timeout=10), divided_tables.parquet_file
+
+    def waiting(path):
+        together.wait()
+        return read(path)
+
+    monkeypatch.setattr(divided_tables, "parquet_file", waiting)
+    source = PairSource(str(folder))
+    assert sum(len(shard.slices) for shard in divided(source, 1000, unit)) >= 3

@@ -77,7 +77,9 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         """
         family_type = family_class(recipe.family)
         self.unused_parameters = family_type.unused_parameters
-        super().__init__(recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation)
+        super().__init__(
+            recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation
+        )
         self.validation, self.name, self.notes = validation, name, notes
         torch.manual_seed(recipe.seed)
         say = report if self.accelerator.is_main_process else lambda line: None

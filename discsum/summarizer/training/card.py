@@ -76,9 +76,9 @@ The weights are {weights} after step {best.steps}, stored as float16. {encoder}
 
 ## Data
 
-Trained on {documents[0]} documents {taken} {train}. The step was chosen by {recipe.validation_metric} on {documents[1]} documents
-of {validation}. The labels are those of the oracle `{recipe.oracle}`. These corpora have their own licences; no text of
-theirs is part of this model.
+Trained on {documents[0]} documents {taken} {train}. The step was chosen by {recipe.validation_metric} on
+{documents[1]} documents of {validation}. The labels are those of the oracle `{recipe.oracle}`. These corpora have their
+own licences; no text of theirs is part of this model.
 
 {notes}
 ## Validation

@@ -82,7 +82,8 @@ class SummarizerRecipe(RunRecipe):
         found = super().problems()
         found += [f"synthesizer.{problem}" for problem in self.synthesizer.head_problems()]
         if not set(self.chosen_by) <= set(METRICS):
-            found.append(f"validation_metric: expected one or more of {', '.join(METRICS)} joined by +, got {self.validation_metric!r}")
+            names, given = ", ".join(METRICS), self.validation_metric
+            found.append(f"validation_metric: expected one or more of {names} joined by +, got {given!r}")
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.unit != "edu":
             found.append(f"oracle: expected {self.oracle} with unit edu only")
         return found

@@ -101,7 +101,9 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
             InputError: Validation documents among the training documents.
             WeightsError: No such parser or encoder.
         """
-        super().__init__(recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation)
+        super().__init__(
+            recipe, train.sampled(recipe.sample, recipe.sample_seed) if recipe.sample else train, validation
+        )
         self.validation, self.notes = validation, notes
         # A run that encodes moves the parser's network and enables its dropout, so it must not use the cached parser.
         self.parser = (Parser.from_pretrained if recipe.encodes else load_parser)(recipe.parser)
@@ -151,8 +153,8 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
     def loss(self, network: nn.Module, batch: WeightedBatch) -> dict[str, Tensor]:
         """Return the batch's share of the step's mean loss.
 
-        With `listwise` in the recipe, the loss interpolates between the mean over units (`labels`) and the mean list-wise
-        loss over documents (`listwise`), which are returned too.
+        With `listwise` in the recipe, the loss interpolates between the mean over units (`labels`) and the mean
+        list-wise loss over documents (`listwise`), which are returned too.
         """
         logits, share = network(batch.batch).float(), self.recipe.listwise
         losses = {"loss": (self.unit_losses(logits, batch.batch) * batch.weights).sum() / batch.whole}
