@@ -19,7 +19,6 @@ from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
     clear_unfinished,
-    reads_ahead,
     remove,
     sha256,
     sizes_in,
@@ -177,8 +176,7 @@ def repair_of(recipe: Any) -> str:
 
 def faults_of(manifest: Manifest, folder: Location) -> Iterator[tuple[Shard, str]]:
     """Yield the shards of a finished folder that are missing or altered, in order, with what is wrong."""
-    count = min(HASHED, reads_ahead(folder))
-    faults = map_ahead(lambda shard: fault_of(folder / shard.file, shard.sha256), manifest.shards, count)
+    faults = map_ahead(lambda shard: fault_of(folder / shard.file, shard.sha256), manifest.shards, HASHED)
     yield from ((shard, fault) for shard, fault in zip(manifest.shards, faults, strict=True) if fault)
 
 

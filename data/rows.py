@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discsum.batches import map_ahead
 from discsum.data.manifest import REMEDY, Manifest, repair_of
-from discsum.data.storage import Location, location, read_bytes, reads_ahead
+from discsum.data.storage import READERS, Location, location, read_bytes
 from discsum.errors import InputError
 from discsum.extras import needs
 
@@ -27,8 +27,6 @@ with needs("pyarrow"):
 
 # Bytes of decoded shards that one folder keeps in memory.
 MEMORY = 512 << 20
-# Number of files from which a column or the footers are read at the same time.
-READERS = 8
 # Rows that are converted to Python objects at once.
 BATCH = 64
 
@@ -125,7 +123,7 @@ class DatasetRows:
         """
         found, parts = np.zeros(len(self), dtype=np.int64), list(self._parts())
         unread = [number for number, *_ in parts if number not in self._bytes]
-        self._bytes |= zip(unread, map_ahead(self._uncompressed, unread, self._readers()), strict=True)
+        self._bytes |= zip(unread, map_ahead(self._uncompressed, unread, READERS), strict=True)
         # Decoded files are larger than that, all by about the same factor, so the first file gives an estimate.
         scale = self._table(parts[0][0]).nbytes / max(1, self._bytes[parts[0][0]]) if parts else 0.0
         sizes = [scale * self._bytes[number] for number, *_ in parts]
@@ -149,7 +147,7 @@ class DatasetRows:
                 self._bytes[number] = _uncompressed(file)
                 return file.read([name], use_threads=False)[name].combine_chunks().slice(first, last - first)
 
-        return map_ahead(values, self._parts(), self._readers())
+        return map_ahead(values, self._parts(), READERS)
 
     def values(self, name: str) -> Iterator[Any]:
         """Yield the values of one column as Python objects."""
@@ -159,10 +157,6 @@ class DatasetRows:
     def _uncompressed(self, number: int) -> int:
         with self._files[number].opened() as file:
             return _uncompressed(file)
-
-    def _readers(self) -> int:
-        # Each file of a store has a latency, so several are read at the same time.
-        return min(READERS, reads_ahead(self._files[0].path))
 
     def _parts(self) -> Iterator[tuple[int, int, int]]:
         """Yield the number of each file with chosen rows, and the first and last (exclusive) of these in the file."""

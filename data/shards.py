@@ -16,7 +16,7 @@ from discsum.data.failures import Failure
 from discsum.data.manifest import REMEDY, Manifest, digest_of
 from discsum.data.pairs import Pair
 from discsum.data.records import commit
-from discsum.data.storage import Location, reads_ahead
+from discsum.data.storage import READERS, Location
 from discsum.document import Document
 from discsum.errors import InputError
 from discsum.extras import needs
@@ -124,7 +124,7 @@ def check_shards(manifest: Manifest, folder: Location) -> None:
     """
     digest, width = digest_of(manifest.recipe), 0
     paths = [folder / shard.file for shard in manifest.shards]
-    contents = map_ahead(read_contents, paths, reads_ahead(folder))
+    contents = map_ahead(read_contents, paths, READERS)
     for shard, path, found in zip(manifest.shards, paths, contents, strict=True):
         width = max(width, found.width)
         if found.recipe not in ("", digest):

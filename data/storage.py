@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,14 @@ from discsum.files import replacing
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 # Fields in which stores report the version of a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "blob_id", "LastModified", "last_modified", "updated", "mtime", "created")
-# Number of files of a store read in parallel.
+# Number of small files of a store that are read whole at the same time.
 TOGETHER = 32
+# Number of files of which a part is read at the same time, since each file of a store has a latency.
+READERS = 8
+
+# How S3 stores answer a request to create a file that exists, or that another request creates at the same time. s3fs
+# raises `FileExistsError` only if the answer names the failed condition, as Amazon's does and Ceph's does not.
+_REFUSED = (HTTPStatus.PRECONDITION_FAILED, HTTPStatus.CONFLICT)
 
 Location = Path | RemotePath
 
@@ -99,21 +106,7 @@ def read_each(paths: Sequence[Location]) -> list[bytes | None]:
             return content
 
         # Not `cat`, which reads names as patterns.
-        return list(map_ahead(read, remote, reads_ahead(remote[0])))
-
-
-def reads_ahead(path: Location) -> int:
-    """Return how many files of this disk or store may be read at the same time, in threads beside the caller's.
-
-    It is 0 for file systems that are not asynchronous: threads may be unable to share their connections.
-
-    Raises:
-        InputError: The store does not answer.
-    """
-    if isinstance(path, Path):
-        return TOGETHER
-    with reached(path) as (fs, _):
-        return TOGETHER if fs.async_impl else 0
+        return list(map_ahead(read, remote, TOGETHER if fs.async_impl else 0))
 
 
 def write_bytes(path: Location, content: bytes) -> None:
@@ -143,7 +136,18 @@ def create_bytes(path: RemotePath, content: bytes) -> bool:
             fs.pipe_file(name, content, mode="create")
         except FileExistsError:
             return False
+        except OSError as error:
+            if _status(error) not in _REFUSED:
+                raise
+            return False
     return True
+
+
+def _status(error: OSError) -> int | None:
+    """Return the HTTP status of the response with which an S3 store caused an error; None if there is none."""
+    response = getattr(error.__cause__, "response", None) or {}
+    status: int | None = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return status
 
 
 def make_folder(folder: Location) -> None:

@@ -13,7 +13,7 @@ from discsum.data.divided_tables import DIVIDED, DividedTables, SlicedDocuments
 from discsum.data.failures import Failure
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import Slice, joined
-from discsum.data.storage import reads_ahead
+from discsum.data.storage import READERS
 from discsum.errors import InputError, InputWarning
 
 Entry = TypeVar("Entry")
@@ -70,9 +70,7 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
 
 def _each(tables: DividedTables[Entry], size: int | None = None) -> Iterator[Slice]:
     """Yield the slices of all tables, of `size` bytes or, without it, of one row; warn about tables without rows."""
-    # In a store, each footer has a latency, so several are read at the same time.
-    count = min((reads_ahead(file.path) for file in tables.files), default=0)
-    for file, footer in zip(tables.files, map_ahead(tables.footer, tables.files, count), strict=True):
+    for file, footer in zip(tables.files, map_ahead(tables.footer, tables.files, READERS), strict=True):
         slices = tables.row_slices(file, footer) if size is None else tables.byte_slices(file, size, footer)
         first = next(slices, None)
         if first is None:

@@ -43,7 +43,8 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
 def map_ahead(function: Callable[[T], R], items: Iterable[T], count: int) -> Iterator[R]:
     """Yield `function(item)` for each item, in order; `count` threads compute the next results while the caller works.
 
-    An error is raised where its result would be. With a count of 0 the results are computed when they are needed.
+    An error of `function` is raised where its result would be. With a count of 0 the results are computed when they are
+    needed.
     """
     if not count:
         yield from map(function, items)

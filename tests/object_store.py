@@ -23,10 +23,22 @@ GOOGLE = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false", "NO_GCE_CHECK": "true", 
 
 @contextmanager
 def object_store():
-    """Start a store to which `s3://` URLs refer while the block runs; yield the URL of a bucket."""
+    """Start a store to which `s3://` URLs refer while the block runs; yield the URL of a bucket.
+
+    With TEST_S3 in the environment, the bucket is in the store of AWS_ENDPOINT_URL.
+    """
     import boto3
     from moto.server import ThreadedMotoServer
 
+    if "TEST_S3" in os.environ:
+        bucket = boto3.resource("s3").Bucket(f"discsum-{uuid4().hex[:8]}")
+        bucket.create()
+        try:
+            yield f"s3://{bucket.name}"
+        finally:
+            bucket.objects.all().delete()
+            bucket.delete()
+        return
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

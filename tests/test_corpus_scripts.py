@@ -141,6 +141,13 @@ def test_slurm(corpus, noted, done):
     assert all("--kill-on-invalid-dep=yes" in words for words in jobs)
     options = {words[words.index("--job-name") + 1]: words for words in jobs}
     cpus = {name: words[words.index("--cpus-per-task") + 1] for name, words in options.items() if "finish" not in name}
+    assert "--gpus-per-node=1" in options["train-all"]
+    logs = {
+        name: [words[place + 1] for place, word in enumerate(words) if word == "--output"][-1]
+        for name, words in options.items()
+    }
+    assert logs["part-train"].endswith("/logs/%x-%A-%a.out")
+    assert logs["train-all"].endswith("/logs/%x-%j.out")
     assert cpus == dict.fromkeys(("part-train", "part-validation", "part-test", "train-all", "evaluate-all"), "1")
     launched = [words for words in calls if words[0] == "accelerate"]
     parsed = [launch_command_parser().parse_args(words[2:]) for words in launched]

@@ -8,8 +8,8 @@
 # nodes without a network. The settings below are variables of the environment.
 set -euo pipefail
 
-# Jobs a split, and workers of each; nodes that train, and GPUs of each (0: one process without a GPU), which have as many CPUs each; ending
-# of the tables.
+# Jobs a split, and workers of each; nodes that train, and GPUs of each, which have as many CPUs each; ending of the tables. With GPUS=0, each
+# node trains in one process without a GPU.
 export PARTS=${PARTS:-64} CPUS=${CPUS:-4} NODES=${NODES:-2} GPUS=${GPUS:-4} TABLES=${TABLES:-parquet}
 # What is trained, and options of discsum preprocess and evaluate that it needs.
 export RECIPE=${RECIPE:-xiao2020/sentence-default-c_tree} EVALUATE=${EVALUATE:---unit sentence}
@@ -39,8 +39,9 @@ submit)
         parts=$(submit part "$name" --array "1-$PARTS" --output "$run/logs/%x-%A-%a.out" --cpus-per-task "$CPUS")
         finished+=:$(submit finish "$name" --dependency "afterok:$parts")
     done
+    gpus=
     [ "$GPUS" -eq 0 ] || gpus=--gpus-per-node=$GPUS
-    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 ${gpus:-} \
+    trained=$(submit train all --dependency "$finished" --nodes "$NODES" --ntasks-per-node 1 $gpus \
         --cpus-per-task "$((processes * CPUS))")
     submit evaluate all --dependency "afterok:$trained" --cpus-per-task "$CPUS"
     ;;
@@ -62,8 +63,9 @@ train)
     ;;
 node)
     # Once on each node. --multi_gpu starts several processes with or without GPUs.
+    several=
     [ "$((NODES * processes))" -eq 1 ] || several=--multi_gpu
-    accelerate launch ${several:-} --num_machines "$NODES" --num_processes "$((NODES * processes))" --machine_rank "$SLURM_NODEID" \
+    accelerate launch $several --num_machines "$NODES" --num_processes "$((NODES * processes))" --machine_rank "$SLURM_NODEID" \
         --main_process_ip "$HOST" --main_process_port "${PORT:-29500}" \
         -m discsum train "$RECIPE" "data=$run/data" "train=[{path: train}]" "validation=[{path: validation}]" -o "$run/model"
     ;;

@@ -61,9 +61,12 @@ def write_rows(path: Path, count: int, text: str, **others: object) -> PairSourc
 def store() -> Iterator[tuple[str, int | None]]:
     """Yield the URL of a bucket, and the process id of moto's S3 unless AWS_ENDPOINT_URL names another store."""
     if "AWS_ENDPOINT_URL" in os.environ:
-        bucket = f"discsum-{uuid4().hex[:8]}"
-        fsspec.filesystem("s3").mkdir(bucket)
-        yield f"s3://{bucket}", None
+        files, bucket = fsspec.filesystem("s3"), f"discsum-{uuid4().hex[:8]}"
+        files.mkdir(bucket)
+        try:
+            yield f"s3://{bucket}", None
+        finally:
+            files.rm(bucket, recursive=True)
         return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -101,23 +104,22 @@ def resume(place: Path, count: int) -> None:
     with store() as (bucket, server):
         fsspec.filesystem("s3").pipe({f"{bucket}/set/{name}": content for name, content in contents.items()})
         begun, found = time.perf_counter(), []
-        used = time.process_time(), computed(server)
+        used = time.process_time(), computed(server) if server else 0.0
         make_all(
             preprocess_job(source.pairs(), source.identity(), location(f"{bucket}/set"), recipe),
             RunOptions(skip=lambda done: found.append(time.perf_counter() - begun)),
         )
         finished = time.perf_counter() - begun
-        here, there = time.process_time() - used[0], computed(server) - used[1]
+        here = time.process_time() - used[0]
+        there = f" and the store {computed(server) - used[1]:.1f} s" if server else ""
     print(
         f"{len(found)} shards found after {found[-1]:.1f} s, the folder finished after {finished:.1f} s; of that this "
-        f"process computed {here:.1f} s and the store {there:.1f} s"
+        f"process computed {here:.1f} s{there}"
     )
 
 
-def computed(process: int | None) -> float:
-    """Return the CPU seconds of a process, 0 if it is not known."""
-    if process is None:
-        return 0.0
+def computed(process: int) -> float:
+    """Return the CPU seconds of a process."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -4,7 +4,8 @@ import hashlib
 import io
 import json
 import shutil
-from threading import get_ident
+import threading
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -16,7 +17,10 @@ from hypothesis import strategies as st
 from small_news import write_table
 
 import discsum.data
+from discsum.data import rows as rows_module
+from discsum.data import shards
 from discsum.data.examples import Collection
+from discsum.data.manifest import Manifest
 from discsum.data.pairs import PairSource
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
@@ -70,10 +74,8 @@ def test_rows_are_those_of_the_library(folder, wanted, bounds, memory, order):
 
 def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     reads = []
-    from discsum.data import rows as module
-
-    real = module.read_bytes
-    monkeypatch.setattr(module, "read_bytes", lambda path: reads.append(path.name) or real(path))
+    real = rows_module.read_bytes
+    monkeypatch.setattr(rows_module, "read_bytes", lambda path: reads.append(path.name) or real(path))
     fitting = open_rows(folder)
     assert fitting.blocks.tolist() == [0] * 23
     order = np.random.default_rng(0).permutation(23).tolist() * 2
@@ -96,6 +98,27 @@ def test_blocks_that_fit_into_memory_are_read_once_a_pass(folder, monkeypatch):
     assert [narrow[number]["id"] for number in drawn] == [f"text-{number}" for number in drawn]
     assert set(drawn) == set(range(23))
     assert len(reads) <= 6
+
+
+def test_parts_of_several_files_are_read_together(folder, monkeypatch):
+    """The barriers pass only when all five files of the folder with documents are open at the same time."""
+
+    def waiting(function):
+        together = threading.Barrier(5, timeout=10)
+
+        def call(*arguments):
+            together.wait()
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(rows_module, "_uncompressed", waiting(rows_module._uncompressed))
+    assert len(open_rows(folder).blocks) == 23
+    assert len([*open_rows(folder).column("id")]) == 5
+    manifest = Manifest.read(folder)
+    kept = replace(manifest, shards=tuple(shard for shard in manifest.shards if shard.documents))
+    monkeypatch.setattr(shards, "read_contents", waiting(shards.read_contents))
+    shards.check_shards(kept, folder)
 
 
 def test_blocks_know_the_size_of_each_file(folder, tmp_path):
@@ -132,9 +155,7 @@ def test_a_collection_knows_the_blocks_of_its_sources():
 
 
 def test_a_column_is_read_alone(folder, monkeypatch):
-    from discsum.data import rows as module
-
-    monkeypatch.setattr(module, "read_bytes", lambda path: pytest.fail("read whole"))
+    monkeypatch.setattr(rows_module, "read_bytes", lambda path: pytest.fail("read whole"))
     assert list(open_rows(folder, 7, 9).values("id")) == ["text-7", "text-8"]
 
 
@@ -144,11 +165,11 @@ class WatchedFile(io.FileIO):
     readers: ClassVar[set[int]] = set()
 
     def read(self, size=-1):
-        self.readers.add(get_ident())
+        self.readers.add(threading.get_ident())
         return super().read(size)
 
     def readinto(self, buffer):
-        self.readers.add(get_ident())
+        self.readers.add(threading.get_ident())
         return super().readinto(buffer)
 
 
@@ -158,7 +179,7 @@ def test_no_other_thread_reads_a_column(folder):
     watched = SimpleNamespace(open=lambda mode: WatchedFile(shard))
     with ShardFile(watched, 5, "").opened() as file:
         assert len(file.read(["text"], use_threads=False)) == 5
-    assert WatchedFile.readers == {get_ident()}
+    assert WatchedFile.readers == {threading.get_ident()}
 
 
 def test_damaged_folders(folder, tmp_path):

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from fsspec.core import url_to_fs
 from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
@@ -172,6 +173,28 @@ def test_one_of_many_creates_a_file(place):
         assert made.count(True) == 1
         assert storage.read_bytes(place / ".lock") == b"%d" % made.index(True)
     assert not storage.create_bytes(place / ".lock", b"late")
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "exists"),
+    [("PreconditionFailed", 412, True), ("ConditionalRequestConflict", 409, True), ("AccessDenied", 403, False)],
+)
+def test_s3_stores_that_do_not_name_the_failed_condition(bucket, monkeypatch, code, status, exists):
+    """Ceph's answer to the request to create an existing file has nothing but this code."""
+    from botocore.exceptions import ClientError
+    from s3fs.errors import translate_boto_error
+
+    def refused(*arguments, **options):
+        response = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+        raise translate_boto_error(ClientError(response, "PutObject"))
+
+    lock = RemotePath(f"{bucket}/refused/.lock")
+    monkeypatch.setattr(url_to_fs(lock.url)[0], "pipe_file", refused)
+    if exists:
+        assert not storage.create_bytes(lock, b"1")
+    else:
+        with pytest.raises(InputError, match=r"refused/.lock: expected storage that fsspec can reach, got \w+Error"):
+            storage.create_bytes(lock, b"1")
 
 
 @given(st.lists(st.sampled_from(["a", "b.json", ".c", "d.jsonl.gz", "e-f"]), min_size=1, max_size=4))

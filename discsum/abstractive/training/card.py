@@ -24,7 +24,7 @@ def abstractive_card(
         f"| {entry.steps} | {entry.loss} | {' | '.join(str(entry.validation[name]) for name in names)} |"
         for entry in log
     )
-    sample = f", {recipe.sample} documents of them (draw {recipe.sample_seed})" if recipe.sample else ""
+    sample = f", {recipe.sample} documents of them (seed {recipe.sample_seed})" if recipe.sample else ""
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     license = f"license: {recipe.license}\n" if recipe.license else ""
     model = (

@@ -32,7 +32,7 @@ def summarizer_card(
         f"| {entry.steps} | {entry.loss} | {' | '.join(f'{value:.2f}' for value in entry.validation.values())} |"
         for entry in log
     )
-    taken = f"drawn (draw {recipe.sample_seed}) from" if recipe.sample else "of"
+    taken = f"drawn (seed {recipe.sample_seed}) from" if recipe.sample else "of"
     train, validation = (", ".join(map(str, sources)) for sources in (recipe.train, recipe.validation))
     # The width and the number of features follow from the inputs, not from the recipe.
     settings = yaml.safe_dump(replace(recipe, synthesizer=network).to_dict(), sort_keys=False)
