@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from discsum.errors import InputError
+from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
@@ -100,39 +102,58 @@ class Teachers:
         same = [index for index, own in enumerate(split) if len(own) and _same_spans(own, words[index])]
         if not same:
             return found
+        own_words = [split[index] for index in same]
         with torch.autocast(network.device.type, dtype=torch.bfloat16, enabled=self.bf16):
-            vectors = dict(zip(same, network.encoder([split[index] for index in same]), strict=True))
-        logits = network.tag([*vectors.values()], [split[index] for index in same])
-        tags = np.split(
-            torch.softmax(torch.cat(logits).float(), dim=-1).cpu().numpy(), np.cumsum([len(own) for own in logits])[:-1]
-        )
-        for index, own in zip(same, tags, strict=True):
-            units = firsts[index] or _units(network, own, words[index])
+            encoded = network.encoder(own_words)
+        vectors = dict(zip(same, encoded, strict=True))
+        for index, tags in zip(same, _tag_probabilities(network, encoded, own_words), strict=True):
+            units = firsts[index] or _units(network, tags, words[index])
             if 2 <= len(units["edu_starts"]) <= LIMIT:
-                found[index] = units | {"tags": own.astype(np.float16)}
+                found[index] = units | {"tags": tags.astype(np.float16)}
         trees = [index for index in same if "tags" in found[index]]
-        if not trees:
-            return found
-        layouts = [
-            network.layout(split[index], found[index]["edu_starts"], found[index]["sentence_starts"]) for index in trees
-        ]
-        states, layout, edges = network.read_edus([vectors[index] for index in trees], layouts)
-        counts = [len(own.starts) for own in layouts]
-        for index, view in zip(trees, span_posteriors(network.splits(states, layout, counts)), strict=True):
-            if firsts[index] is None:
-                found[index]["nodes"] = best_tree(best_splits(view.spans), len(view.spans))
-            found[index] |= {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
-        nodes = [found[index]["nodes"] for index in trees]
-        of_nodes = network.label(states, layout, edges, joined_nodes(nodes, counts))[-1]
-        labels = torch.softmax(of_nodes.float(), dim=-1).half().cpu().numpy()
-        each = np.split(labels, np.cumsum([len(own) for own in nodes])[:-1])
-        for index, own in zip(trees, each, strict=True):
-            found[index]["labels"] = own
+        if trees:
+            layouts = [
+                network.layout(split[index], found[index]["edu_starts"], found[index]["sentence_starts"])
+                for index in trees
+            ]
+            nodes = [found[index].get("nodes") for index in trees]
+            of_trees = _tree_predictions(network, [vectors[index] for index in trees], layouts, nodes)
+            for index, values in zip(trees, of_trees, strict=True):
+                found[index] |= values
         return found
 
 
 def _same_spans(one: Subwords, other: Subwords) -> bool:
     return np.array_equal(one.starts, other.starts) and np.array_equal(one.ends, other.ends)
+
+
+def _tag_probabilities(
+    network: ParserNetwork, vectors: Sequence[Tensor], words: Sequence[Subwords]
+) -> list[NDArray[np.float32]]:
+    """Return the tag probabilities of each text, `(subwords, 3)`."""
+    logits = network.tag(vectors, words)
+    tags = torch.softmax(torch.cat(logits).float(), dim=-1).cpu().numpy()
+    return np.split(tags, np.cumsum([len(own) for own in logits])[:-1])
+
+
+def _tree_predictions(
+    network: ParserNetwork,
+    vectors: Sequence[Tensor],
+    layouts: Sequence[EDULayout],
+    nodes: Sequence[NDArray[np.int64] | None],
+) -> list[Predictions]:
+    """Return the `nodes`, `labels`, `left` and `right` of each text; nodes that are None are those of the best tree."""
+    states, layout, edges = network.read_edus(vectors, layouts)
+    counts, found = [len(own.starts) for own in layouts], list[Predictions]()
+    for given, view in zip(nodes, span_posteriors(network.splits(states, layout, counts)), strict=True):
+        best = best_tree(best_splits(view.spans), len(view.spans)) if given is None else given
+        expected = {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
+        found.append({"nodes": best} | expected)
+    of_nodes = network.label(states, layout, edges, joined_nodes([own["nodes"] for own in found], counts))[-1]
+    labels = torch.softmax(of_nodes.float(), dim=-1).half().cpu().numpy()
+    for own, part in zip(found, np.split(labels, np.cumsum([len(own["nodes"]) for own in found])[:-1]), strict=True):
+        own["labels"] = part
+    return found
 
 
 def _units(network: ParserNetwork, tags: NDArray[np.float32], words: Subwords) -> Predictions:
