@@ -19,7 +19,6 @@ from discsum.data.divided_tables import SlicedDocuments
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.pairs import PairSource
-from discsum.data.shard_sizes import shard_size
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError, InputWarning
 
@@ -188,20 +187,6 @@ def test_identities_without_reading_everything(tmp_path):
     assert (source.identity(hashed=False), several.identity()) == before
     write(tmp_path / "in" / "u.jsonl")
     assert PairSource(several.name).identity()["files"] == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "shard"),
-    [("256", (256, "documents")), ("8MiB", (8 << 20, "bytes")), ("1GiB", (1 << 30, "bytes")), ("9B", (9, "bytes"))],
-)
-def test_sizes_of_shards(text, shard):
-    assert shard_size(text) == shard
-
-
-@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "8 MiB", "8MB", "1.5MiB", "²"])
-def test_what_is_no_size(text):
-    with pytest.raises(InputError, match="shard: expected a number of documents, such as 256, or of bytes in B, KiB"):
-        shard_size(text)
 
 
 def texts_of(source, size, unit="documents"):
