@@ -57,7 +57,7 @@ def test_a_run_on_a_dataset_folder(discsum, recipe, parser_folder, tmp_path):
         logs.append(json.loads((tmp_path / name / "run" / "log.json").read_text()))
     assert logs[0] == logs[1]
     card = (tmp_path / "folders" / "run" / "best" / "README.md").read_text()
-    assert "Trained on 12 documents drawn (draw 3) from train." in card
+    assert "Trained on 12 documents drawn (seed 3) from train." in card
     result = discsum("train", recipe, *folders, "oracle=kedzie", "-o", tmp_path / "other")
     assert result.code == 1
     assert (

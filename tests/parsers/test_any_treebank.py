@@ -43,7 +43,7 @@ def settings(encoder, **changes):
         "encoder_learning_rate": 0.001,
         "flatten": 0,
         "section": 0,
-        "drop": 0,
+        "drop_satellites": 0,
         "bf16": False,
         "validate_every": 66,
     }
