@@ -20,8 +20,9 @@ from discsum.summarizer.training.checks import check_settings
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
+from discsum.training.best_weights import BEST
 from discsum.training.checkpoint import LAST
-from discsum.training.loop import BEST, TrainingLoop
+from discsum.training.loop import TrainingLoop
 from discsum.training.processes import is_main_process, leave_group, local_main_first
 from discsum.training.recipe import RunRecipe
 from discsum.training.task import TrainingTask
@@ -56,7 +57,7 @@ def check_kind(content: dict[str, Any]) -> None:
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     """Train a recipe of the kind `parser`, see `train`; pseudo-labelled texts are cached in the folder `silver`."""
-    from discsum.parsers.training.model_soup import train_seeds
+    from discsum.parsers.training.model_soup import SEED, train_seeds
     from discsum.parsers.training.recipe import ParserRecipe
     from discsum.parsers.training.splits import read_treebank
     from discsum.parsers.training.task import ParserTask
@@ -72,6 +73,8 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
     texts = [text for rows in recipe.texts for text in _texts(data, rows)]
     with _locked(folder, report) as say:
         if not recipe.seeds:
+            if any(folder.glob(f"{SEED.format('*')}/{LAST}")):
+                raise InputError(f"{folder}: expected a folder for a single run, found runs of several seeds there")
             cache = folder.parent / "silver"
             task = ParserTask(recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
             return _run(task, folder, say, "--parser")

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from discsum.errors import DiscsumError, InputError, WeightsError
-from discsum.files import clear_unfinished, replaced, replacing, replacing_folder, sha256
-from discsum.persistence import CARD, CONFIG
-from discsum.training.checkpoint import LAST, earlier_state, load_checkpoint, save_checkpoint
+from discsum.errors import DiscsumError, InputError
+from discsum.files import clear_unfinished, replacing
+from discsum.training.best_weights import BestWeights
+from discsum.training.checkpoint import earlier_state, load_checkpoint, save_checkpoint
 from discsum.training.sampling import Batches
 from discsum.training.schedule import plateau_factor, rate_factor, update_average
 from discsum.training.task import LogEntry, Step, TrainingTask
@@ -25,7 +25,6 @@ from discsum.training.tensorboard_log import TensorBoardLog
 
 Report = Callable[[str], None]
 LOG = "log.json"
-BEST = "best"
 LOSS = "loss"
 
 
@@ -45,7 +44,7 @@ class TrainingLoop:
 
         Raises:
             InputError: The run in the folder has another recipe or other documents, or lacks its best weights.
-            WeightsError: A damaged checkpoint, or damaged best weights of a finished run.
+            WeightsError: A damaged checkpoint, or damaged best weights.
         """
         self.task, self.recipe, self.folder = task, task.recipe, folder
         self.accelerator = task.accelerator
@@ -56,9 +55,7 @@ class TrainingLoop:
         self.steps: int = recipe.steps or recipe.epochs * self.batches.steps
         self.end = min(self.steps, recipe.stop_after * self.batches.steps or self.steps)
         self.log: list[LogEntry] = []
-        replaced(folder / BEST)
         clear_unfinished(folder)
-        clear_unfinished(folder / BEST)
         groups = [{**group, "peak": group["lr"]} for group in task.parameter_groups()]
         optimizer = task.optimizer(groups)
         state = earlier_state(folder, recipe.to_dict())
@@ -76,19 +73,15 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
+        self._weights = BestWeights(folder, {} if state is None else state.get("best", {}))
+        if self.accelerator.is_main_process:
+            self._weights.recover()
         # Before `prepare`, in which processes wait for each other.
         self._check_together()
-        if state is not None and not (folder / BEST / CONFIG).is_file():
-            # The run would only write them again after a better validation.
-            raise InputError(
-                f"{folder / BEST}: expected the weights of step {self.best.steps}, the best validation of the "
-                f"run in {folder}, found none; restore them, or delete {folder / LAST} to train again"
-            )
-        # SHA-256 of each file of the best weights when it was written.
-        self._sums: dict[str, str] = {} if state is None else state.get("best", {})
-        if self.finished:
-            self._check_best()
-        else:
+        if state is not None:
+            self._weights.check_there(self.best.steps)
+            self._weights.check(self.best.steps)
+        if not self.finished:
             task.prepare(report)
         if state is None and self.accelerator.is_main_process:
             count = sum(one.numel() for one in network.parameters() if one.requires_grad)
@@ -135,20 +128,9 @@ class TrainingLoop:
                 curves |= {f"train/{name}": value for name, value in (entry.parts | {LOSS: entry.loss}).items()}
                 board.add(curves | {"train/rate": self.optimizer.param_groups[0]["lr"]}, after)
         if main:
-            # Not in the others, whose digests date from the start of the run.
-            self._check_best()
+            # Not in the others, whose checksums date from the start of the run.
+            self._weights.check(self.best.steps)
         return self.best
-
-    def _check_best(self) -> None:
-        """Raise `WeightsError` if a file of the best weights has changed since it was written."""
-        for name, expected in self._sums.items():
-            path = self.folder / BEST / name
-            found = sha256(path) if path.is_file() else "no such file"
-            if found != expected:
-                raise WeightsError(
-                    f"{path}: expected sha256 {expected}, as step {self.best.steps} wrote it, got {found}; the file is "
-                    f"altered; restore it, or delete {self.folder / LAST} to train again"
-                )
 
     def _check_together(self) -> None:
         """Raise `InputError` if processes would resume from different steps: some do not see the run's folder."""
@@ -222,29 +204,23 @@ class TrainingLoop:
             if not all(np.isfinite(value) for value in entry.validation.values()):
                 raise DiscsumError(f"step {steps}: the validation gave {entry.validation}")
             if all(task.selection_score(entry) > task.selection_score(earlier) for earlier in self.log):
-                # Weights and card are replaced together or not at all.
-                with replacing_folder(self.folder / BEST) as new:
-                    task.save(new)
-                    files = sorted(path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file())
-                    # Not of the card, which is rewritten after each validation.
-                    self._sums = {name: sha256(new / name) for name in files if name != CARD}
-                    (new / CARD).write_text(task.card([*self.log, entry], entry), encoding="utf-8")
+                self._weights.stage(task.save, lambda: task.card([*self.log, entry], entry))
         return entry
 
     def _save(self) -> None:
         """Write the log, the card with the newest figures, and the checkpoint.
 
-        The checkpoint comes last. A run that is killed before it is written validates again and rewrites all three; a
-        run that is killed afterwards has all of them.
+        A run that is killed before the checkpoint is written validates again and rewrites all three; a run that is
+        killed afterwards has all of them, and better weights are adopted when it resumes, if they were not yet.
         """
         log = [asdict(entry) for entry in self.log]
         with replacing(self.folder / LOG) as path:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
-        with replacing(self.folder / BEST / CARD) as path:
-            path.write_text(self.task.card(self.log, self.best), encoding="utf-8")
-        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._sums}
+        self._weights.write_card(self.task.card(self.log, self.best))
+        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._weights.sums}
         network, optimizer = self.task.network, self.optimizer.optimizer
         save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
+        self._weights.adopt()
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:

@@ -24,8 +24,12 @@ from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
 from discsum.persistence import CARD
+from discsum.training.best_weights import BEST
 from discsum.training.checkpoint import LAST, earlier_state
-from discsum.training.loop import BEST, TrainingLoop
+from discsum.training.loop import TrainingLoop
+
+# Folder of the run with a seed.
+SEED = "seed-{}"
 
 
 def train_seeds(
@@ -55,7 +59,7 @@ def train_seeds(
     runs, parsers, learned = list[tuple[str, ParserScores]](), [], {}
     for seed in recipe.seeds:
         report(f"seed {seed}")
-        run_folder, run_recipe = folder / f"seed-{seed}", replace(recipe, seed=seed, seeds=())
+        run_folder, run_recipe = folder / SEED.format(seed), replace(recipe, seed=seed, seeds=())
         cache = folder.parent / "silver"
         task = ParserTask(run_recipe, train, dev, name, notes, treebank=treebank, texts=texts, cache=cache)
         best = TrainingLoop(task, run_folder, report).run(report)

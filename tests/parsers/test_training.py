@@ -15,6 +15,7 @@ from small_treebank import gold
 
 from discsum.document import Document
 from discsum.errors import InputError, InputWarning
+from discsum.experiments.training_runs import train_parser
 from discsum.parsers.parser import Parser
 from discsum.parsers.training.card import parser_card
 from discsum.parsers.training.examples import label_set
@@ -112,6 +113,9 @@ def test_several_seeds_and_the_mean_of_their_weights(undisturbed, encoder_folder
     assert lines[said:-1] == ["seed 5", "seed 6"]
     with pytest.raises(InputError, match="expected a folder for runs of several seeds, found a single run there"):
         soup(asked, treebank, tmp_path / "seed-5")
+    content = {"kind": "parser", "name": "mean", "data": str(treebank), **asked.to_dict(), "seeds": []}
+    with pytest.raises(InputError, match="expected a folder for a single run, found runs of several seeds there"):
+        train_parser(content, tmp_path, lines.append)
     # The run of seed 6 would learn from other documents than that of seed 5.
     shutil.rmtree(tmp_path / "seed-6")
     documents = [read_gum(treebank, split) for split in ("train", "dev")]

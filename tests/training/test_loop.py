@@ -13,8 +13,9 @@ from torch import nn
 from discsum.errors import InputError, WeightsError
 from discsum.files import WRITING
 from discsum.persistence import CARD
+from discsum.training.best_weights import BEST, BestWeights
 from discsum.training.checkpoint import LAST, earlier_state, save_checkpoint
-from discsum.training.loop import BEST, TrainingLoop
+from discsum.training.loop import TrainingLoop
 from discsum.training.recipe import TrainingRecipe
 from discsum.training.schedule import plateau_factor
 from discsum.training.task import TrainingTask
@@ -171,6 +172,47 @@ def test_a_run_killed_after_its_last_checkpoint_lacks_nothing(tmp_path, monkeypa
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
 
 
+def test_a_kill_before_the_checkpoint_leaves_the_weights_that_it_names(tmp_path, monkeypatch):
+    """The repeated validation may be worse, as on a GPU; the earlier best weights must not be lost."""
+
+    def die(*everything):
+        raise KilledError
+
+    def loop(*scores):
+        return TrainingLoop(LineTask(recipe(), scores=scores), tmp_path)
+
+    with pytest.raises(KilledError):
+        loop(1, 2, 0, 0).run(killed_at(5))
+    before = (tmp_path / BEST / "config.json").read_bytes()
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr("discsum.training.loop.save_checkpoint", die)
+        loop(1, 2, 0, 0).run(silent)
+    best = loop(1, 0.5, 0, 0).run(silent)
+    assert (best.steps, (tmp_path / BEST / "config.json").read_bytes()) == (3, before)
+
+
+def test_a_kill_after_the_checkpoint_loses_no_better_weights(tmp_path, monkeypatch):
+    def die(weights):
+        raise KilledError
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(BestWeights, "adopt", die)
+        TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    assert not (tmp_path / BEST).exists()
+    loop = TrainingLoop(LineTask(recipe()), tmp_path)
+    assert loop.best.steps == 3
+    assert (tmp_path / BEST / CARD).read_text() == "best of 1 after 3"
+    assert not list(tmp_path.glob(".best*"))
+
+
+def test_damaged_best_weights_are_found_when_a_run_resumes(tmp_path):
+    with pytest.raises(KilledError):
+        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(5))
+    (tmp_path / BEST / "config.json").write_text("0")
+    with pytest.raises(WeightsError, match=r"config\.json: expected sha256 .* as step 3 wrote it, got"):
+        TrainingLoop(LineTask(recipe()), tmp_path)
+
+
 def test_what_a_killed_run_left_half_written_goes(tmp_path):
     with pytest.raises(KilledError):
         TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(6))
@@ -219,6 +261,7 @@ def test_from_the_first_missed_validation_on_every_one_lowers_the_rate():
 
 
 def test_a_run_that_stops_before_its_rate_has_fallen(tmp_path):
+    assert recipe(steps=40, epochs=1, stop_after=2).stop_after == 2
     whole, short = (TrainingLoop(LineTask(recipe(stop_after=stop)), tmp_path / str(stop)) for stop in (0, 2))
     for loop in (whole, short):
         loop.run(silent)
