@@ -130,8 +130,7 @@ def _read(texts: Iterable[_T], input: str) -> Iterator[_T]:
     """Return texts without their markup; documents stay as they are."""
     markup = import_module("discsum.markup")
     markup.check_input(input)
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
+    import_module("discsum.batches").check_several(texts)
     return (markup.to_text(text, input) if isinstance(text, str) else text for text in texts)
 
 

@@ -21,13 +21,18 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         InputError: A size below 1.
         TypeError: A single text instead of several.
     """
-    if isinstance(items, str):
-        raise TypeError("texts: expected several texts, got one str")
+    check_several(items)
     if not isinstance(size, int) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
+
+
+def check_several(texts: object) -> None:
+    """Raise `TypeError` for a single text instead of several."""
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

@@ -171,7 +171,8 @@ class EDUEncoder(nn.Module):
             for part in (first, owner, index, starts, ends, layout.openings, layout.closings, sizes)
         )
         # Attention within each EDU.
-        scores = self.attention(vectors).squeeze(-1)[index]
+        # Mixed precision gives scores of another type than the vectors.
+        scores = self.attention(vectors).squeeze(-1).to(vectors.dtype)[index]
         largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, owner, scores.detach(), "amax")
         weights = torch.exp(scores - largest[owner])
         # Weighted sums, without keeping a weighted vector of every subword in memory.

@@ -36,11 +36,6 @@ class RunningSums:
         """Return the number of sums, one more than the number of rows."""
         return len(self._rows) + 1
 
-    @property
-    def whole(self) -> Tensor:
-        """The sum of all rows `(width,)`."""
-        return self._kept[-1]
-
     def __getitem__(self, places: Tensor) -> Tensor:
         """Return the sums `(..., width)` before the rows at `places`, which may have any shape."""
         if self._block == 1:

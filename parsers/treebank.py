@@ -12,6 +12,8 @@ from discsum.errors import InputError
 from discsum.formats import read_tree
 from discsum.recipes.yaml_values import read_yaml
 
+# The split of all documents, for evaluation.
+ALL = "all"
 _SENTENCE = "# text = "
 # A line of `splits.md`: a heading that names a split, or a document.
 _HEADING, _BULLET = re.compile(r"## +(\S+)"), re.compile(r"[*-] +(\S+)")
@@ -23,7 +25,7 @@ def is_treebank(folder: Path) -> bool:
 
 
 def read_gum(folder: Path, split: str) -> list[Document]:
-    """Return the documents of `split` (`train`, `dev`, `test`) of a checkout of GUM.
+    """Return the documents of `split` (`train`, `dev`, `test`, or `all` for all of them) of a checkout of GUM.
 
     Files in `folder`: `dep/NAME.conllu` (its `# text` lines are the sentences; joined by a space, or by an empty line
     before `# newpar`, they are the raw text), `rst/lisp_binary/NAME.dis` (EDUs and tree), and `splits.tsv` (name, tab,
@@ -49,15 +51,16 @@ def read_gum(folder: Path, split: str) -> list[Document]:
 
 def _names(listing: Path, split: str) -> list[str]:
     names = read_splits(listing)
-    if split not in names:
+    if split not in (ALL, *names):
         found = ", ".join(filter(None, names)) or "none"
         raise InputError(f"{listing}: expected the split {split!r}, found {found}")
-    repeated = [name for name, times in Counter(name for own in names.values() for name in own).items() if times > 1]
+    every = [name for own in names.values() for name in own]
+    repeated = [name for name, times in Counter(every).items() if times > 1]
     if repeated:
         raise InputError(
             f"{listing}: expected each document once, in one split, got {', '.join(repeated[:3])} more than once"
         )
-    return names[split]
+    return every if split == ALL else names[split]
 
 
 def read_splits(listing: Path) -> dict[str, list[str]]:

@@ -101,13 +101,24 @@ class UnitEncoder:
         """Set the size of windows.
 
         Raises:
-            InputError: More subwords than the encoder has positions, or the parser's own encoder.
+            InputError: More subwords than the encoder has positions, fewer than the overlap of windows requires, or the
+                parser's own encoder.
         """
-        longest = longest_window(self.windows.encoder)
-        if self.own or (longest is not None and window > longest):
-            most = "no window without trained layers (encoder_layers)" if self.own else f"at most {longest} subwords"
-            raise InputError(f"encoder_window: expected {most}, got {window}")
+        longest, smallest = longest_window(self.windows.encoder), self._smallest_window()
+        expected = ""
+        if self.own:
+            expected = "no window without trained layers (encoder_layers)"
+        elif longest is not None and window > longest:
+            expected = f"at most {longest} subwords"
+        elif window < smallest:
+            expected = f"at least {smallest} subwords"
+        if expected:
+            raise InputError(f"encoder_window: expected {expected}, got {window}")
         self.windows.window = window
+
+    def _smallest_window(self) -> int:
+        # Each window has two special subwords. An isolated unit is one window; other windows overlap by less than half.
+        return 3 if self.kind == ISOLATED else 2 * self.windows.overlap + 4
 
     def thaw(self, layers: int) -> None:
         """Make the last layers trainable; those of a parser's encoder are copied first, the other weights are shared.

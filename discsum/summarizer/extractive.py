@@ -191,9 +191,14 @@ class ExtractiveSummarizer(UnitScorer):
 
     @property
     def vectors_key(self) -> tuple[str, ...] | None:
-        """Identity of the vectors: parser, kind, encoder and unit; None if encoder layers were trained."""
+        """Identity of the vectors: parser, kind, encoder and unit; None if no dataset folder can have them.
+
+        These are the vectors of trained layers, and of windows of another size than the default.
+        """
         config = self.config
-        return None if config.encoder_layers else (self.parser.fingerprint, config.vectors, config.encoder, self.unit)
+        if config.encoder_layers or config.encoder_window is not None:
+            return None
+        return self.parser.fingerprint, config.vectors, config.encoder, self.unit
 
     @property
     def reads(self) -> Collection[str]:

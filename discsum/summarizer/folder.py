@@ -84,9 +84,9 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
     name, vectors = model.config.parser, model.config.vectors
     named = replace(
         model.config,
-        parser=name if name in shipped() else os.path.relpath(name, folder),
+        parser=name if name in shipped() else _relative(name, folder),
         fingerprint=model.parser.fingerprint,
-        vectors_folder=os.path.relpath(vectors, folder) if vectors not in VECTORS and Path(vectors).is_dir() else "",
+        vectors_folder=_relative(vectors, folder) if vectors not in VECTORS and Path(vectors).is_dir() else "",
     )
     network = model.network.config
     config: dict[str, Any] = {"name": model.name, "summarizer": asdict(named), "synthesizer": network.to_dict()}
@@ -95,6 +95,11 @@ def write_summarizer(model: ExtractiveSummarizer, folder: Path, card: str) -> No
         config["heads"] = code
     trained = {f"{ENCODER}{name}": value for name, value in model.trained.items()}
     write_model(folder, KIND, config, model.network.state_dict() | trained, card)
+
+
+def _relative(path: str, folder: Path) -> str:
+    """Return a path relative to a folder, without links: systems apply `..` to the folder that a link points to."""
+    return os.path.relpath(Path(path).resolve(), folder.resolve())
 
 
 def read_network(model: ModelFolder) -> tuple[Synthesizer, SummarizerConfig]:

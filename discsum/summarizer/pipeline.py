@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from discsum.batches import batches
+from discsum.batches import batches, check_several
 from discsum.data.inputs import Item
 from discsum.document import Document
 from discsum.errors import InputWarning
@@ -78,8 +78,9 @@ class SummaryPipeline:
         """Yield the summary of each text or document, in order, parsing `batch_size` of them at a time.
 
         Raises:
-            TypeError: A value that is neither a text nor a document.
+            TypeError: A single text instead of several, or a value that is neither a text nor a document.
         """
+        check_several(texts)
         for batch in batches(zip(texts, repeat("") if ids is None else ids, strict=ids is not None), batch_size):
             yield from self([_item(text, name) for text, name in batch])
 

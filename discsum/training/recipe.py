@@ -45,7 +45,7 @@ class TrainingRecipe(Checked):
     def problems(self) -> list[str]:
         """Return the problems of the combination of fields."""
         found = super().problems()
-        if self.stop_after > self.epochs:
+        if self.steps is None and self.stop_after > self.epochs:
             found.append(f"stop_after: expected 0 to {self.epochs} epochs, got {self.stop_after}")
         if self.accumulate > self.batch_size:
             found.append(f"accumulate: expected at most batch_size {self.batch_size}, got {self.accumulate}")

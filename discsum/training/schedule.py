@@ -18,7 +18,7 @@ def rate_factor(done: float, warmup: float, steps: int, schedule: str = "cosine"
     of the step (`noam`, Vaswani et al. 2017, section 5.3), or not at all (`constant`).
     """
     if done < warmup:
-        return (done + 1 / steps) / warmup
+        return min(1.0, (done + 1 / steps) / warmup)
     if schedule == "constant":
         return 1.0
     if schedule == "noam":

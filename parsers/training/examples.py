@@ -69,7 +69,7 @@ def label_set(documents: Sequence[Document]) -> list[Label]:
 
 
 def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Label]) -> Example:
-    """Return `document` as an example; a node whose label is not among `labels` gets label -1."""
+    """Return `document` as an example; `labels` has the labels of all nodes of its tree."""
     if document.tree is None:
         raise InputError(f"{document.id}: expected a document with a tree, got one without")
     subwords = split_subwords(document.text, tokenizer)
@@ -84,7 +84,7 @@ def make_example(document: Document, tokenizer: Tokenizer, labels: Sequence[Labe
     tags[edu_starts] = EDU_START
     tags[sentence_starts] = SENTENCE_START
     index = {label: position for position, label in enumerate(labels)}
-    targets = [index.get((node.nuclearity, node.relation), -1) for node in document.tree.nodes]
+    targets = [index[node.nuclearity, node.relation] for node in document.tree.nodes]
     gold = Targets(edu_starts, sentence_starts, document.tree.spans, np.array(targets, dtype=np.int64))
     return Example(document.id, document.tree, subwords, np.eye(3, dtype=np.float32)[tags], gold)
 

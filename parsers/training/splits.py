@@ -17,15 +17,13 @@ from discsum.files import replacing
 from discsum.formats import suffixes
 from discsum.json_objects import read_fields
 from discsum.parsers.tree_folder import PUNCTUATION, SHOWN, TreeFolder, read_folder
-from discsum.parsers.treebank import is_treebank, read_gum, read_splits
+from discsum.parsers.treebank import ALL, is_treebank, read_gum, read_splits
 from discsum.persistence import locate
 from discsum.recipes.fields import Checked, Natural, Share, about
 from discsum.registry import suggestion
 from discsum.text_checks import ENGLISH
 
 LISTING, KEPT = "splits.tsv", "treebank.json"
-# The split of all documents, for evaluation.
-ALL = "all"
 
 
 @dataclass(frozen=True)

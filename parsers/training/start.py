@@ -7,6 +7,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from discsum.errors import InputError
+from discsum.parsers.labels import Label
 from discsum.parsers.network import ParserNetwork
 from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import is_parser
@@ -43,9 +44,14 @@ def initialise_from(network: ParserNetwork, tokenizer: Tokenizer, name: str) -> 
         source = start.network.get_submodule(own).state_dict()
         shapes, wanted = ({key: value.shape for key, value in state.items()} for state in (source, part.state_dict()))
         fits = shapes.items() <= wanted.items()
-        if fits and (own != "labels" or start.network.labels.labels == network.labels.labels):
+        if fits and (own != "labels" or _labels(start.network) == _labels(network)):
             part.load_state_dict(source, strict=False)
             copied.append(own)
     if not copied:
         raise InputError(f"start: expected a parser with layers that fit this recipe's, but {name} has none")
     return copied
+
+
+def _labels(network: ParserNetwork) -> tuple[list[Label], list[Label]]:
+    """Return the labels and their classes in the order of the weights."""
+    return list(network.labels.labels), network.labels.classes

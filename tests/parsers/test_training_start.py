@@ -53,6 +53,12 @@ def test_a_start_that_shares_nothing(trained):
         initialise_from(make_network(width=16, hidden=8, rank=4), tiny.make_tokenizer(), trained)
 
 
+def test_a_start_with_other_classes_gives_no_labels(trained):
+    network = make_network()
+    network.labels.classes.reverse()
+    assert "labels" not in initialise_from(network, tiny.make_tokenizer(), trained)
+
+
 def test_a_start_that_reads_less(trained):
     network = make_network(label_rank=4, label_edges=4, label_heads=True)
     copied = initialise_from(network, tiny.make_tokenizer(), trained)

@@ -23,6 +23,10 @@ def test_the_treebank_is_read(treebank):
         assert (document.parser, document.text.count("\n\n")) == ("gold", 1)
 
 
+def test_all_documents_are_a_split(treebank):
+    assert [document.id for document in read_gum(treebank, "all")] == ["mill", "bread", "bridge"]
+
+
 def test_documents_of_gum_are_left_out(treebank):
     read = read_treebank(treebank, SplitConfig(leave_out=("br*",)))
     assert [document.id for document in read.train] == ["mill"]

@@ -51,6 +51,12 @@ def test_windows_of_another_size_are_for_trained_layers(parser):
         UnitEncoder.load("contextual", parser, window=30)
     with pytest.raises(InputError, match=r"encoder_window: expected at most [0-9]+ subwords, got 9999"):
         UnitEncoder.load("contextual", parser, layers=1, window=9999)
+    smallest = 2 * parser.network.config.overlap + 4
+    for kind, size in (("contextual", smallest), ("isolated", 3)):
+        encoder = UnitEncoder.load(kind, parser, layers=1, window=size)
+        assert encoder.vectors([document], "edu")[0].shape == (len(document.edus), encoder.width)
+        with pytest.raises(InputError, match=f"encoder_window: expected at least {size} subwords, got {size - 1}"):
+            UnitEncoder.load(kind, parser, layers=1, window=size - 1)
 
 
 def test_discourse_vectors_of_the_first_units_are_those_of_the_whole_text(parser, encoded):

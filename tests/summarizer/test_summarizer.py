@@ -33,6 +33,11 @@ def test_one_by_one_and_together(summarizer):
         assert bool(summary.text) == bool(text.strip())
 
 
+def test_a_single_text_is_not_several(summarizer):
+    with pytest.raises(TypeError, match="texts: expected several texts, got one str"):
+        list(summarizer.summarize_many("Hi. It is."))
+
+
 def test_a_parsed_document_scores_like_its_text(summarizer):
     summary = summarizer.summarize(tiny.ARTICLE)
     again = extract(summary.document, summarizer, summarizer.policy())

@@ -180,8 +180,14 @@ def test_a_run_begins_with_another_summarizer(data, parser_folder, tmp_path):
     ]
     TrainingLoop(ExtractiveTask(made, *sets, "tiny-edu"), tmp_path / "third", lines.append)
     assert f"initialised the encoder layers from {best}" in lines
+    with pytest.raises(InputError, match=r"start: expected a summarizer with 0 trained encoder .* but .* has 1"):
+        trainer(data, parser_folder, tmp_path / "fourth", start=str(best))
+    frozen = tmp_path / "frozen"
+    trainer(data, parser_folder, frozen, epochs=1).run(lambda line: None)
     with pytest.raises(InputError, match="start: expected a summarizer with layers that fit this recipe's"):
-        trainer(data, parser_folder, tmp_path / "fourth", start=str(best), **changes)
+        trainer(data, parser_folder, tmp_path / "fourth", start=str(frozen / "best"), **changes)
+    with pytest.raises(InputError, match="encoder_window: expected no window if units are not encoded during training"):
+        recipe(parser_folder, encoder_window=64)
     with pytest.raises(InputError, match="start: expected a summarizer on discourse vectors"):
         trainer(data, parser_folder, tmp_path / "fifth", start=str(best), vectors="discourse")
 
@@ -232,6 +238,7 @@ def test_numbers_as_yaml_reads_them():
 
 def test_the_rate_rises_and_falls():
     values = [rate_factor(step / 100, 0.1, 100) for step in range(100)]
+    assert max(rate_factor(step / 8, 0.05, 8) for step in range(8)) == 1.0
     assert values.index(max(values)) in (9, 10)
     assert max(values) == pytest.approx(1.0, abs=0.01)
     assert values[0] == pytest.approx(0.1)

@@ -92,6 +92,16 @@ def test_an_encoder_that_changed_is_refused_by_its_models(data, parser_folder, e
         ExtractiveSummarizer.from_pretrained(tmp_path / "run" / "best").summarize(tiny.ARTICLE)
 
 
+def test_a_run_is_not_resumed_with_an_encoder_that_changed(data, parser_folder, encoder_folder, tmp_path):
+    encoder, settings = tmp_path / "encoder", {"encode_each_step": True, "vectors": str(tmp_path / "encoder")}
+    shutil.copytree(encoder_folder, encoder)
+    trainer(data, parser_folder, tmp_path / "run", epochs=1, **settings).run(lambda line: None)
+    weights = load_file(encoder / "model.safetensors")
+    save_file({name: value + 1e-3 for name, value in weights.items()}, encoder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(WeightsError, match=r"vectors: expected the encoder .*, which the run began with, got"):
+        trainer(data, parser_folder, tmp_path / "run", epochs=1, **settings)
+
+
 def test_best_weights_that_are_gone_are_missed(data, parser_folder, tmp_path):
     trainer(data, parser_folder, tmp_path / "run", epochs=1).run(lambda line: None)
     shutil.rmtree(tmp_path / "run" / "best")
@@ -134,6 +144,15 @@ def test_tensorboard_reads_the_curves(data, parser_folder, tmp_path):
     log = json.loads((tmp_path / "run" / "log.json").read_text())
     found = [(event.step, event.value) for event in curves.Scalars("train/loss")]
     assert found == [(entry["steps"], pytest.approx(entry["loss"])) for entry in log]
+
+
+def test_a_model_in_a_linked_folder_finds_its_parser(data, parser_folder, tmp_path):
+    (tmp_path / "disk" / "far" / "runs").mkdir(parents=True)
+    (tmp_path / "runs").symlink_to(tmp_path / "disk" / "far" / "runs")
+    shutil.copytree(parser_folder, tmp_path / "parser")
+    run = trainer(data, str(tmp_path / "parser"), tmp_path / "runs" / "first", epochs=1)
+    run.task.save(tmp_path / "runs" / "first")
+    assert ExtractiveSummarizer.from_pretrained(tmp_path / "runs" / "first").summarize(tiny.ARTICLE).text
 
 
 def test_an_encoder_in_a_folder_is_found_from_anywhere(data, parser_folder, encoder_folder, tmp_path, monkeypatch):

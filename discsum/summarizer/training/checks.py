@@ -40,4 +40,4 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
     if recipe.start is not None:
-        check_start(recipe.start, recipe.parser, recipe.vectors)
+        check_start(recipe.start, recipe.parser, recipe.vectors, recipe.encoder_layers)

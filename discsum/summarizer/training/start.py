@@ -28,7 +28,12 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     """
     model = read_model(name, SUMMARIZER_KIND)
     other, inputs = read_network(model)
-    _check_inputs(name, inputs, config.parser, config.vectors)
+    _check_inputs(name, inputs, config.parser, config.vectors, config.encoder_layers)
+    if inputs.encoder != config.encoder:
+        raise InputError(
+            f"start: expected a summarizer on the encoder {config.vectors} with digest {config.encoder or 'none'}, but "
+            f"that of {name} is {inputs.encoder or 'none'}"
+        )
     trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
     copied = [
         part
@@ -40,22 +45,34 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     return copied
 
 
-def check_start(name: str, parser: str, vectors: str) -> None:
-    """Check that a summarizer exists and reads the given `vectors` of the given parser, without reading weights.
+def check_start(name: str, parser: str, vectors: str, layers: int) -> None:
+    """Check that a summarizer exists and can initialise another, without reading weights.
+
+    Args:
+        name: Name or folder of the summarizer.
+        parser: Parser of the new summarizer.
+        vectors: Its unit vectors.
+        layers: Number of encoder layers that are trained with it.
 
     Raises:
         InputError: A summarizer on other unit vectors.
         WeightsError: No such summarizer.
     """
     model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
-    _check_inputs(name, read_inputs(model), parser, vectors)
+    _check_inputs(name, read_inputs(model), parser, vectors, layers)
 
 
-def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str) -> None:
+def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str, layers: int) -> None:
     if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser), vectors):
         raise InputError(
             f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, but {name} is on "
             f"{inputs.vectors} vectors of {inputs.parser}"
+        )
+    # Without trained layers, its vectors are those with which training begins.
+    if inputs.encoder_layers not in (0, layers):
+        raise InputError(
+            f"start: expected a summarizer with {layers} trained encoder layers (encoder_layers), as the recipe says, "
+            f"or none, but {name} has {inputs.encoder_layers}"
         )
 
 

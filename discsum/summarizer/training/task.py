@@ -15,6 +15,7 @@ from discsum.batches import batches
 from discsum.encoder.features import COUNT
 from discsum.encoder.inputs import padded
 from discsum.encoder.synthesizer import Synthesizer
+from discsum.errors import WeightsError
 from discsum.metrics.rouge import rouge
 from discsum.parsers.loading import load_parser
 from discsum.parsers.parser import Parser
@@ -200,6 +201,23 @@ class ExtractiveTask(TrainingTask[SummarizerRecipe, UnitCollection]):
         """Return the mean of the recipe's validation metrics."""
         chosen = self.recipe.chosen_by
         return sum(entry.validation.get(metric, 0.0) for metric in chosen) / len(chosen)
+
+    def state(self) -> dict[str, Any]:
+        """Return the digest of the Hugging Face encoder, whose frozen layers are not in the checkpoint."""
+        return {"encoder": self.config.encoder}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Check that the encoder is the one that the run began with.
+
+        Raises:
+            WeightsError: Another encoder of the same name, such as a newer commit.
+        """
+        began = state.get("encoder", self.config.encoder)
+        if began != self.config.encoder:
+            raise WeightsError(
+                f"vectors: expected the encoder {self.recipe.vectors} with digest {began}, which the run began with, "
+                f"got {self.config.encoder}; restore it, or choose another folder to train again"
+            )
 
     def save(self, folder: Path) -> None:
         """Write the summarizer."""
