@@ -17,5 +17,16 @@ NODE = pa.struct(
         ("nuclearity", pa.string()),
         ("relation", pa.string()),
         ("probability", pa.float64()),
+        ("joined", pa.bool_()),
     ]
+)
+# The fields of `Document.to_json`, except `erst` and `surrogates`; missing fields are null.
+DOCUMENT = (
+    ("id", pa.string()),
+    ("text", pa.string()),
+    ("parser", pa.string()),
+    ("sentences", pa.list_(SPAN)),
+    ("edus", pa.list_(EDU)),
+    ("nodes", pa.list_(NODE)),
+    ("warnings", pa.list_(pa.string())),
 )

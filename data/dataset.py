@@ -34,8 +34,8 @@ def load(folder: str | Location, first: int = 0, last: int | None = None, *, che
     The first call writes an Arrow copy to the folder's `.mapped` or, if that is not writable or in a store, to
     `discsum` in the cache of `datasets` (`HF_DATASETS_CACHE`). `discsum.data.rows.open_rows` needs no copy.
 
-    Columns: those of `Document.to_json`; `references`; `sentence_labels` and `edu_labels`; and, if encoded,
-    `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
+    Columns: those of `Document.to_json` except `erst` and `surrogates`; `references`; `sentence_labels` and
+    `edu_labels`; and, if encoded, `sentence_vectors` and `edu_vectors`: `(units, width)` float16 as bytes, row by row.
 
     Args:
         folder: Written by `discsum preprocess`.

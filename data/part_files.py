@@ -58,13 +58,10 @@ def _columns(command: str) -> pa.Schema:
     """Return the columns of a command's Parquet files: the fields of its JSON objects."""
     import pyarrow as pa
 
-    from discsum.data.columns import EDU, NODE, SPAN
+    from discsum.data.columns import DOCUMENT
 
-    warnings = ("warnings", pa.list_(pa.string()))
     if command == "parse":
-        node = pa.struct([*NODE, ("joined", pa.bool_())])
-        spans = [("sentences", pa.list_(SPAN)), ("edus", pa.list_(EDU)), ("nodes", pa.list_(node))]
-        return pa.schema([*((name, pa.string()) for name in ("id", "text", "parser")), *spans, warnings])
+        return pa.schema(DOCUMENT)
     place = [(name, pa.int64()) for name in ("index", "start", "end")]
     selected = pa.struct([*place, ("score", pa.float64()), ("text", pa.string())])
     scores = pa.list_(pa.float64())
@@ -76,6 +73,6 @@ def _columns(command: str) -> pa.Schema:
             ("query", pa.string()),
             ("model_scores", scores),
             ("query_scores", scores),
-            warnings,
+            ("warnings", pa.list_(pa.string())),
         ]
     )

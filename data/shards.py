@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discsum.batches import map_ahead
-from discsum.data.columns import EDU, NODE, SPAN
+from discsum.data.columns import DOCUMENT
 from discsum.data.failures import Failure
 from discsum.data.manifest import REMEDY, Manifest, digest_of
 from discsum.data.pairs import Pair
@@ -54,15 +54,7 @@ class Contents:
 
 def schema(units: Sequence[str], encoded: bool, labelled: bool = True) -> pa.Schema:
     """Return the columns of a shard: the document's JSON fields, references, and optional unit labels and vectors."""
-    columns: list[tuple[str, pa.DataType]] = [
-        ("id", pa.string()),
-        ("text", pa.string()),
-        ("parser", pa.string()),
-        ("sentences", pa.list_(SPAN)),
-        ("edus", pa.list_(EDU)),
-        ("nodes", pa.list_(NODE)),
-        ("references", pa.list_(pa.string())),
-    ]
+    columns: list[tuple[str, pa.DataType]] = [*DOCUMENT, ("references", pa.list_(pa.string()))]
     if labelled:
         columns += [(f"{unit}_labels", pa.list_(pa.int8())) for unit in units]
     if encoded:

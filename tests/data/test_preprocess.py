@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +25,14 @@ from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe
 from discsum.data.run_options import RunOptions
 from discsum.data.shard_run import make_all
+from discsum.document import Document
 from discsum.encoder.synthesizer import SynthesizerConfig
 from discsum.errors import InputError
 from discsum.oracles import oracle_labels
 from discsum.parsers.parser import Parser
 from discsum.parsers.unit_encoders import UnitEncoder
 from discsum.summarizer.training.examples import UnitExamples, collate
+from discsum.tree import RSTTree
 
 SENTENCES = [
     "The river rose.",
@@ -293,6 +296,8 @@ def test_every_problem_of_a_recipe_at_once():
 
 def test_rows_that_have_trees_keep_them(parser_folder, tmp_path):
     document = tiny.make_parser(seed=9).parse(tiny.ARTICLE, id="own")
+    nodes = [replace(node, joined=bool(place % 2)) for place, node in enumerate(document.tree.nodes)]
+    document = replace(document, tree=RSTTree(document.tree.edus, nodes), warnings=("It is not English.",))
     other = Parser.from_pretrained(parser_folder).parse(tiny.ARTICLE)
     assert document.tree != other.tree
     rows = [
@@ -306,5 +311,5 @@ def test_rows_that_have_trees_keep_them(parser_folder, tmp_path):
     assert (manifest.documents, manifest.failed) == (2, 1)
     assert "nodes" in (tmp_path / "set" / "failures.jsonl").read_text()
     kept, parsed = discsum.data.load(tmp_path / "set")
-    assert (kept["edus"], kept["nodes"]) == (document.to_json()["edus"], document.to_json()["nodes"])
-    assert (parsed["id"], parsed["nodes"]) == ("bare", other.to_json()["nodes"])
+    assert Document.from_json(kept).to_json() == document.to_json()
+    assert (parsed["id"], Document.from_json(parsed).tree) == ("bare", other.tree)
