@@ -15,15 +15,17 @@ Kind = Literal["model", "dataset"]
 
 
 @lru_cache(maxsize=64)
-def local_only(name: str, kind: Kind = "model") -> bool:
+def local_only(name: str, kind: Kind = "model", revision: str | None = None, token: str | bool | None = None) -> bool:
     """Return whether a name of the hub is to be read from the cache, because the hub cannot be reached.
 
     Args:
         name: The name, with or without `hf:`; a dataset's may be followed by `:CONFIG:SPLIT`.
         kind: What it names.
+        revision: Branch, tag or commit; by default the main branch.
+        token: Token of a user who has access; by default the one that hf auth login saved.
 
     Raises:
-        WeightsError: The hub has no such model, or does not answer and the cache does not have it.
+        WeightsError: The hub has no such model or revision, or does not answer and the cache does not have it.
         InputError: The same for a dataset.
     """
     from huggingface_hub import HfApi, constants, scan_cache_dir
@@ -33,12 +35,13 @@ def local_only(name: str, kind: Kind = "model") -> bool:
         HfHubHTTPError,
         HFValidationError,
         RepositoryNotFoundError,
+        RevisionNotFoundError,
     )
 
     own = name.removeprefix(HUB).partition(":")[0]
     failed = WeightsError if kind == "model" else InputError
     try:
-        HfApi().repo_info(own, repo_type=kind, timeout=SECONDS)
+        HfApi().repo_info(own, revision=revision, repo_type=kind, timeout=SECONDS, token=token)
     except GatedRepoError as error:
         raise failed(
             f"{name}: expected a {kind} that you have access to, got a gated one; run hf auth login"
@@ -48,6 +51,8 @@ def local_only(name: str, kind: Kind = "model") -> bool:
             f"{name}: expected the name of a {kind} on the hub, or a local folder; the hub has no such {kind}, or "
             "it is private (hf auth login)"
         ) from error
+    except RevisionNotFoundError as error:
+        raise failed(f"{name}: expected a revision of this {kind} on the hub, got {revision!r}") from error
     except Exception as error:
         # What the libraries raise without a network depends on the HTTP library that their version uses.
         try:
@@ -81,7 +86,7 @@ def downloaded(name: str, **options: Any) -> Path:
         return Path(own)
     from huggingface_hub import snapshot_download
 
-    if local_only(name):
+    if local_only(name, revision=options.get("revision"), token=options.get("token")):
         options["local_files_only"] = True
     # Users pin `revision`; nothing in a snapshot is run.
     return Path(snapshot_download(own, **options))  # nosec B615
@@ -98,7 +103,8 @@ def hub_files(name: str, *files: str, revision: str = "") -> list[Path | None]:
     Raises:
         WeightsError: No such name on the hub, or the hub cannot be reached and the cache does not have it.
     """
-    options: dict[str, Any] = {"local_files_only": local_only(name), "_raise_exceptions_for_missing_entries": False}
+    found_locally = local_only(name, revision=revision or None)
+    options: dict[str, Any] = {"local_files_only": found_locally, "_raise_exceptions_for_missing_entries": False}
     if revision:
         options["revision"] = revision
     from transformers.utils.hub import cached_file

@@ -135,13 +135,13 @@ def test_a_model_of_the_hub_is_fetched_only_when_it_is_named(summarizer, tmp_pat
         return str(tmp_path / "model")
 
     def known(api, name, **options):
-        asked.append((name, options["repo_type"]))
+        asked.append((name, options["repo_type"], options["revision"], options["token"]))
 
     monkeypatch.setattr("huggingface_hub.HfApi.repo_info", known)
     monkeypatch.setattr("discsum.hub.local_only", local_only.__wrapped__)
     monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
-    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1")
-    assert asked == [("me/model", "model"), ("me/model", "v1")]
+    model = ExtractiveSummarizer.from_pretrained("hf:me/model", revision="v1", token="mine")
+    assert asked == [("me/model", "model", "v1", "mine"), ("me/model", "v1")]
     assert model.name == summarizer.name
     with pytest.raises(WeightsError, match="me/model: expected a folder"):
         ExtractiveSummarizer.from_pretrained("me/model")
