@@ -135,7 +135,7 @@ def abstract(
             summarizer = AbstractiveSummarizer.from_pretrained(model, device=device, **options)
 
         def work(items: Sequence[Item]) -> list[AbstractiveSummary]:
-            parsed = ensure_parsed(items, lambda: load_parser(parser), sentences=sentences)
+            parsed = ensure_parsed(items, lambda: load_parser(parser, device), sentences=sentences)
             summaries = summarizer.summarize([item.document for item in parsed], **generation.options)
             for summary in summaries:
                 _note_whole(summary)

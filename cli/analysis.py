@@ -10,6 +10,7 @@ import typer
 
 from discsum.abstractive.families import DEFAULT, family_of
 from discsum.abstractive.sparse.selectors import ALL
+from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -55,13 +56,19 @@ def write_numbers(folder: str, name: str, data: Any) -> Path:
     return path
 
 
-def read_table(table: str, documents: int) -> list[Pair]:
-    """Return the first `documents` usable pairs of a table."""
-    from itertools import islice
-
+def read_table(table: str, documents: int, run: Run) -> list[Pair]:
+    """Return the first `documents` usable pairs of a table; the run reports the rows before them that failed."""
     from discsum.data.pairs import Pair, PairSource
 
-    found = list(islice((pair for pair in PairSource(table).pairs() if isinstance(pair, Pair)), documents))
+    found: list[Pair] = []
+    for entry in PairSource(table).pairs():
+        if isinstance(entry, Pair):
+            found.append(entry)
+        else:
+            run.fail(entry.source, entry.reason)
+        if len(found) == documents:
+            break
     if not found:
         raise InputError(f"{table}: expected texts with reference summaries, got none")
+    run.done = len(found)
     return found

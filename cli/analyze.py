@@ -18,6 +18,7 @@ from discsum.cli.analyze_encoder import show_encoder_times
 from discsum.cli.analyze_rouge import rouge
 from discsum.cli.command import as_usage, command_app, given_options
 from discsum.cli.completion import selectors
+from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
@@ -73,7 +74,7 @@ def attention(
     if layer > layers:
         raise InputError(f"--layer: expected a layer from 1 to {layers}, got {layer}")
     with loading("the parser"):
-        document = item.document or load_parser(parser).parse(item.text, id=item.id)
+        document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
     path = write_numbers(output, f"attention-layer-{layer}", maps.to_dict(layer - 1))
     title = f"{summarizer.name}, layer {layer}, heads averaged"
@@ -104,13 +105,14 @@ def sparsity(
     """
     for name in model:
         check_model(name)
-    pairs = read_table(table, documents)
+    run = Run()
+    pairs = read_table(table, documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import retained_mass
         from discsum.parsers.loading import load_parser
 
-        engine = load_parser(parser)
+        engine = load_parser(parser, device)
     texts, references = [pair.text for pair in pairs], [pair.references[0] for pair in pairs]
     parsed = list(engine.parse_many(texts, ids=[pair.id for pair in pairs]))
     lines: dict[str, list[float]] = {}
@@ -128,6 +130,7 @@ def sparsity(
     labels = ("sentences read, r", "share of attention retained")
     title = f"{', '.join(model)}: {len(pairs)} documents"
     typer.echo("\n".join(map(str, curves(lines, range(1, most + 1), labels, title, path))))
+    run.finish()
 
 
 app.command()(rouge)
@@ -192,8 +195,12 @@ def time(
         ("--length", max(lengths), summarizer.target_positions),
         ("--tokens", max(tokens), summarizer.positions),
     ):
-        if most is not None and longest > most - (mode == "generate" and option == "--length"):
-            raise InputError(f"{option}: expected at most {most}, the number of positions of {model}, got {longest}")
+        # The start token of a generated summary takes one position.
+        limit = None if most is None else most - (mode == "generate" and option == "--length")
+        if limit is not None and longest > limit:
+            raise InputError(
+                f"{option}: expected at most {limit}, as {model} has {most} positions, got {longest} (--mode {mode})"
+            )
     with counting("measured", len(lengths) * len(tokens)) as counter:
         samples = []
         for sample in decoder_times(summarizer.model, lengths, tokens, repeats, mode):
@@ -234,7 +241,8 @@ def corpus(
     from discsum.abstractive.folder import load_tokenizer
 
     check_model_location(model)
-    pairs = read_table(table, documents)
+    run = Run()
+    pairs = read_table(table, documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.corpus import corpus_statistics
         from discsum.parsers.loading import load_parser
@@ -246,6 +254,7 @@ def corpus(
     write_numbers(output, "corpus", {"table": table, "model": model, **asdict(found)})
     figures = {"N": found.tokens, "N1": found.sentences, "M": found.summary_tokens, "N/M": found.ratio}
     typer.echo("  ".join([f"documents {found.documents}", *(f"{name} {value:.1f}" for name, value in figures.items())]))
+    run.finish()
 
 
 def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:

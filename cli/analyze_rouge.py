@@ -10,6 +10,7 @@ import typer
 from discsum.abstractive.folder import check_model
 from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.analysis import Documents, Out, load_system, read_table, write_numbers
+from discsum.cli.documents import Run
 from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
@@ -49,7 +50,8 @@ def rouge(
         raise InputError(f"--against: expected one of at least two systems, got {against} with {', '.join(system)}")
     for name in system:
         check_model(name.partition(",")[0])
-    pairs = read_table(table, documents)
+    run = Run()
+    pairs = read_table(table, documents, run)
     with loading("the parser"):
         from discsum.abstractive.analysis.pictures import curves
         from discsum.abstractive.analysis.sentences_read import rouge_at_r
@@ -58,7 +60,7 @@ def rouge(
         from discsum.parsers.loading import load_parser
         from discsum.parsers.parsing import split_lines
 
-        engine = load_parser(parser)
+        engine = load_parser(parser, device)
     texts, names = [pair.text for pair in pairs], [pair.id for pair in pairs]
     parsed = list(engine.parse_many(texts, ids=names))
     references = [pair.references for pair in pairs]
@@ -92,6 +94,7 @@ def rouge(
             figures = "  ".join(f"{entry[metric]:6.2f}" for metric in ("rouge1", "rouge2", "rougeLsum"))
             typer.echo(f"{name:40} r={entry['r'] or 'all':<4} {figures}  attention read {entry['mass']:.3f}")
     typer.echo(f"signature: {signature()}")
+    run.finish()
 
 
 def _drawn(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from discsum.abstractive.search_settings import check_penalties
+from discsum.abstractive.search_settings import check_beams, check_penalties
 from discsum.constants import BEAMS
 from discsum.signature import Signature
 
@@ -17,7 +17,7 @@ class Generation:
     The last three fields are the arguments of `discsum.abstractive.penalties.Penalties`.
 
     Raises:
-        InputError: Penalties out of range.
+        InputError: Beams or penalties out of range.
     """
 
     beams: int = BEAMS
@@ -29,7 +29,8 @@ class Generation:
     block_trigrams: bool = False
 
     def __post_init__(self) -> None:
-        """Check the penalties."""
+        """Check the number of beams and the penalties."""
+        check_beams(self.beams)
         check_penalties(self.length_penalty, self.coverage_penalty)
 
     @property

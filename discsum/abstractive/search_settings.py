@@ -52,6 +52,11 @@ HARMLESS_SETTINGS = (
 )
 
 
+def check_beams(count: int) -> None:
+    """Raise `InputError` for a number of beams that is out of range."""
+    check_value(SETTING_TYPES["num_beams"], count, "number of beams (--beams)")
+
+
 def check_penalties(length: float | None, coverage: float | None) -> None:
     """Check the exponent of a length penalty and the weight of a coverage penalty, unless they are None.
 

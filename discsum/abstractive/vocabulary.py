@@ -100,6 +100,8 @@ def read_vectors(path: Path, words: dict[str, int], size: int) -> tuple[Tensor, 
                 if word in words:
                     indices.append(words[word])
                     vectors.append([float(value) for value in values])
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: expected word vectors as text in UTF-8, got {error}") from error
     if not indices:

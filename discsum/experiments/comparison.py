@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
 from discsum.errors import InputError
-from discsum.experiments.blocks import DatasetBlocks, TextBlocks
+from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
@@ -152,13 +152,23 @@ def compare_models(
 ) -> list[ModelScores]:
     """Return the scores of each system's summaries of the same documents, skipping documents without units.
 
-    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents.
+    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents. If a system has a
+    `check`, all documents are parsed and checked first.
+
+    Raises:
+        InputError: A document that a system cannot summarize.
     """
+    parsed: Iterable[Block] = blocks
+    if checks := [system.check for system in systems if system.check is not None]:
+        parsed = list(blocks)
+        for block in parsed:
+            for check in checks:
+                check([item.document for item in block.with_units(unit).documents])
     selections: list[list[Selection]] = [[] for _ in systems]
     seconds = [0.0] * len(systems)
     references: list[tuple[str, ...]] = []
     done = 0
-    for whole in blocks:
+    for whole in parsed:
         block = whole.with_units(unit)
         references += block.references
         for place, system in enumerate(systems):

@@ -104,12 +104,15 @@ def measure_encoders(
             raise InputError(f"{name}: expected the folder of a sequence-to-sequence model for this table")
     documents = [item.document for item in ensure_parsed(pairs, parser)]
     generation = replace(generation, truncate=True)
+    signatures: list[Signature] = []
     for name in models:
         # Loaded again for measuring: all models may not fit into memory together.
-        AbstractiveSummarizer.from_pretrained(name, device=device).lengths(documents, **generation.options)
+        summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
+        summarizer.lengths(documents, **generation.options)
+        settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
+        signatures.append(signature(*MEASURES) + settings)
     rows: list[EncoderRow] = []
     compared: list[Figures] = []
-    signatures: list[Signature] = []
     summaries: list[dict[str, Any]] = []
     for name in models:
         summarizer = AbstractiveSummarizer.from_pretrained(name, device=device)
@@ -136,8 +139,6 @@ def measure_encoders(
         perplexity = compared[-1].perplexity
         assert perplexity is not None
         rows.append(EncoderRow(name, learned.accuracy, perplexity, learned.speed, writing, by_metric))
-        settings = generation.signature.with_(**summarizer.family.settings(), parser=parser_name(parser()))
-        signatures.append(signature(*MEASURES) + settings)
         summaries += summaries_of(name, pairs, written, scores["f"], compared[-1])
     return EncoderTable(len(pairs), rows, signatures, all_differences(models, compared), summaries)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from discsum.abstractive.folder import is_sequence_to_sequence
 from discsum.abstractive.generation import Generation
 from discsum.constants import ORACLE
+from discsum.document import Document
 from discsum.experiments.blocks import Block
 from discsum.parsers.parsing import split_lines
 from discsum.scoring import UnitScorer, extract
@@ -53,12 +55,14 @@ class System:
         signature: The settings that scores depend on.
         summaries: Returns the summaries of a block; all documents of the block must have units.
         parameters: Number of trained parameters, without frozen encoder layers; None for an untrained system.
+        check: Raises `InputError` for documents that the system cannot summarize; None if it can summarize all.
     """
 
     name: str
     signature: Signature
     summaries: Callable[[Block], list[SystemSummary]]
     parameters: int | None = None
+    check: Callable[[Sequence[Document]], object] | None = None
 
 
 def extractive_system(name: str, scorer: UnitScorer, policy: Policy) -> System:
@@ -101,7 +105,8 @@ def abstractive_system(
         return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, written, strict=True)]
 
     parameters = sum(parameter.numel() for parameter in summarizer.model.parameters())
-    return System(name, generation.signature.with_(**summarizer.family.settings()), summaries, parameters)
+    signature = generation.signature.with_(**summarizer.family.settings())
+    return System(name, signature, summaries, parameters, partial(summarizer.lengths, **generation.options))
 
 
 def load_system(

@@ -8,6 +8,7 @@ import tiny
 from safetensors.torch import load_file, save_file
 
 from discsum.abstractive.sparse.costs import whole_below
+from discsum.abstractive.summarizer import AbstractiveSummarizer
 
 
 @pytest.fixture
@@ -207,3 +208,12 @@ def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article)
         "--selector", "mean_key", "--option", "dense_where_faster=false"
     )
     assert "device (--device): expected a device that torch can use here" in err("--device", "meta")
+
+
+def test_whether_beams_read_the_same_sentences_is_saved(bart_folder, tmp_path):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder), selector="mean_key", r=2, share_beams=False)
+    summarizer.model.save_pretrained(tmp_path)
+    summarizer.tokenizer.save_pretrained(tmp_path)
+    for given, expected in ((None, False), (True, True), (False, False)):
+        model = AbstractiveSummarizer.from_pretrained(str(tmp_path), share_beams=given).model
+        assert model.sparse.current.share_beams is expected

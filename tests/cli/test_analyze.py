@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import tiny
 
+from discsum.abstractive.analysis.sentences_read import retained_mass
+from discsum.abstractive.summarizer import AbstractiveSummarizer
+
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -82,6 +85,31 @@ def test_corpus(analyze, parser_folder, tmp_path):
     assert data["documents"] == 2
     assert data["ratio"] > 1
     assert result.out.splitlines()[-1].startswith("documents 2  N ")
+
+
+def test_rows_that_cannot_be_used_are_named(discsum, bart_folder, parser_folder, tmp_path):
+    table = write_table(tmp_path / "t.jsonl")
+    table.write_text('{"text": "", "summary": "Rain."}\n' + table.read_text() + "no JSON\n")
+    options = ("--model", bart_folder, "--parser", parser_folder, "-o", tmp_path / "out")
+    result = discsum("analyze", "corpus", table, *options)
+    assert (result.code, "documents 2  N " in result.out) == (3, True)
+    assert [line.partition(": expected")[0] for line in result.err.splitlines()] == [
+        f"discsum: {table}:1",
+        f"discsum: {table}:4",
+        "discsum: 2 failed, 2 done",
+    ]
+    # Rows after those that are used are not read.
+    assert ":4" not in discsum("analyze", "sparsity", table, *options, "--documents", 2).err
+
+
+def test_attention_is_recorded_as_in_training(bart_folder, parser):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder))
+    document = parser.parse(tiny.ARTICLE)
+    one, two = (
+        retained_mass(summarizer, [(document, reference)], 3)
+        for reference in ("The mill broke. Rain fell.", "The mill broke.\nRain fell.")
+    )
+    np.testing.assert_array_equal(one, two)
 
 
 def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):

@@ -5,6 +5,7 @@ import shutil
 import pytest
 import tiny
 
+from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.document import Document, Span
 
 ROWS = [
@@ -242,6 +243,28 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
     shown = evaluate(ROWS, *lengths, models=("lead", bart_folder))
     assert shown.code == 0
     assert f"{bart_folder} - lead" in shown.out
+
+
+def test_a_sparse_model_is_signed_with_what_it_reads(evaluate, bart_folder):
+    lengths = ("--max-tokens", 6, "--beams", 1, "--selector", "mean_key", "--r", 1)
+    result = evaluate(ROWS, "--format", "json", *lengths, models=("lead", bart_folder))
+    assert (result.code, result.err) == (0, "")
+    signature = json.loads(result.out)["models"][1]["rouge1"]["signature"]
+    assert "|selector:mean_key|sentences-per-step:1|" in signature
+
+
+def test_a_document_that_is_too_long_is_found_first(discsum, bart_folder, parser_folder, tmp_path, monkeypatch):
+    rows = [{"text": "Rain fell.", "summary": "Rain."}] * 9 + [{"text": "Rain fell. " * 400, "summary": "Rain."}]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(AbstractiveSummarizer, "summarize", lambda *_, **__: pytest.fail("summarized too early"))
+    result = discsum("evaluate", "lead", bart_folder, tmp_path / "t.jsonl", "--parser", parser_folder)
+    assert (result.code, result.err.startswith("discsum: t-10: expected at most ")) == (1, True), result.err
+
+
+def test_numbers_that_are_too_large(evaluate, bart_folder):
+    assert "--beams" in evaluate(ROWS, "--beams", 10**11, models=("lead", bart_folder)).err
+    assert "found none" in evaluate(ROWS, "--first", 10**23, models=("lead",)).err
+    assert evaluate(ROWS, "--last", 10**23, models=("lead",)).code == 0
 
 
 def test_options_of_generation_without_an_abstractive_model(evaluate):

@@ -58,13 +58,15 @@ def retained(observations: Sequence[Observation], most: int) -> NDArray[np.float
 
 @torch.inference_mode()
 def record_attention(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> list[Observation]:
-    """Return each layer's cross-attention of a sparse model under teacher forcing with a reference.
+    """Return each layer's cross-attention of a sparse model under teacher forcing with a reference, as in training.
 
     The document needs sentences, and a tree if the selector uses one. It is truncated to the model's positions.
     """
     model: Any = summarizer.model
     source, target = (limit or UNLIMITED for limit in (summarizer.positions, summarizer.target_positions))
-    batch = encode(summarizer.family, [document], [reference], source, target).to(model.device)
+    batch = encode(summarizer.family, [document], [summarizer.family.target(reference)], source, target).to(
+        model.device
+    )
     found: list[Observation] = []
     with model.sparse.using(observer=found.append):
         model(**batch.inputs, **batch.extra)
@@ -122,6 +124,6 @@ def rouge_at_r(
 def _mass(summarizer: AbstractiveSummarizer, document: Document, reference: str) -> float:
     layers: list[NDArray[np.float32]] = [
         (one.attention * one.kept[:, None]).sum(dim=-1).mean(dim=(0, 1)).float().cpu().numpy()
-        for one in record_attention(summarizer, document, summarizer.family.target(reference))
+        for one in record_attention(summarizer, document, reference)
     ]
     return float(np.mean(layers))

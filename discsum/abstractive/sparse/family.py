@@ -47,7 +47,7 @@ class SparseFamily(Family[SparseRecipe]):
         selector: str | None = None,
         r: int | None = None,
         beta: float | None = None,
-        share_beams: bool = True,
+        share_beams: bool | None = None,
         untrained: bool = False,
         **options: Any,
     ) -> SparseFamily:
@@ -60,7 +60,7 @@ class SparseFamily(Family[SparseRecipe]):
                 or `all`.
             r: Number of sentences selected at each step; by default as in training.
             beta: Weight of the discourse prior; by default as in training, where None means no prior and no trees.
-            share_beams: Whether the beams of a document read the same sentences.
+            share_beams: Whether the beams of a document read the same sentences; by default as saved, or else true.
             untrained: Whether a selector with weights may be new, as before its training.
             options: Options of the selector.
 
@@ -76,9 +76,10 @@ class SparseFamily(Family[SparseRecipe]):
                     f"{name_or_path}: expected the options that its selector was trained with, {saved.options}, "
                     f"got {options}"
                 )
-            config = replace(saved, r=saved.r if r is None else r, share_beams=share_beams)
+            shared = saved.share_beams if share_beams is None else share_beams
+            config = replace(saved, r=saved.r if r is None else r, share_beams=shared)
         else:
-            saved, config = None, SparseConfig(selector or ALL, r, beta, share_beams, options=options)
+            saved, config = None, SparseConfig(selector or ALL, r, beta, share_beams is not False, options=options)
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, such as mean_key, got {ALL}")
         check_options(config.selector, config.options, beta)
@@ -113,9 +114,11 @@ class SparseFamily(Family[SparseRecipe]):
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return the selector, `r` if it is set, and the settings of a compressed encoder."""
+        """Return the selector, `r` if it is set (as sentences per step), and the settings of a compressed encoder."""
         selector = self.selector
-        found: dict[str, Any] = {"selector": selector.selector} | ({} if selector.r is None else {"r": selector.r})
+        found: dict[str, Any] = {"selector": selector.selector}
+        # In signatures, `r` is short for `ratio`.
+        found |= {} if selector.r is None else {"sentences_per_step": selector.r}
         return found | encoder_settings(self.model)
 
     @classmethod
