@@ -217,7 +217,8 @@ def evaluate(
         from discsum.experiments.systems import load_system
         from discsum.parsers.loading import load_parser
 
-        check_device(device)
+        with as_usage():
+            check_device(device)
         engine = partial(load_parser, parser, device)
         systems = [load_system(name, policy, engine, generation, selector, r, device) for name in models]
     results = measure(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.choices import choice
+from discsum.cli.command import as_usage
 from discsum.cli.progress import say
 from discsum.devices import check_device
 from discsum.errors import InputError
@@ -148,7 +149,8 @@ def show_models(
             raise InputError(f"{pair.source}: {pair.reason}")
         pairs.append(pair)
     with loading("the models"):
-        check_device(device)
+        with as_usage():
+            check_device(device)
         from discsum.experiments.coarse_to_fine import measure_chunks
         from discsum.experiments.faster_encoders import measure_encoders
         from discsum.experiments.report import write_entries

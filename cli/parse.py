@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discsum.cli.choices import choice, one_of
-from discsum.cli.command import command_app
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.completion import among
 from discsum.cli.documents import BATCH
 from discsum.cli.job import Job, SegmentationCheckedSource
@@ -154,7 +154,7 @@ def parse(
     def load(items: Sequence[Item]) -> Callable[[Sequence[Item]], list[Document]]:
         if any(item.document is None for item in items):
             read_config(parser, PARSER_KIND)
-        with loading("the parser"):
+        with loading("the parser"), as_usage():
             check_device(device)
             check_precision(precision, device)
             from discsum.parsers.loading import load_parser

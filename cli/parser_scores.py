@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from discsum.cli.command import as_usage
 from discsum.cli.progress import loading
 from discsum.constants import PARSER_KIND
 from discsum.devices import check_device
@@ -35,7 +36,8 @@ def show_parsers(
                 f"{data}: expected documents of {split} between --first and --last, got none; {split} has {len(gold)}"
             )
     with loading("the parser"):
-        check_device(device)
+        with as_usage():
+            check_device(device)
         from discsum.parsers.loading import load_parser
         from discsum.parsers.training.evaluation import evaluate_parser
 

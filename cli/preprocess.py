@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discsum.cli.choices import choice, open_choice
-from discsum.cli.command import command_app
+from discsum.cli.command import as_usage, command_app
 from discsum.cli.documents import BATCH
 from discsum.cli.options import (
     BatchSize,
@@ -104,9 +104,10 @@ def preprocess(
 
     units = UNITS if unit == "both" else (unit,)
     size, shard_unit = shard_size(shard)
-    recipe = PreprocessRecipe(
-        parser, oracle, oracle_units, units, encoder, size, tree, shard_unit, precision, batch_size
-    )
+    with as_usage():
+        recipe = PreprocessRecipe(
+            parser, oracle, oracle_units, units, encoder, size, tree, shard_unit, precision, batch_size
+        )
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     hashed, place = shard_unit == DOCUMENTS, location(folder)
     check_outside(place, [table])

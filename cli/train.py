@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discsum.cli.command import GroupedCommand, command_app
+from discsum.cli.command import GroupedCommand, as_usage, command_app
 from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.progress import loading, reporter
 from discsum.encoder.heads import HEADS
@@ -18,8 +18,9 @@ app = command_app()
 
 def _register(files: list[str] | None) -> list[str] | None:
     if files:
-        for file in files:
-            HEADS.register_file(file)
+        with as_usage():
+            for file in files:
+                HEADS.register_file(file)
     return files
 
 

@@ -21,6 +21,9 @@ from discsum.files import clear_unfinished, replacing
 from discsum.format_registry import suffix as format_suffix
 from discsum.format_registry import writable
 
+# Control characters except tab and line feed.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 class Writer:
     """Writes results to standard output, to one file, or to a folder with one file per document.
@@ -172,6 +175,9 @@ class Writer:
 
         A file in a folder is renamed into place when it is complete.
         """
+        if self.on_terminal:
+            # Control characters in a text must not reach the terminal.
+            text = _CONTROL.sub("\ufffd", text)
         content = text.encode("utf-8", "replace")
         if self.folder is not None:
             name = self._name(item)

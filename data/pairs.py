@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -223,7 +224,9 @@ class Pairs:
             InputError: A file that is not a table, or a first row that lacks the columns; the message lists those it
                 has.
         """
-        for number, (source, id, row) in enumerate(islice(self.source.rows(), self.first, self.last)):
+        # `islice` takes no larger numbers.
+        first, last = min(self.first, sys.maxsize), None if self.last is None else min(self.last, sys.maxsize)
+        for number, (source, id, row) in enumerate(islice(self.source.rows(), first, last)):
             if not number and isinstance(row, dict):
                 # A table without the columns fails once, not row by row.
                 try:

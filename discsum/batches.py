@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     check_several(items)
     if not isinstance(size, int) or size < 1:
         raise InputError(f"batch_size: expected a whole number of at least 1, got {size!r}")
-    remaining = iter(items)
+    remaining, size = iter(items), min(size, sys.maxsize)
     while batch := list(islice(remaining, size)):
         yield batch
 

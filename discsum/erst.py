@@ -9,7 +9,11 @@ References:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+# Python refuses to read a number with thousands of digits.
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 Place = tuple[int, int]
 
@@ -42,6 +46,11 @@ class Signal:
     subtype: str = ""
     tokens: str = ""
     status: str = ""
+
+    @property
+    def token_numbers(self) -> list[int]:
+        """The numbers in `tokens`, without what is no number."""
+        return [int(token) for token in map(str.strip, self.tokens.split(",")) if _NUMBER.fullmatch(token)]
 
 
 @dataclass(frozen=True, slots=True)

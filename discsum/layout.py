@@ -25,9 +25,8 @@ _BULLET = re.compile(rf"(?:[-*+•‣◦▪●–—·]|{_NUMBER})(?=\s|$)")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 _RULE = re.compile(r"([-=*_~])\1{2,}+(?:.*\1{3})?")
 _TABLE = re.compile(r"\|.*\||[^\t]+\t[^\t]+\t|\+[-=]{2,}\+")
-_CODE = re.compile(
-    r"[{};]$|^(?:\$|>>>|#!|//) ?|^(?:import|from|def|return|function|var|let|const)\b.*[=(.:;]|\w\(.*\)$"
-)
+_CODE = re.compile(r"[{};]$|^(?:\$|>>>|#!|//) ?|^(?:import|from|def|return|function|var|let|const)\b.*[=(.:;]")
+_CALL = re.compile(r"\w\(")
 _TIME = r"\[?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?: ?[AaPp][Mm])?\]?"
 _NAME = r"[A-Z][\w.'’-]*(?: (?:(?:of|de|van|von) )?[A-Z(][\w.'’)-]*){0,3}"
 _SPEAKER = re.compile(rf"(?:{_TIME}\s+)?(?:<{_NAME}>|{_NAME}(?:\s*[(\[]{_TIME}[)\]])?\s*:)(?=\s|$)")
@@ -233,9 +232,13 @@ def _lines(text: str) -> list[Line]:
     return lines
 
 
+def _is_code(line: str) -> bool:
+    return bool(_CODE.search(line) or (line.endswith(")") and _CALL.search(line[:-1])))
+
+
 def _line_kind(row: _Row, bullet: re.Match[str] | None, speaker: re.Match[str] | None) -> str:
     line = row.text
-    if _TABLE.match(line) or (row.indent >= 4 and _CODE.search(line)):
+    if _TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
     if _RULE.fullmatch(line) or not _WORD.search(_LINK.sub("", line)):
         return LABEL

@@ -69,6 +69,7 @@ def test_labels_come_with_their_turns(segmented, name):
         ("```\nx = 1\n```\nThat was code.", "code code code body"),
         ("~~~\n```\nIt may look like prose.\n```text\n~~~\nThat was code.", "code code code code code body"),
         ("````\n```\nIt may look like prose.\n````\nThat was code.", "code code code code body"),
+        ("A call:\n\n    open(file)\n    of(all) of\n", "heading code body"),
         ("```make``` builds all of it.\nThat was no block of code.", "body body"),
         ("| a | b |\n|---|---|\nThat was a table.", "code code body"),
         ("42\n...\nIt ended there.", "label label body"),
@@ -104,12 +105,13 @@ def test_any_text_has_a_layout(text):
 
 
 @pytest.mark.parametrize(
-    "part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a"]
+    "part", ["-", "(", "[", "![a", "| a ", "A ", "Aa ", " [1]", "a\t", "1.2.", "Aa Bb Cc: ", "`", "```a", "a("]
 )
 def test_no_line_takes_long(part):
     """Patterns that look ahead are bounded; patterns of quadratic time would take minutes on these lines."""
     text = part * 20_000 + "x"
     assert len(Layout(text).kinds([(0, len(text))])) == 1
+    assert len(Layout(f"Code:\n\n    {text}").lines) == 2
 
 
 def test_time_does_not_double_with_each_author_or_image():

@@ -12,8 +12,12 @@ from discsum.baselines import BASELINES
 from discsum.baselines._rooted_subtree import RootedSubtree, Subtrees
 from discsum.dependency import depths
 from discsum.document import Document
+from discsum.errors import InputError
 from discsum.scoring import Scores
 from discsum.selection import unit_texts
+
+# Units times budget that the solution may take: 512 MiB, and some minutes.
+CELLS = 1 << 32
 
 
 @BASELINES.register("tree-knapsack")
@@ -59,30 +63,39 @@ def best_rooted_subtree(
         weights: `(units,)`.
         costs: `(units,)`, not negative.
         capacity: Budget in the same unit as `costs`.
+
+    Raises:
+        InputError: More than `CELLS` pairs of a unit and a remaining budget.
     """
     order, sizes = _pre_order(heads)
     count, left = len(order), min(capacity, int(costs.sum())) - int(costs[order[0]])
     if left < 0:
         return [int(order[0])]
+    if count * (left + 1) > CELLS:
+        raise InputError(
+            f"tree-knapsack: expected at most {CELLS:,} for the number of units times the budget, got {count:,} units "
+            f"and a budget of {left + 1:,}; choose a smaller budget or another model"
+        )
     # The loop below counts down, so the last unit to read row i is the first one whose subtree ends just before i, or
     # i - 1. After it, the row is deleted.
     needed_until = np.arange(count + 1) - 1
     np.minimum.at(needed_until, np.arange(count) + sizes, np.arange(count))
     rows = {count: np.zeros(left + 1)}
-    take = np.zeros((count, left + 1), dtype=bool)
+    # Whether to select unit i, by remaining budget; one bit each.
+    take = np.zeros((count, left // 8 + 1), dtype=np.uint8)
     for i in range(count - 1, 0, -1):
         cost, skipped = int(costs[order[i]]), rows[i + sizes[i]]
         with_it = np.full(left + 1, -np.inf)
         if cost <= left:
             with_it[cost:] = weights[order[i]] + rows[i + 1][: left + 1 - cost]
-        take[i] = with_it > skipped
+        take[i] = np.packbits(with_it > skipped)
         rows[i] = np.maximum(with_it, skipped)
         for row in {i + 1, i + int(sizes[i])}:
             if needed_until[row] >= i:
                 del rows[row]
     selected, i = [int(order[0])], 1
     while i < count:
-        if take[i, left]:
+        if take[i, left // 8] >> (7 - left % 8) & 1:
             selected.append(int(order[i]))
             left -= int(costs[order[i]])
             i += 1

@@ -39,8 +39,7 @@ def _signals(signals: Iterable[Signal], words: list[str]) -> str:
     """Return the types of signals with the words of their tokens, such as `; signal: dm (because)`."""
     found = ""
     for signal in signals:
-        numbers = [int(token) for token in signal.tokens.split(",") if token.strip().isdecimal()]
-        tokens = " ".join(words[number - 1] for number in numbers if 0 < number <= len(words))
+        tokens = " ".join(words[number - 1] for number in signal.token_numbers if 0 < number <= len(words))
         kind = signal.type if signal.subtype in ("", signal.type) else f"{signal.type}, {signal.subtype}"
         found += f"; signal: {kind}" + (f" ({tokens})" if tokens else "")
     return found

@@ -117,8 +117,7 @@ def _renumbered(erst: ERST, segments: Sequence[Element], kept: Collection[str]) 
         return erst
     signals = []
     for signal in erst.signals:
-        tokens = [int(token) for token in signal.tokens.split(",") if token.strip().isdigit()]
-        moved = ",".join(str(numbers[token]) for token in tokens if token in numbers)
+        moved = ",".join(str(numbers[token]) for token in signal.token_numbers if token in numbers)
         signals.append(replace(signal, tokens=moved))
     return replace(erst, signals=tuple(signals))
 

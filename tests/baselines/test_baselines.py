@@ -175,6 +175,12 @@ def test_knapsack_of_long_chains():
     assert best_rooted_subtree(heads, weights, np.ones(3000, dtype=np.int64), 3000) == list(range(3000))
 
 
+def test_knapsack_of_too_many_units():
+    heads = np.maximum(np.arange(100_000) - 1, 0)
+    with pytest.raises(InputError, match=r"tree-knapsack: expected at most 4,294,967,296 .*, got 100,000 units and a"):
+        best_rooted_subtree(heads, np.ones(100_000), np.full(100_000, 10), 300_000)
+
+
 def test_term_weights():
     # tf: harbour 2, froze 1; "the" is a stop word, and a word counts once per unit.
     expected = [np.log(3) + np.log(2), np.log(3), 0.0]

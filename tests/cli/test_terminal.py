@@ -57,6 +57,16 @@ def test_a_folder_on_a_terminal(texts, parser_folder, tmp_path):
     assert "discsum: 1 failed, 6 done" in lines
 
 
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    text = tmp_path / "escape.txt"
+    text.write_text("Rain fell \x1b]0;owned\x07 on the mill.\tIt stood still.")
+    command = ["extract", text, "--model", "lead", "--sentences", "newline"]
+    lines = screen(command, stdout_too=True)
+    assert "Rain fell \ufffd]0;owned\ufffd on the mill.\tIt stood still." in lines
+    result = subprocess.run([*COMMAND, *map(str, command)], capture_output=True, text=True, check=True)
+    assert "\x1b]0;owned\x07" in result.stdout
+
+
 def test_results_on_the_terminal_are_not_broken_by_the_bar(texts, parser_folder):
     lines = screen(["extract", texts, "--parser", parser_folder, "--model", "lead", "--units", 1], stdout_too=True)
     shown = [line for line in lines if line.startswith(("==", "Mill"))]

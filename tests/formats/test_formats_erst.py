@@ -120,3 +120,10 @@ def test_tokens_of_signals_count_the_words_that_are_kept():
     dropped = load(content, "rs4", roots="drop")
     assert len(dropped.edus) == 3
     assert [signal.tokens for signal in dropped.erst.signals] == ["3", ""]
+
+
+def test_tokens_that_are_no_numbers_are_left_out():
+    signal = Signal((0, 0), None, "dm", "dm", f"2, \xb2,x,,-1,{'9' * 5000},4")
+    assert signal.token_numbers == [2, 4]
+    content = CONTENT.replace("<body>", '<body><segment id="9">A mill stops</segment>').replace('"3"', '"\xb2"')
+    assert [one.tokens for one in load(content, "rs4", roots="drop").erst.signals] == ["", ""]
