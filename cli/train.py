@@ -69,7 +69,8 @@ def train(
         typer.Argument(metavar="KEY=VALUE", help="Fields of the recipe to change, for example seed=2 or data=gum."),
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Folder of the run. Default: runs/RECIPE.")
+        str | None,
+        typer.Option("--output", "-o", help="Folder of the run. Default: runs/NAME, the last part of RECIPE."),
     ] = None,
     head_files: HeadFiles = None,
     fields: Annotated[
@@ -95,4 +96,6 @@ def train(
 
         typer.echo(field_report(content))
         return
-    training_runs.train(content, Path(output or f"runs/{Path(recipe).stem}"), reporter())
+    # Not `stem`, which would cut `sparsity-0.1`.
+    name = Path(recipe).name.removesuffix(".yaml").removesuffix(".yml")
+    training_runs.train(content, Path(output or f"runs/{name}"), reporter())
