@@ -48,7 +48,7 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import check_no_input, check_writable
+from discsum.cli.writer import check_ending, check_no_input, check_writable
 from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
 from discsum.data.storage import is_pattern, location
@@ -316,6 +316,7 @@ def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: s
 def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
     """Check that the output can be written and that a table has the columns of text and summary."""
     if output is not None:
+        check_ending(Path(output), ".json", "--output")
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))
     if Path(source.name).is_file():

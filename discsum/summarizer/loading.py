@@ -12,7 +12,7 @@ from discsum.constants import HUB, SHIPPED_PARSER
 from discsum.errors import InputError, InputWarning
 from discsum.files import sha256
 from discsum.parsers.loading import MOST, load_parser
-from discsum.persistence import CONFIG, locate
+from discsum.persistence import CONFIG, fingerprint, locate
 from discsum.scoring import UnitScorer
 from discsum.summarizer.extractive import ExtractiveSummarizer
 from discsum.summarizer.options import SHIPPED, SummaryOptions, check_scorer, check_unit
@@ -68,11 +68,11 @@ def _parser(scorer: UnitScorer, name: str | None, device: str, precision: str) -
     own = scorer.parser
     if own is None:
         return lambda: load_parser(name or SHIPPED_PARSER, device, precision)
-    if name is not None and load_parser(name, device, precision).fingerprint != own.fingerprint:
+    if name is not None and fingerprint(name) != own.fingerprint:
         raise InputError(f"parser: {scorer.name} reads the vectors of its own parser; leave {name} out")
     return lambda: own
 
 
 @lru_cache(maxsize=MOST)
-def _loaded(folder: str, fingerprint: str, device: str, precision: str) -> ExtractiveSummarizer:
+def _loaded(folder: str, digest: str, device: str, precision: str) -> ExtractiveSummarizer:
     return ExtractiveSummarizer.from_pretrained(folder, device=device, precision=precision)

@@ -261,6 +261,11 @@ def test_a_document_that_is_too_long_is_found_first(discsum, bart_folder, parser
     assert (result.code, result.err.startswith("discsum: t-10: expected at most ")) == (1, True), result.err
 
 
+def test_scores_are_not_written_under_the_ending_of_another_format(evaluate, tmp_path):
+    result = evaluate(ROWS, "-o", tmp_path / "scores.csv", models=("lead",))
+    assert (result.code, "expected a file name for json, got scores.csv" in result.err) == (2, True)
+
+
 def test_numbers_that_are_too_large(evaluate, bart_folder):
     assert "--beams" in evaluate(ROWS, "--beams", 10**11, models=("lead", bart_folder)).err
     assert "found none" in evaluate(ROWS, "--first", 10**23, models=("lead",)).err
