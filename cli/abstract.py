@@ -38,6 +38,7 @@ from discsum.cli.progress import loading, say
 from discsum.cli.writer import Writer
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
 from discsum.data.inputs import Item
+from discsum.devices import check_device
 
 if TYPE_CHECKING:
     from discsum.abstractive.summarizer import AbstractiveSummary
@@ -132,6 +133,8 @@ def abstract(
             from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
+            with as_usage():
+                check_device(device)
             summarizer = AbstractiveSummarizer.from_pretrained(model, device=device, **options)
 
         def work(items: Sequence[Item]) -> list[AbstractiveSummary]:

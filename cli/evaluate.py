@@ -48,7 +48,7 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import check_ending, check_no_input, check_writable
+from discsum.cli.writer import check_no_input, check_writable, is_device
 from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
 from discsum.data.storage import is_pattern, location
@@ -68,6 +68,12 @@ STYLES = ("table", "markdown", "json")
 # Options of sequence-to-sequence models.
 OF_SEARCH = ("beams", "min_tokens", "max_tokens", "truncate", "length_penalty", "coverage_penalty")
 OF_GENERATION = ("selector", "r", *OF_SEARCH)
+
+
+def _lines_file(name: str | None) -> str | None:
+    if name is not None and not name.lower().endswith((".jsonl", ".jsonl.gz")) and not is_device(Path(name)):
+        raise typer.BadParameter(f"expected a .jsonl or .jsonl.gz file, got {name}")
+    return name
 
 
 @app.command()
@@ -129,6 +135,7 @@ def evaluate(
         typer.Option(
             "--output",
             "-o",
+            callback=_lines_file,
             help="A .jsonl or .jsonl.gz file for the scores of each document; with --table "
             "coarse-to-fine or faster-encoders its summaries too.",
         ),
@@ -227,7 +234,7 @@ def evaluate(
         policy,
         engine,
         lambda failure: run.fail(failure.source, failure.reason),
-        lambda documents: counting("evaluated", documents),
+        counting,
     )
     run.done = len(results[0].selections)
     others = [result for result in results if result.name in (against or models[:1])]
@@ -316,7 +323,6 @@ def _check_names(models: Sequence[str], policy: Policy, parser: str, selector: s
 def _check_files(source: PairSource, first: int, last: int | None, output: str | None) -> None:
     """Check that the output can be written and that a table has the columns of text and summary."""
     if output is not None:
-        check_ending(Path(output), ".json", "--output")
         check_writable(Path(output), folder=False)
         check_no_input(Path(output), input_files([source.name]))
     if Path(source.name).is_file():

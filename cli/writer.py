@@ -96,7 +96,7 @@ class Writer:
                 )
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
-                check_ending(path, suffix, option)
+                _check_ending(path, suffix, option)
                 self._lines = JsonLines(path, resume=resume, options=options) if lines else None
             else:
                 self.folder = path
@@ -250,7 +250,7 @@ class Writer:
         return first.exists() and second.exists() and first.samefile(second)
 
 
-def check_ending(path: Path, suffix: str, option: str) -> None:
+def _check_ending(path: Path, suffix: str, option: str) -> None:
     """Raise `BadParameter` if a file's name has the ending of a format other than the one written."""
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
     if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:

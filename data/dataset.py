@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discsum.data.columns import DOCUMENT
 from discsum.data.locks import LOCK
 from discsum.data.manifest import Manifest, check_sums, repair_of
 from discsum.data.shards import check_shards
@@ -110,19 +111,28 @@ def _copy(files: Sequence[Location], folder: Path, name: str) -> Path:
     for old in folder.glob(f"{name}-*.arrow"):
         old.unlink()
     with files[0].open("rb") as first:
-        columns = pq.read_schema(first).remove_metadata()
+        there = pq.read_schema(first).remove_metadata()
+    # Shards of earlier versions lack some columns of documents.
+    named = {name for name, _ in DOCUMENT}
+    columns = pa.schema([*DOCUMENT, *(field for field in there if field.name not in named)])
     path = folder / f"{name}.arrow"
     with replacing(path) as partial, partial.open("wb") as file, pa.ipc.new_stream(file, columns) as stream:
-        for batch in _batches(files):
-            stream.write_batch(batch.replace_schema_metadata(None))
+        for batch in _batches(files, columns):
+            stream.write_batch(batch)
     return path.rename(folder / f"{name}-{sha256(path)[:DIGITS]}.arrow")
 
 
-def _batches(files: Sequence[Location]) -> Iterator[pa.RecordBatch]:
+def _batches(files: Sequence[Location], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of shards with the given columns; columns that a shard lacks are null."""
     for path in files:
         try:
             with path.open("rb") as file:
                 # Without pre-buffering; see `ShardFile.opened`.
-                yield from pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS)
+                for batch in pq.ParquetFile(file, pre_buffer=False).iter_batches(batch_size=ROWS):
+                    rows = pa.Table.from_batches([batch])
+                    for field in columns:
+                        if field.name not in rows.column_names:
+                            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
+                    yield from rows.select(columns.names).cast(columns).to_batches()
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: expected a shard, got {error}; {repair_of({})}") from error

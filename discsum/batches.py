@@ -32,7 +32,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def check_several(texts: object) -> None:
     """Raise `TypeError` for a single text instead of several."""
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
+    if isinstance(texts, str) or not (isinstance(texts, Iterable) or hasattr(texts, "__getitem__")):
         raise TypeError(f"texts: expected several texts, got one {type(texts).__name__}")
 
 

@@ -106,20 +106,26 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     renames, `replaced` restores the old folder.
     """
     replaced(folder)
-    new, old = (folder.with_name(f".{folder.name}.{name}") for name in ("new", "old"))
+    new = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
     try:
         yield new
-        if folder.is_dir():
-            for path in folder.iterdir():
-                if not (new / path.name).exists():
-                    shutil.copy2(path, new / path.name) if path.is_file() else shutil.copytree(path, new / path.name)
-            folder.rename(old)
-        new.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        replace_folder(folder, new)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def replace_folder(folder: Path, new: Path) -> None:
+    """Replace a folder with another one beside it, which disappears; kept files and kills as in `replacing_folder`."""
+    old = folder.with_name(f".{folder.name}.old")
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if not (new / path.name).exists():
+                shutil.copy2(path, new / path.name) if path.is_file() else shutil.copytree(path, new / path.name)
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def replaced(folder: Path) -> None:

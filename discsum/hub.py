@@ -52,14 +52,17 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
             "it is private (hf auth login)"
         ) from error
     except RevisionNotFoundError as error:
-        raise failed(f"{name}: expected a revision of this {kind} on the hub, got {revision!r}") from error
+        raise failed(
+            f"{name}: expected a revision of this {kind} on the hub, got {revision!r}; name a branch, tag or commit of "
+            f"https://huggingface.co/{own}"
+        ) from error
     except Exception as error:
         # What the libraries raise without a network depends on the HTTP library that their version uses.
         try:
-            cached = {repo.repo_id for repo in scan_cache_dir().repos if repo.repo_type == kind}
+            cached = {repo.repo_id: _revisions(repo) for repo in scan_cache_dir().repos if repo.repo_type == kind}
         except CacheNotFound:
-            cached = set()
-        if own in cached:
+            cached = {}
+        if own in cached and (revision is None or revision in cached[own]):
             return True
         said = str(error).partition("\n")[0] or type(error).__name__
         problem = "answers with an error" if isinstance(error, HfHubHTTPError) else "cannot be reached"
@@ -69,6 +72,11 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
             "local folder, or check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
         ) from error
     return False
+
+
+def _revisions(repo: Any) -> set[str]:
+    """Return the commits of a repository in the cache, and the branches and tags that point to them."""
+    return {*repo.refs, *(revision.commit_hash for revision in repo.revisions)}
 
 
 def downloaded(name: str, **options: Any) -> Path:

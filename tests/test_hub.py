@@ -84,6 +84,10 @@ def test_what_the_cache_has_is_used_without_the_hub(tmp_path):
     (commit.parents[1] / "refs" / "main").write_text("0" * 40)
     assert asked(tmp_path, HF_ENDPOINT="http://127.0.0.1:9")[0] == "True"
     assert asked(tmp_path, HF_HUB_OFFLINE="1")[0] == "True"
+    for revision, known in (("main", True), ("0" * 40, True), ("v9", False)):
+        code = CODE.replace("'hf:no/such'", f"'hf:no/such', revision='{revision}'")
+        said = asked(tmp_path, code, HF_HUB_OFFLINE="1")[0]
+        assert (said == "True", "the cache does not have it" in said) == (known, not known)
 
 
 def test_a_name_that_is_none(tmp_path):

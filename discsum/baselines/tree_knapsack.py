@@ -16,8 +16,8 @@ from discsum.errors import InputError
 from discsum.scoring import Scores
 from discsum.selection import unit_texts
 
-# Units times budget that the solution may take: 512 MiB, and some minutes.
-CELLS = 1 << 32
+# Memory that the solution may take.
+MOST_BYTES = 1 << 30
 
 
 @BASELINES.register("tree-knapsack")
@@ -65,21 +65,25 @@ def best_rooted_subtree(
         capacity: Budget in the same unit as `costs`.
 
     Raises:
-        InputError: More than `CELLS` pairs of a unit and a remaining budget.
+        InputError: The solution would take more than `MOST_BYTES` of memory.
     """
     order, sizes = _pre_order(heads)
     count, left = len(order), min(capacity, int(costs.sum())) - int(costs[order[0]])
     if left < 0:
         return [int(order[0])]
-    if count * (left + 1) > CELLS:
-        raise InputError(
-            f"tree-knapsack: expected at most {CELLS:,} for the number of units times the budget, got {count:,} units "
-            f"and a budget of {left + 1:,}; choose a smaller budget or another model"
-        )
     # The loop below counts down, so the last unit to read row i is the first one whose subtree ends just before i, or
     # i - 1. After it, the row is deleted.
     needed_until = np.arange(count + 1) - 1
     np.minimum.at(needed_until, np.arange(count) + sizes, np.arange(count))
+    # Row i is in memory from step i down to step `needed_until[i]`.
+    begun = np.bincount(np.maximum(needed_until[1:], 1), minlength=count + 1).cumsum()[1:]
+    rows_together = int((begun - np.arange(count)).max()) + 2
+    if (size := rows_together * 8 * (left + 1) + count * (left // 8 + 1)) > MOST_BYTES:
+        raise InputError(
+            f"tree-knapsack: expected a tree and a limit that take at most {MOST_BYTES >> 20:,} MiB, got {count:,} "
+            f"units and a limit of {capacity:,}, which take {size >> 20:,} MiB; choose a lower limit (--units, "
+            "--words, --ratio) or another model"
+        )
     rows = {count: np.zeros(left + 1)}
     # Whether to select unit i, by remaining budget; one bit each.
     take = np.zeros((count, left // 8 + 1), dtype=np.uint8)

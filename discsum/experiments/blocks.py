@@ -61,6 +61,7 @@ class TextBlocks:
         Trained models with another parser encode the texts themselves.
         """
         self.pairs, self.parser, self.policy = pairs, parser, policy
+        self._kept: Sequence[Block] | None = None
 
     @property
     def signature(self) -> Signature:
@@ -73,8 +74,15 @@ class TextBlocks:
         """Return the number of documents."""
         return len(self.pairs)
 
+    def keep(self, blocks: Sequence[Block]) -> None:
+        """Keep the blocks that an iteration gave for all later ones, so that no text is parsed again."""
+        self._kept = blocks
+
     def __iter__(self) -> Iterator[Block]:
-        """Parse the documents and yield them in blocks."""
+        """Yield the documents in blocks; parse them unless they are kept."""
+        yield from self._parse() if self._kept is None else self._kept
+
+    def _parse(self) -> Iterator[Block]:
         unit, most = self.policy.unit, self.policy.budget.units
         for block in batches(self.pairs, BATCH):
             documents = ensure_parsed(block, self.parser, keep=[unit])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,15 +15,16 @@ from discsum.data.pairs import PairSource
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import Location
 from discsum.errors import InputError
-from discsum.experiments.blocks import Block, DatasetBlocks, TextBlocks
+from discsum.experiments.blocks import DatasetBlocks, TextBlocks
 from discsum.experiments.systems import System, SystemSummary
 from discsum.metrics.rouge import METRICS, RougeScores, rouge
 from discsum.metrics.significance import SAMPLES, SEED, bootstrap_interval, paired_bootstrap
 from discsum.parsers.parser import Parser
 from discsum.selection import Policy
 
-# Opens a progress display for a number of documents and returns a function that takes the number done.
-Counting = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+# Opens a progress display, given what happens to documents and their number; returns a function that takes the number
+# done.
+Counting = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def measure(
     `parser` returns the parser for a table's texts, and `failed` receives the rows that cannot be read.
 
     Raises:
-        InputError: No documents.
+        InputError: No documents, or one that a system cannot summarize.
     """
     documents: TextBlocks | DatasetBlocks
     if is_dataset_folder(rows.path):
@@ -140,8 +141,27 @@ def measure(
             last = "the last" if rows.last is None else rows.last
             raise InputError(f"{rows.path}: expected rows between {rows.first} and {last}, found none")
         raise InputError(f"{rows.path}: expected texts with reference summaries, got none")
-    with counting(len(documents)) as show:
+    if any(system.check for system in systems):
+        with counting("checked", len(documents)) as show:
+            _check(documents, systems, policy.unit, show)
+    with counting("evaluated", len(documents)) as show:
         return compare_models(documents, systems, policy.unit, show)
+
+
+def _check(
+    blocks: TextBlocks | DatasetBlocks, systems: Sequence[System], unit: str, report: Callable[[int], None]
+) -> None:
+    """Raise `InputError` for a document that a system cannot summarize, before any is summarized."""
+    checks, parsed, done = [system.check for system in systems if system.check is not None], [], 0
+    for block in blocks:
+        for check in checks:
+            check([item.document for item in block.with_units(unit).documents])
+        if isinstance(blocks, TextBlocks):
+            parsed.append(block)
+        done += len(block.documents)
+        report(done)
+    if isinstance(blocks, TextBlocks):
+        blocks.keep(parsed)
 
 
 def compare_models(
@@ -152,23 +172,13 @@ def compare_models(
 ) -> list[ModelScores]:
     """Return the scores of each system's summaries of the same documents, skipping documents without units.
 
-    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents. If a system has a
-    `check`, all documents are parsed and checked first.
-
-    Raises:
-        InputError: A document that a system cannot summarize.
+    `unit` is the unit of the oracle's labels, and `report` receives the number of finished documents.
     """
-    parsed: Iterable[Block] = blocks
-    if checks := [system.check for system in systems if system.check is not None]:
-        parsed = list(blocks)
-        for block in parsed:
-            for check in checks:
-                check([item.document for item in block.with_units(unit).documents])
     selections: list[list[Selection]] = [[] for _ in systems]
     seconds = [0.0] * len(systems)
     references: list[tuple[str, ...]] = []
     done = 0
-    for whole in parsed:
+    for whole in blocks:
         block = whole.with_units(unit)
         references += block.references
         for place, system in enumerate(systems):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from discsum.errors import InputError, WeightsError
-from discsum.files import clear_unfinished, replaced, replacing, replacing_folder, sha256
+from discsum.files import clear_unfinished, replace_folder, replaced, replacing, sha256
 from discsum.persistence import CARD, CONFIG
 from discsum.training.checkpoint import LAST
 
@@ -30,19 +30,20 @@ class BestWeights:
         """Prepare for the run in the folder `run`; `sums` are those of its checkpoint, if it has one."""
         self._run, self.folder, self.sums = run, run / BEST, sums
         self._staged = run / f".{BEST}.{STAGED}"
+        self._pending = False
 
     def recover(self) -> None:
         """Finish or undo what a killed run began."""
         replaced(self.folder)
         clear_unfinished(self.folder)
         if self.sums and _sums(self._staged) == self.sums:
-            self.adopt()
+            replace_folder(self.folder, self._staged)
         shutil.rmtree(self._staged, ignore_errors=True)
 
     def stage(self, save: Callable[[Path], None], card: Callable[[], str]) -> None:
         """Write better weights with `save`, and their model card, beside the best ones; both or neither."""
-        shutil.rmtree(self._staged, ignore_errors=True)
         self._staged.mkdir(parents=True)
+        self._pending = True
         try:
             save(self._staged)
             self.write_card(card())
@@ -53,17 +54,15 @@ class BestWeights:
 
     def write_card(self, card: str) -> None:
         """Write the model card of the staged or else the best weights; it is rewritten after each validation."""
-        folder = self._staged if self._staged.is_dir() else self.folder
+        folder = self._staged if self._pending else self.folder
         with replacing(folder / CARD) as path:
             path.write_text(card, encoding="utf-8")
 
     def adopt(self) -> None:
         """Replace the best weights with the staged ones, if there are any."""
-        if not self._staged.is_dir():
-            return
-        with replacing_folder(self.folder) as new:
-            shutil.copytree(self._staged, new, dirs_exist_ok=True)
-        shutil.rmtree(self._staged)
+        if self._pending:
+            replace_folder(self.folder, self._staged)
+            self._pending = False
 
     def check_there(self, step: int) -> None:
         """Raise `InputError` if a resumed run, whose best validation was after `step` steps, has no best weights."""

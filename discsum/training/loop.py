@@ -73,7 +73,7 @@ class TrainingLoop:
             tensors = load_checkpoint(folder, network, self.average, optimizer)
             task.load_state(state["task"] | tensors)
             self.log = [LogEntry(**entry) for entry in state["log"]]
-        self._weights = BestWeights(folder, {} if state is None else state.get("best", {}))
+        self._weights = BestWeights(folder, {} if state is None else state.get("best_sums", {}))
         if self.accelerator.is_main_process:
             self._weights.recover()
         # Before `prepare`, in which processes wait for each other.
@@ -217,7 +217,7 @@ class TrainingLoop:
         with replacing(self.folder / LOG) as path:
             path.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
         self._weights.write_card(self.task.card(self.log, self.best))
-        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best": self._weights.sums}
+        state = {"log": log, "recipe": self.recipe.to_dict(), "data": self.task.digest, "best_sums": self._weights.sums}
         network, optimizer = self.task.network, self.optimizer.optimizer
         save_checkpoint(self.folder, network, self.average, optimizer, state, self.task.state())
         self._weights.adopt()

@@ -1,4 +1,5 @@
 import itertools
+import tracemalloc
 
 import networkx
 import numpy as np
@@ -175,10 +176,24 @@ def test_knapsack_of_long_chains():
     assert best_rooted_subtree(heads, weights, np.ones(3000, dtype=np.int64), 3000) == list(range(3000))
 
 
-def test_knapsack_of_too_many_units():
-    heads = np.maximum(np.arange(100_000) - 1, 0)
-    with pytest.raises(InputError, match=r"tree-knapsack: expected at most 4,294,967,296 .*, got 100,000 units and a"):
-        best_rooted_subtree(heads, np.ones(100_000), np.full(100_000, 10), 300_000)
+@pytest.mark.parametrize("leaves", [False, True])
+def test_knapsack_refuses_what_takes_too_much_memory(leaves, monkeypatch):
+    """A chain needs few rows at once; a chain with a leaf after each node's subtree needs one for each node."""
+    count, capacity = 2000, 4000
+    heads = np.maximum(np.arange(count) - 1, 0)
+    if leaves:
+        heads = np.where(np.arange(count) < count // 2, heads, count - 1 - np.arange(count))
+    arguments = heads, np.ones(count), np.full(count, 3), capacity
+    tracemalloc.start()
+    best_rooted_subtree(*arguments)
+    taken = tracemalloc.get_traced_memory()[1] >> 20
+    tracemalloc.stop()
+    assert taken == (31 if leaves else 1)
+    monkeypatch.setattr("discsum.baselines.tree_knapsack.MOST_BYTES", 0)
+    with pytest.raises(
+        InputError, match=f"got 2,000 units and a limit of 4,000, which take {taken} MiB; choose a lower"
+    ):
+        best_rooted_subtree(*arguments)
 
 
 def test_term_weights():

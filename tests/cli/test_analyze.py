@@ -102,14 +102,15 @@ def test_rows_that_cannot_be_used_are_named(discsum, bart_folder, parser_folder,
     assert ":4" not in discsum("analyze", "sparsity", table, *options, "--documents", 2).err
 
 
-def test_attention_is_recorded_as_in_training(bart_folder, parser):
+def test_attention_is_recorded_for_the_target_of_training(bart_folder, parser, monkeypatch):
     summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder))
     document = parser.parse(tiny.ARTICLE)
-    one, two = (
-        retained_mass(summarizer, [(document, reference)], 3)
-        for reference in ("The mill broke. Rain fell.", "The mill broke.\nRain fell.")
+    expected, other = (
+        retained_mass(summarizer, [(document, reference)], 3) for reference in ("The mill broke.", "Rain fell.")
     )
-    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(expected, other)
+    monkeypatch.setattr(type(summarizer.family), "target", lambda family, reference: "The mill broke.")
+    np.testing.assert_array_equal(retained_mass(summarizer, [(document, "Rain fell.")], 3), expected)
 
 
 def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):

@@ -263,7 +263,7 @@ def test_a_document_that_is_too_long_is_found_first(discsum, bart_folder, parser
 
 def test_scores_are_not_written_under_the_ending_of_another_format(evaluate, tmp_path):
     result = evaluate(ROWS, "-o", tmp_path / "scores.csv", models=("lead",))
-    assert (result.code, "expected a file name for json, got scores.csv" in result.err) == (2, True)
+    assert (result.code, "expected a .jsonl or .jsonl.gz file, got" in result.err) == (2, True)
 
 
 def test_numbers_that_are_too_large(evaluate, bart_folder):

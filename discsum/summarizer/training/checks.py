@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from discsum.constants import VECTORS
 from discsum.data.manifest import Manifest
 from discsum.data.prepared import is_dataset_folder
 from discsum.data.storage import is_url, location
 from discsum.parsers.loading import load_parser
-from discsum.parsers.unit_encoders import UnitEncoder
+from discsum.parsers.unit_encoders import UnitEncoder, identity
+from discsum.summarizer.folder import SummarizerConfig
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import UnitData
 from discsum.summarizer.training.start import check_start
@@ -40,4 +42,8 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
     if recipe.start is not None:
-        check_start(recipe.start, recipe.parser, recipe.vectors, recipe.encoder_layers)
+        encoder = "" if recipe.vectors in VECTORS else identity(recipe.vectors)["encoder"]
+        config = SummarizerConfig(
+            "", vectors=recipe.vectors, encoder=encoder, encoder_layers=recipe.encoder_layers, parser=recipe.parser
+        )
+        check_start(recipe.start, config)

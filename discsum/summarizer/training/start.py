@@ -23,17 +23,13 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
         name: Name or folder of the trained summarizer.
 
     Raises:
-        InputError: A summarizer without a matching part, or on other unit vectors.
+        InputError: A summarizer without a matching part, on other unit vectors, or with another number of trained
+            encoder layers.
         WeightsError: No such summarizer, or a damaged one.
     """
     model = read_model(name, SUMMARIZER_KIND)
     other, inputs = read_network(model)
-    _check_inputs(name, inputs, config.parser, config.vectors, config.encoder_layers)
-    if inputs.encoder != config.encoder:
-        raise InputError(
-            f"start: expected a summarizer on the encoder {config.vectors} with digest {config.encoder or 'none'}, but "
-            f"that of {name} is {inputs.encoder or 'none'}"
-        )
+    _check_inputs(name, inputs, config)
     trained = {key.removeprefix(ENCODER): value for key, value in model.tensors.items() if key.startswith(ENCODER)}
     copied = [
         part
@@ -45,28 +41,28 @@ def initialise_from(network: nn.Module, layers: nn.Module, config: SummarizerCon
     return copied
 
 
-def check_start(name: str, parser: str, vectors: str, layers: int) -> None:
-    """Check that a summarizer exists and can initialise another, without reading weights.
-
-    Args:
-        name: Name or folder of the summarizer.
-        parser: Parser of the new summarizer.
-        vectors: Its unit vectors.
-        layers: Number of encoder layers that are trained with it.
+def check_start(name: str, config: SummarizerConfig) -> None:
+    """Check that a summarizer exists and can initialise one with the inputs of `config`, without reading weights.
 
     Raises:
-        InputError: A summarizer on other unit vectors.
+        InputError: A summarizer on other unit vectors, or with another number of trained encoder layers.
         WeightsError: No such summarizer.
     """
     model = ModelFolder(locate(name, SUMMARIZER_KIND), read_config(name, SUMMARIZER_KIND), {})
-    _check_inputs(name, read_inputs(model), parser, vectors, layers)
+    _check_inputs(name, read_inputs(model), config)
 
 
-def _check_inputs(name: str, inputs: SummarizerConfig, parser: str, vectors: str, layers: int) -> None:
+def _check_inputs(name: str, inputs: SummarizerConfig, config: SummarizerConfig) -> None:
+    parser, vectors, layers = config.parser, config.vectors, config.encoder_layers
     if (inputs.fingerprint, inputs.vectors) != (fingerprint(parser), vectors):
         raise InputError(
             f"start: expected a summarizer on {vectors} vectors of {parser}, as the recipe says, but {name} is on "
             f"{inputs.vectors} vectors of {inputs.parser}"
+        )
+    if inputs.encoder != config.encoder:
+        raise InputError(
+            f"start: expected a summarizer on the encoder {vectors} with digest {config.encoder or 'none'}, but that "
+            f"of {name} is {inputs.encoder or 'none'}"
         )
     # Without trained layers, its vectors are those with which training begins.
     if inputs.encoder_layers not in (0, layers):
