@@ -13,7 +13,8 @@ from discsum.data.parquet_files import Columns, parquet_file
 from discsum.data.remote import RemotePath
 from discsum.data.slices import ENCODING, LineSlice, Row, RowSlice, Slice, Unread
 from discsum.data.storage import Location, Stored, stored
-from discsum.data.tables import bounded, is_blank, kind_of
+from discsum.data.tables import is_blank, kind_of
+from discsum.data.text_lines import bounded
 from discsum.errors import InputError, message_of
 
 # Endings of files that can be divided.

@@ -13,13 +13,24 @@ from typing import Any
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DIVIDED, DividedTables, first_undivided
 from discsum.data.failures import Failure
-from discsum.data.inputs import Item, ReadOptions, count_inputs, files_of, item_of, read_inputs
+from discsum.data.inputs import (
+    Item,
+    ReadOptions,
+    count_inputs,
+    files_of,
+    item_of,
+    kinds_of,
+    read_file,
+    read_inputs,
+)
+from discsum.data.made_folder import warn_of_others
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
-from discsum.data.storage import Location, Stored, location
+from discsum.data.storage import Location, Stored, location, stored
 from discsum.data.table_files import versions_of
 from discsum.data.tables import kind_of
 from discsum.errors import InputError
+from discsum.format_registry import suffixes
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,24 @@ class InputSource:
     max_document_bytes: int = MAX_DOCUMENT_BYTES
 
     def items(self) -> Iterator[Item | Failure]:
-        """Yield the documents in order; an unreadable one becomes a `Failure`."""
-        return read_inputs(self.inputs, **self._arguments)
+        """Yield the documents in order; an unreadable one becomes a `Failure`.
+
+        After `identity`, these are the documents of the same files.
+
+        Raises:
+            InputError: A file that changed since it was identified.
+        """
+        return self._listed_items() if "_files" in vars(self) else read_inputs(self.inputs, **self._arguments)
+
+    def _listed_items(self) -> Iterator[Item | Failure]:
+        endings = suffixes()
+        for _, file in self._files:
+            if stored(file.path) != file:
+                raise InputError(
+                    f"{file.path}: expected the file of {file.size:,} bytes that the run began with, got a changed "
+                    "one; start again with files that do not change"
+                )
+            yield from read_file(file.path, self._options, endings)
 
     def item_of(self, table: Location, row: Row) -> Item | Failure:
         """Return the document of a row of a table that workers read, or a `Failure`."""
@@ -130,8 +157,9 @@ class InputSource:
                     "-: expected files, which can be read again, got standard input; save it to a file first"
                 )
             root = location(name)
-            is_folder = root.is_dir()
-            for file in files_of(name):
+            is_folder, files = root.is_dir(), files_of(name)
+            warn_of_others(name, files, kinds_of(name, suffixes()))
+            for file in files:
                 path = file.path
                 if isinstance(path, Path) and not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
+from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.made_folder import documents_in, made_by_discsum
+from discsum.data.made_folder import documents_in, warn_of_others
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
-from discsum.data.storage import Location, Stored, is_pattern, location, stored, visible
+from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
 from discsum.files import read_at_most
@@ -138,9 +138,9 @@ def read_inputs(
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
             files = files_of(name, endings)
-            _warn_of_others(name, files, endings)
+            warn_of_others(name, files, kinds_of(name, endings))
             for file in files:
-                yield from _read_file(file.path, options, endings)
+                yield from read_file(file.path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
 
@@ -169,12 +169,16 @@ def count_inputs(inputs: Sequence[str]) -> int | None:
             files = []
         # Standard input counts as one document, and a missing input as one failure.
         paths = [file.path for file in files]
-        counts = [count_rows(path) if path.name.lower().endswith(TABLES) else 1 for path in paths] or [1]
+        counts = list(map_ahead(_count, paths, READERS)) or [1]
         known = [count for count in counts if count is not None]
         if len(known) < len(counts):
             return None
         total += sum(known)
     return total
+
+
+def _count(path: Location) -> int | None:
+    return count_rows(path) if path.name.lower().endswith(TABLES) else 1
 
 
 def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored]:
@@ -191,7 +195,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
         InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
     """
     path, trees = location(name), suffixes() if trees is None else trees
-    kinds = _kinds(path, trees)
+    kinds = kinds_of(path, trees)
     if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
@@ -211,28 +215,14 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
     return found
 
 
-def _kinds(path: Location, trees: Collection[str]) -> set[str]:
+def kinds_of(name: str | Location, trees: Collection[str]) -> set[str]:
     """Return the endings of files that count as documents in a folder or pattern."""
+    path = location(name)
     return {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
 
 
-def _warn_of_others(name: str, files: Sequence[Stored], trees: Collection[str]) -> None:
-    """Warn about visible files in a local folder whose endings are not those of documents."""
-    path = location(name)
-    if not isinstance(path, Path) or not path.is_dir():
-        return
-    kinds = tuple(_kinds(path, trees))
-    others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
-    # Folders where a run of discsum left other files beside its results: no warning about these files.
-    made = {folder for folder in {file.path.parent for file in files} if made_by_discsum(folder)}
-    endings = Counter(other.suffix or "none" for other in others if other.parent not in made)
-    if endings:
-        some, found = f"{endings.total()} of {endings.total() + len(files)}", ", ".join(sorted(endings))
-        message = f"left out {some} files, whose endings ({found}) are not among {', '.join(sorted(kinds))}"
-        warn(f"{name}: {message}", InputWarning, stacklevel=2)
-
-
-def _read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> Iterator[Item | Failure]:
+def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> Iterator[Item | Failure]:
+    """Yield the documents of a file; what cannot be read becomes a `Failure`. `trees` has the endings of tree files."""
     suffix = path.suffix.lower()
     try:
         if suffix in trees and isinstance(path, Path):

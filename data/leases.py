@@ -22,6 +22,8 @@ from discsum.files import HOST
 EXPIRY, RENEWAL, LOOK = 120.0, 30.0, 5.0
 # Seconds that a run waits after taking over an expired lock, in case another run takes it over at the same time.
 SETTLING = 2.0
+# How often an empty lock is read again, and the seconds between.
+TRIES, PAUSE = 5, 0.2
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,17 @@ class Lease:
 
 def read_lease(lock: RemotePath) -> Lease | None:
     """Return the content of a lock file, expired or not; None if there is no such file."""
-    (content,) = read_each([lock])
-    if content is None:
-        return None
+    content = None
+    # Where a put is not atomic, as on HDFS, a lock is empty for a moment while its run renews it.
+    for _ in range(TRIES):
+        (content,) = read_each([lock])
+        if content is None:
+            return None
+        if content:
+            break
+        time.sleep(PAUSE)
     try:
-        found = json.loads(content)
+        found = json.loads(content or b"")
         return Lease(str(found["owner"]), float(found["expires"]))
     except (ValueError, KeyError, TypeError):
         # No run renews an unreadable lock, so it counts as expired.

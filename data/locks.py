@@ -26,8 +26,8 @@ def folder_lock(folder: Location, *, wait: bool = False, part: str = "") -> Iter
     Args:
         folder: Folder of a dataset.
         wait: Whether to wait for another run that has locked it.
-        part: Name of the part that this run makes, while other runs may make other parts. By default, this run makes
-            the whole dataset.
+        part: Name of the part that this run makes, as of `part_name`, while other runs may make other parts. By
+            default, this run makes the whole dataset.
 
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
@@ -55,16 +55,18 @@ def folder_lock(folder: Location, *, wait: bool = False, part: str = "") -> Iter
         yield
 
 
-def others_at_work(folder: Location, part: str) -> bool:
-    """Return whether runs of other parts have locked a folder."""
+def others_at_work(folder: Location, digest: str) -> bool:
+    """Return whether runs of parts with another recipe have locked a folder; names of parts end in the digest."""
     try:
         if isinstance(folder, RemotePath):
-            for name in sizes_in(folder / LOCKS).keys() - {part}:
-                check_free(folder / LOCKS / name, folder)
+            for name in sizes_in(folder / LOCKS):
+                if not name.endswith(digest):
+                    check_free(folder / LOCKS / name, folder)
         else:
-            for lock in set(folder.glob(f"{LOCK}-*")) - {folder / f"{LOCK}-{part}"}:
-                with locked(lock, folder):
-                    pass
+            for lock in folder.glob(f"{LOCK}-*"):
+                if not lock.name.endswith(digest):
+                    with locked(lock, folder):
+                        pass
     except LockedError:
         return True
     return False

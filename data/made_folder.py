@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
+from warnings import warn
 
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest
 from discsum.data.shard_names import is_part, is_shard
-from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
-from discsum.errors import InputError
+from discsum.data.storage import Location, Stored, is_pattern, is_several, location, parts_of, sizes_in, stored, visible
+from discsum.errors import InputError, InputWarning
 
 
 def has_parts(folder: Location) -> bool:
@@ -47,6 +49,24 @@ def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
         made = {place: [file for file in shards if file in seen] for place, shards in made.items()}
     groups = {file: [file] for file in seen if file.parent not in made} | made
     return [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
+
+
+def warn_of_others(name: str, found: Sequence[Stored], endings: Collection[str]) -> None:
+    """Warn about visible files of a folder or pattern that are not documents, given the `found` ones and their endings.
+
+    There is no warning about files that a run of discsum left beside its results.
+    """
+    path, kinds = location(name), tuple(endings)
+    if not is_several(path):
+        return
+    others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
+    made = {folder for folder in {file.parent for file in others} if made_by_discsum(folder)}
+    left = Counter(other.suffix or "none" for other in others if other.parent not in made)
+    if left:
+        some = f"{left.total()} of {left.total() + len(found)} files"
+        found_endings, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
+        message = f"left out {some}, whose endings ({found_endings}) are not among {expected}"
+        warn(f"{name}: {message}", InputWarning, stacklevel=2)
 
 
 def made_by_discsum(folder: Location) -> bool:

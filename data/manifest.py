@@ -15,6 +15,7 @@ from typing import Any
 
 from discsum.batches import map_ahead
 from discsum.data.locks import others_at_work
+from discsum.data.parts import Part
 from discsum.data.shard_names import SHARD, is_record, is_shard, record_name
 from discsum.data.storage import (
     Location,
@@ -30,8 +31,10 @@ from discsum.recipes.fields import Checked, Count, Natural, differences
 
 FORMAT = 1
 RECIPE, MANIFEST, FAILURES = "recipe.json", "manifest.json", "failures.jsonl"
-# Maximum bytes of a manifest; the manifest of a million shards is smaller.
-LARGEST = 256 << 20
+# Maximum bytes of a manifest; the manifest of ten million shards is smaller.
+LARGEST = 2 << 30
+# Hexadecimal digits of a recipe's digest in the name of a part's lock.
+DIGITS = 8
 # Number of shards hashed in parallel, which is faster on a disk and in a store.
 HASHED = 4
 # Recipe field that names the command, and the command whose recipes lack it.
@@ -197,13 +200,22 @@ def digest_of(recipe: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
-def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
+def part_name(part: Part, recipe: dict[str, Any]) -> str:
+    """Return the name of a part's lock.
+
+    It has the recipe's digest: parts that are started again together with a corrected recipe must not take each other
+    for runs of the old one.
+    """
+    return f"{part.number}-of-{part.count}-{digest_of(recipe)[:DIGITS]}"
+
+
+def begin(folder: Location, recipe: dict[str, Any], *, in_parts: bool = False) -> bool:
     """Claim the folder for a recipe; return whether anything is left to do.
 
     Args:
         folder: Folder of a dataset, which this run has locked.
         recipe: Everything that its content depends on.
-        part: As in `folder_lock`.
+        in_parts: Whether this run makes a part, while other runs may make other parts.
 
     Raises:
         InputError: The folder belongs to another recipe, and the message names the differences; or it has files of
@@ -222,15 +234,25 @@ def begin(folder: Location, recipe: dict[str, Any], part: str = "") -> bool:
         # Clears after a killed run. One of its workers may still be running, so the run's last step clears again.
         clear_unfinished(folder)
     if changed := differences(_flat(found), _flat(recipe)) if found is not None else "":
-        message = f"{folder}: expected a folder made with the same options, found different ones ({changed})"
+        message = _other_options(folder, changed)
         # A recipe without shards, such as one with a mistyped option, may be replaced.
         if finished or any(map(is_shard, sizes_in(folder))):
             raise InputError(message)
-        if part and others_at_work(folder, part):
+        if in_parts and others_at_work(folder, digest_of(recipe)[:DIGITS]):
             raise InputError(f"{message}, with which runs of other parts are working; wait for them, or stop them")
     if not finished and (found is None or changed):
         write_recipe(folder, recipe)
     return not finished
+
+
+def check_finished(folder: Location, recipe: dict[str, Any]) -> None:
+    """Raise `InputError` if a finished folder has another recipe; nothing is changed, so no lock is needed."""
+    if changed := differences(_flat(Manifest.read(folder, None).recipe), _flat(recipe)):
+        raise InputError(_other_options(folder, changed))
+
+
+def _other_options(folder: Location, changed: str) -> str:
+    return f"{folder}: expected a folder made with the same options, found different ones ({changed})"
 
 
 def write_recipe(folder: Location, recipe: dict[str, Any]) -> None:

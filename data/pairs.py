@@ -10,12 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from discsum.batches import map_ahead
 from discsum.constants import HUB, MAX_DOCUMENT_BYTES
 from discsum.data.divided_tables import DividedTables, first_undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
-from discsum.data.storage import Location, Stored, is_url
+from discsum.data.storage import READERS, Location, Stored, is_url
 from discsum.data.table_files import identity_of, table_files
 from discsum.data.tables import count_rows, find_column, read_rows
 from discsum.document import Document
@@ -93,7 +94,8 @@ class PairSource:
         path = files[0].path
         if hashed and path == Path(self.name):
             return {"name": path.name, "sha256": sha256(path)} | columns
-        return identity_of(self.name, files, whole=first_undivided(files) is not None) | columns
+        whole = first_undivided(files) is not None or (hashed and len(files) == 1)
+        return identity_of(self.name, files, whole=whole) | columns
 
     @cached_property
     def files(self) -> list[Stored]:
@@ -116,7 +118,7 @@ class PairSource:
         """Return the number of rows; None if `count_rows` does not count one of the tables."""
         if self.is_dataset:
             return len(self._dataset())
-        counts = [count_rows(file.path) for file in self.files]
+        counts = list(map_ahead(count_rows, [file.path for file in self.files], READERS))
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
 

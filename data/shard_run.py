@@ -14,7 +14,19 @@ from typing import Any, Generic, TypeVar
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
 from discsum.data.locks import folder_lock
-from discsum.data.manifest import FAILURES, MANIFEST, Manifest, Shard, begin, check_sums, digest_of, faults_of
+from discsum.data.manifest import (
+    FAILURES,
+    MANIFEST,
+    RECIPE,
+    Manifest,
+    Shard,
+    begin,
+    check_finished,
+    check_sums,
+    digest_of,
+    faults_of,
+    part_name,
+)
 from discsum.data.parts import WHOLE, Part
 from discsum.data.records import Listing, ShardRecord
 from discsum.data.remote import RemotePath
@@ -96,9 +108,8 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
     """
     _check_reached(job.folder, options)
     run = _Run(job, part, options)
-    name = f"{part.number}-of-{part.count}"
-    with folder_lock(job.folder, wait=options.wait, part=name):
-        if begin(job.folder, job.recipe, name):
+    with folder_lock(job.folder, wait=options.wait, part=part_name(part, job.recipe)):
+        if begin(job.folder, job.recipe, in_parts=True):
             run.make()
             clear_unfinished(job.folder)
         elif options.verify:
@@ -119,7 +130,8 @@ def finish(job: ShardJob[Any], options: RunOptions = DEFAULTS) -> Manifest:
 
 def _complete(job: ShardJob[Any], options: RunOptions, fill: Callable[[_Run], None]) -> Manifest:
     """Return the manifest of a folder; lock an unfinished folder, complete it with `fill`, and write its manifest."""
-    if (job.folder / MANIFEST).is_file():
+    # While there is a recipe, another run may be reopening the folder, or tidying up.
+    if (job.folder / MANIFEST).is_file() and not (job.folder / RECIPE).is_file():
         return _finished(job, options.verify)
     with folder_lock(job.folder, wait=options.wait):
         if not begin(job.folder, job.recipe):
@@ -234,7 +246,7 @@ def _check_reached(folder: Location, options: RunOptions) -> None:
 
 
 def _finished(job: ShardJob[Any], verify: bool) -> Manifest:
-    begin(job.folder, job.recipe)
+    check_finished(job.folder, job.recipe)
     manifest = Manifest.read(job.folder, None)
     # Shards in a store are read again only on request.
     if verify or isinstance(job.folder, Path):

@@ -11,7 +11,8 @@ from discsum.data.failures import Failure
 from discsum.data.parquet_files import Columns
 from discsum.data.parquet_rows import rows_of
 from discsum.data.storage import Location, Stored
-from discsum.data.tables import decoded, json_row
+from discsum.data.tables import json_row
+from discsum.data.text_lines import decoded
 from discsum.errors import InputError
 
 # Encoding of tables that are divided, and of all tables of texts with summaries.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.made_folder import documents_in
+from discsum.data.made_folder import documents_in, warn_of_others
 from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -20,6 +20,8 @@ BLOCKS, BLOCK = 64, 1 << 16
 
 def table_files(name: str) -> list[Stored]:
     """Return the tables that a user named, by name: a file, those in a folder, or those that match a pattern.
+
+    A warning counts the files of other kinds that are left out.
 
     Raises:
         InputError: There are none.
@@ -33,6 +35,7 @@ def table_files(name: str) -> list[Stored]:
     found = documents_in(path, TABLES)
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
+    warn_of_others(name, found, TABLES)
     return found
 
 

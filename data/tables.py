@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import gzip
-import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +14,10 @@ from typing import IO, Any
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, check_encoding, decode
 from discsum.data.failures import RAISE, Failure
-from discsum.data.parquet_files import PAGES, Columns, parquet_batches, parquet_file, rows_in
+from discsum.data.parquet_files import Columns, parquet_batches, parquet_file, rows_in
+from discsum.data.separated_rows import separated_rows
 from discsum.data.storage import Location
+from discsum.data.text_lines import bounded, decoded
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
 from discsum.json_objects import json_type
@@ -50,7 +49,7 @@ def read_rows(
     largest: int = MAX_DOCUMENT_BYTES,
     columns: Columns | None = None,
 ) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
-    """Yield the rows of a table with file and line; a line that is not a JSON object becomes a `Failure`.
+    """Yield the rows of a table with file and line; a line or record that cannot be read becomes a `Failure`.
 
     Rows are streamed, so the table may have any size.
 
@@ -62,8 +61,7 @@ def read_rows(
         columns: Returns the needed columns; only these are read from Parquet files.
 
     Raises:
-        InputError: No such encoding, or a file that is not a table, is truncated, or, for CSV and TSV, has another
-            encoding.
+        InputError: No such encoding, or a file that is not a table, or is truncated; also as for `separated_rows`.
     """
     check_encoding(encoding)
     kind = kind_of(path)
@@ -75,7 +73,7 @@ def read_rows(
             source = f"{path}:{number}"
             yield source, replace(row, source=source) if isinstance(row, Failure) else row
     elif kind in SEPARATED:
-        yield from _separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
+        yield from separated_rows(path, SEPARATED[kind], encoding, remedy, largest)
     elif kind in (".jsonl", ".jsonl.gz"):
         for number, line in enumerate(_lines(path, encoding, remedy, largest), start=1):
             source = f"{path}:{number}"
@@ -137,40 +135,6 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator
             ) from error
 
 
-def decoded(
-    file: IO[bytes], name: str, encoding: str, largest: int, offset: int = 0, remedy: str = CONVERT
-) -> Iterator[tuple[int, str | Failure]]:
-    """Yield the decoded lines of a file from its current position, each with its offset and without its line end.
-
-    Args:
-        file: The file.
-        name: Its name for errors.
-        encoding: Name of an encoding whose line ends are the ASCII newline byte.
-        largest: Maximum bytes of a line. A longer line becomes a `Failure`, and so does one that cannot be decoded.
-        offset: Current position of the file.
-        remedy: Advice to the user in errors about the encoding.
-    """
-    for begin, line in bounded(file, largest, offset):
-        if len(line) > largest:
-            yield begin, Failure(name, f"expected a line of at most {largest:,} bytes, got more; {RAISE}")
-            continue
-        try:
-            yield begin, decode(line, encoding, name, begin, remedy).removesuffix("\n")
-        except InputError as error:
-            yield begin, Failure(name, str(error))
-
-
-def bounded(file: IO[bytes], largest: int, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield each line of a file with its offset; cut a line longer than `largest` to `largest + 1` bytes."""
-    while line := file.readline(largest + 1):
-        begin, offset = offset, offset + len(line)
-        rest = line
-        while len(rest) > largest and not rest.endswith(b"\n"):
-            rest = file.readline(largest + 1)
-            offset += len(rest)
-        yield begin, line
-
-
 def is_blank(line: bytes, encoding: str, offset: int) -> bool:
     """Return whether a line, given with its offset, is only white space, so that `json_row` skips it."""
     if line.startswith(b"{"):
@@ -194,70 +158,6 @@ def _opened(path: Location) -> Iterator[IO[bytes]]:
                 yield content  # type: ignore[misc]
         else:
             yield file
-
-
-def _separated_rows(
-    path: Location, separator: str, encoding: str, remedy: str, largest: int
-) -> Iterator[tuple[str, dict[str, Any] | Failure]]:
-    csv.field_size_limit(largest)
-    with path.open("rb") as content, io.TextIOWrapper(content, encoding, newline="") as file:
-        reader = csv.DictReader(_short_lines(file, str(path), largest), delimiter=separator, strict=True)
-        # A field may hold line breaks; errors name the first line of the record.
-        begins = 1
-        try:
-            # Reads the header.
-            _ = reader.fieldnames
-            begins = reader.line_num + 1
-            for row in reader:
-                source, begins = f"{path}:{begins}", reader.line_num + 1
-                yield source, _failure_of(row, source) or row
-        except UnicodeError as error:
-            # The error's offset is relative to the last chunk. Decode the file again to report the offset in the file.
-            _decode_whole(path, encoding, remedy)
-            raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
-        except csv.Error as error:
-            raise InputError(
-                f"{path}:{begins}: expected a record with fields quoted as in CSV, got: {error}"
-            ) from error
-
-
-def _failure_of(row: dict[Any, Any], source: str) -> Failure | None:
-    """Return a failure for a record with more fields than the header."""
-    if None not in row:
-        return None
-    names = len(row) - 1
-    found = names + len(row[None])
-    return Failure(
-        source, f"expected {names} fields, got {found}; put quotes around a field that contains the separator"
-    )
-
-
-def _decode_whole(path: Location, encoding: str, remedy: str) -> None:
-    """Raise `InputError` with the offset in a file of the first byte that the encoding does not allow."""
-    decoder, offset = codecs.getincrementaldecoder(encoding)(), 0
-    with path.open("rb") as file:
-        while chunk := file.read(PAGES):
-            begun, _ = decoder.getstate()
-            try:
-                decoder.decode(chunk)
-            except UnicodeError:
-                decode(begun + chunk, encoding, str(path), offset - len(begun), remedy)
-                raise
-            offset += len(chunk)
-
-
-def _short_lines(file: IO[str], source: str, largest: int) -> Iterator[str]:
-    """Yield the lines of a text file without its byte order mark.
-
-    Raises:
-        InputError: A line of more than `largest` characters.
-    """
-    number = 0
-    while line := file.readline(largest + 1):
-        number += 1
-        if len(line) > largest:
-            raise InputError(f"{source}:{number}: expected a line of at most {largest:,} characters, got more; {RAISE}")
-        yield line.removeprefix("\ufeff") if number == 1 else line
 
 
 def _json_object(line: str, source: str) -> dict[str, Any] | Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -64,7 +65,9 @@ def _slices(tables: DividedTables[Entry], size: int, unit: str) -> Iterator[tupl
             )
         yield from ((part,) for part in _each(tables, size))
         return
-    for group in batches(islice(_each(tables), tables.first, tables.last), size):
+    # `islice` takes no larger numbers.
+    first, last = min(tables.first, sys.maxsize), None if tables.last is None else min(tables.last, sys.maxsize)
+    for group in batches(islice(_each(tables), first, last), size):
         yield joined(group)
 
 

@@ -9,7 +9,7 @@ from waiting_runs import run_together
 
 from discsum.constants import MAX_DOCUMENT_BYTES
 from discsum.data.locks import folder_lock
-from discsum.data.manifest import begin
+from discsum.data.manifest import begin, part_name
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
@@ -121,7 +121,7 @@ def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     make_part(preprocess_job(*of(folder)), Part(1, 2))
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
-    with folder_lock(folder, part="2-of-2"):
+    with folder_lock(folder, part=part_name(Part(2, 2), preprocess_job(*of(folder)).recipe)):
         with pytest.raises(InputError, match="another run is using it; wait for that run to end"):
             make_part(preprocess_job(*of(folder)), Part(2, 2))
         assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
@@ -132,15 +132,16 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
     wrong, right = (
         job.recipe for job in (preprocess_job(*of(tmp_path, oracle=name)) for name in ("kedzie", "bertsum"))
     )
-    with folder_lock(tmp_path, part="1-of-2"):
-        assert begin(tmp_path, right, "1-of-2")
-        with folder_lock(tmp_path, part="2-of-2"):
+    with folder_lock(tmp_path, part=part_name(Part(1, 2), right)):
+        assert begin(tmp_path, right, in_parts=True)
+        with folder_lock(tmp_path, part=part_name(Part(2, 2), wrong)):
             with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or stop them$"):
-                begin(tmp_path, wrong, "2-of-2")
+                begin(tmp_path, wrong, in_parts=True)
             assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
-    # No other part is running now.
-    with folder_lock(tmp_path, part="2-of-2"):
-        assert begin(tmp_path, wrong, "2-of-2")
+    # Only a part of the same recipe is running now.
+    own, other = (part_name(Part(number, 2), wrong) for number in (2, 1))
+    with folder_lock(tmp_path, part=own), folder_lock(tmp_path, part=other):
+        assert begin(tmp_path, wrong, in_parts=True)
     assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"
 
 

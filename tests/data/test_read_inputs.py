@@ -15,6 +15,7 @@ import pytest
 from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item, count_inputs, read_inputs
+from discsum.data.pairs import PairSource
 from discsum.data.tables import read_rows
 from discsum.data.tasks import shards_of
 from discsum.errors import InputError, InputWarning
@@ -288,3 +289,97 @@ def test_an_open_quote_is_named_by_the_line_of_its_record(tmp_path):
     path.write_text('id,"text\n1,Rain\n')
     (failure,) = read_inputs([str(path)])
     assert f"{path}:1: expected a record" in str(failure)
+
+
+def test_a_bad_row_of_a_csv_table_fails_alone(tmp_path):
+    """A line that is too long or of another encoding, also inside quotes, and too many fields."""
+    path = tmp_path / "rows.csv"
+    lines = [
+        b"id,text",
+        b"1,First.",
+        b"2,caf\xe9",
+        b'3,"Two',
+        b'caf\xe9 lines"',
+        b"4," + b"x" * 2000,
+        b"5,a,b",
+        b"6,Last.",
+    ]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    found = limited(path, 1000)
+    assert [item.text if isinstance(item, Item) else item.source for item in found] == [
+        "First.",
+        f"{path}:3",
+        f"{path}:5",
+        f"{path}:6",
+        f"{path}:7",
+        "Last.",
+    ]
+    assert "expected utf-8, got byte 0xe9 at offset" in found[1].reason
+    assert "expected a line of at most 1,000 bytes, got more" in found[3].reason
+
+
+def test_a_csv_record_without_a_known_end_is_the_last(tmp_path):
+    path = tmp_path / "rows.csv"
+    for middle, line in ((b'2,"open\n' + b"x" * 2000, 4), (b'2,"Two "words" here"', 3)):
+        path.write_bytes(b"id,text\n1,First.\n" + middle + b'"\n3,Lost.\n')
+        first, failure = limited(path, 1000)
+        assert (first.text, failure.source) == ("First.", f"{path}:{line}")
+        assert failure.reason.endswith("; the rows after it were not read")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_csv_tables(tmp_path, end):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(f'\ufeffid,text{end}1,"Two{end}lines"{end}{end}2,x,y{end}3,Last.{end}'.encode())
+    first, failure, last = limited(path, 1000)
+    assert (first.id, first.text.splitlines(), last.text) == ("1", ["Two", "lines"], "Last.")
+    assert failure.source == f"{path}:5"
+
+
+def test_links_to_folders_are_followed_once(tmp_path):
+    inside, other = tmp_path / "set" / "inside", tmp_path / "other"
+    for folder, name in ((inside, "a"), (other, "b")):
+        folder.mkdir(parents=True)
+        (folder / f"{name}.txt").write_text("Rain fell.")
+    for name, target in (("again", inside), ("linked", other), ("loop", tmp_path / "set")):
+        (tmp_path / "set" / name).symlink_to(target)
+    found = [item.source for item in read_inputs([str(tmp_path / "set")])]
+    assert found == [f"{tmp_path}/set/inside/a.txt", f"{tmp_path}/set/linked/b.txt"]
+
+
+def test_files_that_are_left_out_are_counted_once(tmp_path):
+    for name in ("a.txt", "b.zip"):
+        (tmp_path / name).write_text("Rain fell.")
+    source = InputSource([str(tmp_path), str(tmp_path / "*")])
+    with pytest.warns(InputWarning, match=r"left out 1 of 2 files, whose endings \(\.zip\)") as told:
+        source.identity()
+        assert len(list(source.items())) == 2
+    assert len(told) == 2
+
+
+def test_documents_are_those_of_the_files_that_were_identified(tmp_path):
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    for path in paths:
+        path.write_text("Rain fell.")
+    source = InputSource([str(tmp_path)])
+    source.identity()
+    (tmp_path / "c.txt").write_text("Nobody came.")
+    assert len(list(source.items())) == 2
+    paths[1].write_text("The mill stood still.")
+    with pytest.raises(
+        InputError, match=r"b\.txt: expected the file of 10 bytes that .* began with, got a changed"
+    ):
+        list(source.items())
+
+
+def test_a_single_table_in_a_folder_is_hashed_whole(tmp_path):
+    path = tmp_path / "set" / "news.jsonl"
+    path.parent.mkdir()
+    row = json.dumps({"text": "x" * 200, "summary": "y"}) + "\n"
+    path.write_text(row * 30_000)
+    before = [PairSource(str(name)).identity() for name in (path.parent, path.parent / "*.jsonl")]
+    content = bytearray(path.read_bytes())
+    content[content.index(b"x", 80_000)] = ord("z")
+    path.write_bytes(content)
+    after = [PairSource(str(name)).identity() for name in (path.parent, path.parent / "*.jsonl")]
+    assert all(old != new for old, new in zip(before, after, strict=True))
