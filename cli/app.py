@@ -90,6 +90,8 @@ def main() -> None:
     warnings.simplefilter("always", InputWarning)
     # A format drops the same kinds of content from every document, so warn once.
     warnings.filterwarnings("once", ".*secondary edges and signals are left out", InputWarning)
+    # A source that is used twice is listed twice.
+    warnings.filterwarnings("once", ".*: left out (links|[0-9]+) ", InputWarning)
     if "" in sys.argv[1:]:
         # Python takes an empty path for the working directory, which would hide an unset shell variable.
         place = sys.argv.index("", 1)

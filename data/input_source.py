@@ -19,17 +19,15 @@ from discsum.data.inputs import (
     count_inputs,
     files_of,
     item_of,
-    kinds_of,
     read_file,
     read_inputs,
 )
-from discsum.data.made_folder import warn_of_others
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
 from discsum.data.storage import Location, Stored, location, stored
 from discsum.data.table_files import versions_of
 from discsum.data.tables import kind_of
-from discsum.errors import InputError
+from discsum.errors import InputError, message_of
 from discsum.format_registry import suffixes
 
 
@@ -55,17 +53,21 @@ class InputSource:
         After `identity`, these are the documents of the same files.
 
         Raises:
-            InputError: A file that changed since it was identified.
+            InputError: A file that changed or is gone since it was identified.
         """
         return self._listed_items() if "_files" in vars(self) else read_inputs(self.inputs, **self._arguments)
 
     def _listed_items(self) -> Iterator[Item | Failure]:
         endings = suffixes()
         for _, file in self._files:
-            if stored(file.path) != file:
+            try:
+                found = "a changed one" if stored(file.path) != file else ""
+            except OSError as error:
+                found = message_of(error)
+            if found:
                 raise InputError(
-                    f"{file.path}: expected the file of {file.size:,} bytes that the run began with, got a changed "
-                    "one; start again with files that do not change"
+                    f"{file.path}: expected the file of {file.size:,} bytes that the run began with, got {found}; "
+                    "start again with files that do not change"
                 )
             yield from read_file(file.path, self._options, endings)
 
@@ -157,9 +159,8 @@ class InputSource:
                     "-: expected files, which can be read again, got standard input; save it to a file first"
                 )
             root = location(name)
-            is_folder, files = root.is_dir(), files_of(name)
-            warn_of_others(name, files, kinds_of(name, suffixes()))
-            for file in files:
+            is_folder = root.is_dir()
+            for file in files_of(name, told=True):
                 path = file.path
                 if isinstance(path, Path) and not path.is_file():
                     raise InputError(f"{path}: expected a file, which can be read again, got a device or a pipe")

@@ -14,7 +14,7 @@ from discsum.batches import map_ahead
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES
 from discsum.data.encodings import CONVERT, NAME_IT
 from discsum.data.failures import RAISE, Failure, is_larger
-from discsum.data.made_folder import documents_in, warn_of_others
+from discsum.data.made_folder import documents_in
 from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
@@ -137,9 +137,7 @@ def read_inputs(
                 source = "standard input"
                 yield Item("stdin", source, options.text(_standard_input(options.largest), source))
                 continue
-            files = files_of(name, endings)
-            warn_of_others(name, files, kinds_of(name, endings))
-            for file in files:
+            for file in files_of(name, endings, told=True):
                 yield from read_file(file.path, options, endings)
         except (DiscsumError, OSError) as error:
             yield Failure(name, message_of(error))
@@ -181,7 +179,7 @@ def _count(path: Location) -> int | None:
     return count_rows(path) if path.name.lower().endswith(TABLES) else 1
 
 
-def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored]:
+def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = False) -> Sequence[Stored]:
     """Return the files of an input by name: the file itself, the matches of a pattern, or the files below a folder.
 
     Hidden files and folders are skipped. In a folder that discsum made, the files are the shards or parts that its
@@ -190,12 +188,13 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
     Args:
         name: File, folder or pattern.
         trees: Endings of tree files, which are read from disks only; all by default.
+        told: Whether to warn about files of other kinds, see `documents_in`.
 
     Raises:
         InputError: No such file or folder, a folder without documents, or one that discsum has not finished.
     """
     path, trees = location(name), suffixes() if trees is None else trees
-    kinds = kinds_of(path, trees)
+    kinds = _kinds(path, trees)
     if isinstance(path, Path) and (path.exists() or not is_pattern(path)):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
@@ -207,7 +206,7 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; download it first")
         return [stored(path)]
-    found = documents_in(path, kinds)
+    found = documents_in(path, kinds, told=told)
     if not found and not isinstance(path, Path) and not is_pattern(path) and not path.is_dir():
         raise InputError(f"{path}: no such file or folder, or its store or server does not answer")
     if not found:
@@ -215,9 +214,8 @@ def files_of(name: str, trees: Collection[str] | None = None) -> Sequence[Stored
     return found
 
 
-def kinds_of(name: str | Location, trees: Collection[str]) -> set[str]:
+def _kinds(path: Location, trees: Collection[str]) -> set[str]:
     """Return the endings of files that count as documents in a folder or pattern."""
-    path = location(name)
     return {".txt", *ENDINGS, *TABLES, *(trees if isinstance(path, Path) else ())}
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from warnings import warn
 
 from discsum.data.manifest import FAILURES, MANIFEST, RECIPE, Manifest
 from discsum.data.shard_names import is_part, is_shard
-from discsum.data.storage import Location, Stored, is_pattern, is_several, location, parts_of, sizes_in, stored, visible
+from discsum.data.storage import Location, Stored, is_pattern, parts_of, sizes_in, stored, visible
 from discsum.errors import InputError, InputWarning
 
 
@@ -34,16 +36,24 @@ def shard_files(folder: Location) -> list[Location] | None:
     return [folder / name for name in files]
 
 
-def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
+def documents_in(path: Location, endings: Collection[str], *, told: bool = False) -> list[Stored]:
     """Return the visible files below a folder, or of a pattern, that end in one of `endings`, in order.
 
     In a folder that discsum made, these are the shards that its manifest lists; with a pattern, only those that match.
+    Links to folders are not followed.
+
+    Args:
+        path: The folder or pattern.
+        endings: Endings of the files of documents.
+        told: Whether to warn about what is left out, except for files of discsum's own runs.
 
     Raises:
         InputError: As for `shard_files`.
     """
-    named = tuple(endings)
-    seen = {file.path: file for file in visible(path) if file.path.name.lower().endswith(named)}
+    named, files = tuple(endings), visible(path)
+    seen = {file.path: file for file in files if file.path.name.lower().endswith(named)}
+    if told:
+        _warn_of(path, [file.path for file in files if file.path not in seen], len(files), endings)
     made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
     if is_pattern(path) and not path.exists():
         made = {place: [file for file in shards if file in seen] for place, shards in made.items()}
@@ -51,22 +61,27 @@ def documents_in(path: Location, endings: Collection[str]) -> list[Stored]:
     return [seen.get(file) or stored(file) for place in sorted(groups, key=parts_of) for file in groups[place]]
 
 
-def warn_of_others(name: str, found: Sequence[Stored], endings: Collection[str]) -> None:
-    """Warn about visible files of a folder or pattern that are not documents, given the `found` ones and their endings.
-
-    There is no warning about files that a run of discsum left beside its results.
-    """
-    path, kinds = location(name), tuple(endings)
-    if not is_several(path):
-        return
-    others = [file.path for file in visible(path) if not file.path.name.lower().endswith(kinds)]
+def _warn_of(path: Location, others: Sequence[Location], count: int, endings: Collection[str]) -> None:
+    """Warn about files that are not documents, and about links to folders."""
     made = {folder for folder in {file.parent for file in others} if made_by_discsum(folder)}
-    left = Counter(other.suffix or "none" for other in others if other.parent not in made)
+    left = Counter(file.suffix or "none" for file in others if file.parent not in made)
     if left:
-        some = f"{left.total()} of {left.total() + len(found)} files"
-        found_endings, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
-        message = f"left out {some}, whose endings ({found_endings}) are not among {expected}"
-        warn(f"{name}: {message}", InputWarning, stacklevel=2)
+        found, expected = ", ".join(sorted(left)), ", ".join(sorted(endings))
+        message = f"left out {left.total()} of {count} files, whose endings ({found}) are not among {expected}"
+        warn(f"{path}: {message}", InputWarning, stacklevel=2)
+    if links := _links(path) if isinstance(path, Path) and path.is_dir() else []:
+        named = f"{links[0]}{f' and {len(links) - 1} more' if len(links) > 1 else ''}"
+        message = f"left out links to folders ({named}); name the folders as inputs themselves"
+        warn(f"{path}: {message}", InputWarning, stacklevel=2)
+
+
+def _links(folder: Path) -> list[Path]:
+    """Return the visible links to folders below a folder, sorted."""
+    found = []
+    for place, folders, _ in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in folders if Path(place, name).is_symlink()]
+    return sorted(found)
 
 
 def made_by_discsum(folder: Location) -> bool:

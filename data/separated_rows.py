@@ -14,20 +14,33 @@ from discsum.data.encodings import decode
 from discsum.data.failures import RAISE, Failure
 from discsum.data.parquet_files import PAGES
 from discsum.data.storage import Location
-from discsum.data.text_lines import bounded
 from discsum.errors import InputError
 
-# After a carriage return that is a line end of its own.
-_RETURN = re.compile(r"(?<=\r)(?!\n|$)")
+# Bytes that `surrogateescape` could not decode.
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+LOST = "rows from there on are not read"
 
 
-@dataclass(frozen=True)
-class _Fault:
-    """What is wrong with a line; `lost` if it was not read."""
+@dataclass
+class _Faults:
+    """What is wrong with the lines of a record.
 
-    line: int
-    reason: str
-    lost: bool = False
+    Attributes:
+        line: Number of the first such line; 0 if there is none.
+        reason: What is wrong with it.
+        open: Whether it is unknown where the record ends, because a line was not read that opens or closes a quote.
+    """
+
+    line: int = 0
+    reason: str = ""
+    open: bool = False
+
+    def add(self, line: int, reason: str, *, open: bool = False) -> None:
+        """Add a line."""
+        if not self.line:
+            self.line, self.reason = line, reason
+        self.open = self.open or open
 
 
 def separated_rows(
@@ -35,58 +48,51 @@ def separated_rows(
 ) -> Iterator[tuple[str, dict[Any, Any] | Failure]]:
     """Yield the records of a table with file and line.
 
-    A record becomes a `Failure` if it has a line that is too long or cannot be decoded, more fields than the header, or
-    quotes in the wrong places. If it is unknown where it ends, it is the last one, and the `Failure` says so.
+    A record with a line that is too long or cannot be decoded, or with more fields than the header, becomes a
+    `Failure`, and the records after it are read.
 
     Args:
         path: The table.
         separator: Separator of fields.
         encoding: Name of the encoding.
         remedy: Advice to the user in errors about the encoding.
-        largest: Maximum bytes of a line, and characters of a field.
+        largest: Maximum characters of a line and of a field.
 
     Raises:
-        InputError: A header that cannot be read; or, in an encoding whose line ends have several bytes, a line that is
-            too long or cannot be decoded.
+        InputError: Quotes in the wrong places, or another record of which it is unknown where it ends; a header that
+            cannot be read; or, in an encoding whose line ends have several bytes, a line that cannot be decoded.
     """
     csv.field_size_limit(largest)
-    faults: list[_Fault] = []
+    faults = _Faults()
     reader = csv.reader(_lines(path, encoding, remedy, largest, faults), delimiter=separator, strict=True)
     names: list[str] = []
     while True:
         # A field may hold line breaks; errors name the first line of the record.
-        begins = reader.line_num + 1
-        source, ended = f"{path}:{begins}", False
-        row: list[str] | dict[Any, Any] | Failure | None
+        source = f"{path}:{reader.line_num + 1}"
         try:
-            row = _record(next(reader), names, source)
+            fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            row, ended = Failure(source, f"expected a record with fields quoted as in CSV, got: {error}"), True
-        if faults:
-            source = f"{path}:{faults[0].line}"
-            row = Failure(source, faults[0].reason)
-            # A lost line inside a quoted field may have had the closing quote.
-            ended = ended or any(fault.lost and fault.line > begins for fault in faults)
-            faults.clear()
-        if isinstance(row, Failure) and not names:
-            raise InputError(str(row))
-        if isinstance(row, list):
-            names = row
-        elif isinstance(row, Failure) and ended:
-            yield source, Failure(source, f"{row.reason}; the rows after it were not read")
-            return
-        elif row is not None:
-            yield source, row
+            if faults.open:
+                raise InputError(f"{path}:{faults.line}: {faults.reason}; {LOST}") from error
+            raise InputError(
+                f"{source}: expected a record with fields quoted as in CSV, got: {error}; {LOST}"
+            ) from error
+        if faults.line:
+            source = f"{path}:{faults.line}"
+            if faults.open or not names:
+                raise InputError(f"{source}: {faults.reason}; {LOST}")
+            yield source, Failure(source, faults.reason)
+            faults.line, faults.reason = 0, ""
+        elif not names:
+            names = fields
+        elif fields:
+            yield source, _record(fields, names, source)
 
 
-def _record(fields: list[str], names: Sequence[str], source: str) -> list[str] | dict[Any, Any] | Failure | None:
-    """Return the row of a record's fields, the fields themselves if they are the header, or None for a blank line."""
-    if not fields:
-        return None
-    if not names:
-        return fields
+def _record(fields: list[str], names: Sequence[str], source: str) -> dict[Any, Any] | Failure:
+    """Return the row of a record's fields; a failure if it has more than the header."""
     if len(fields) > len(names):
         return Failure(
             source,
@@ -95,55 +101,53 @@ def _record(fields: list[str], names: Sequence[str], source: str) -> list[str] |
     return dict.fromkeys(names) | dict(zip(names, fields, strict=False))
 
 
-def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: list[_Fault]) -> Iterator[str]:
-    """Yield the lines of a table with their ends, and append what is wrong with a line to `faults` before it.
+def _lines(path: Location, encoding: str, remedy: str, largest: int, faults: _Faults) -> Iterator[str]:
+    """Yield the lines of a table with their ends and without its byte order mark; add what is wrong with a line first.
 
-    A line that is too long is blank, and bytes that cannot be decoded are replaced, so that quotes are still read.
+    A line that is too long is blank. Bytes that cannot be decoded are escaped, so that quotes around them are read.
     """
-    with path.open("rb") as content:
-        if "\n".encode(encoding) != b"\n":
-            with io.TextIOWrapper(content, encoding, newline="") as file:
-                yield from _decoded_together(file, path, encoding, remedy, largest)
-            return
-        number = 0
-        for offset, line in bounded(content, largest):
-            if len(line) > largest:
+    # Encodings whose line ends have several bytes cannot escape bytes.
+    escaped = "\n".encode(encoding) == b"\n"
+    errors = "surrogateescape" if escaped else "strict"
+    number = offset = 0
+    with path.open("rb") as content, io.TextIOWrapper(content, encoding, errors, newline="") as file:
+        try:
+            while line := file.readline(largest + 1):
                 number += 1
-                reason = f"expected a line of at most {largest:,} bytes, got more; {RAISE}"
-                faults.append(_Fault(number, reason, lost=True))
-                yield "\n"
-                continue
-            try:
-                text = decode(line, encoding, str(path), offset, remedy)
-            except InputError as error:
-                faults.append(_Fault(number + 1, str(error)))
-                text = line.decode(encoding, "replace")
-            for part in _RETURN.split(text if offset else text.removeprefix("\ufeff")):
-                number += 1
-                yield part
+                size = 0
+                if len(line) > largest:
+                    quotes, size = _skipped(file, line, largest, encoding, errors)
+                    reason = f"expected a line of at most {largest:,} characters, got more; {RAISE}"
+                    faults.add(number, reason, open=quotes % 2 == 1)
+                    line = "\n"
+                elif escaped:
+                    own = line.encode(encoding, errors)
+                    size = len(own)
+                    if _ESCAPED.search(line):
+                        try:
+                            decode(own, encoding, str(path), offset, remedy)
+                        except InputError as error:
+                            faults.add(number, str(error))
+                yield line.removeprefix("\ufeff") if number == 1 else line
+                if faults.open:
+                    return
+                offset += size
+        except UnicodeError as error:
+            # The error's offset is relative to the last chunk. Decode the file again to report the offset in the file.
+            _decode_whole(path, encoding, remedy)
+            raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
 
 
-def _decoded_together(
-    file: io.TextIOWrapper, path: Location, encoding: str, remedy: str, largest: int
-) -> Iterator[str]:
-    """Yield the lines of a table whose line ends have several bytes, without its byte order mark.
-
-    Raises:
-        InputError: A line of more than `largest` characters, or bytes that the encoding does not allow.
-    """
-    number = 0
-    try:
-        while line := file.readline(largest + 1):
-            number += 1
-            if len(line) > largest:
-                raise InputError(
-                    f"{path}:{number}: expected a line of at most {largest:,} characters, got more; {RAISE}"
-                )
-            yield line.removeprefix("\ufeff") if number == 1 else line
-    except UnicodeError as error:
-        # The error's offset is relative to the last chunk. Decode the file again to report the offset in the file.
-        _decode_whole(path, encoding, remedy)
-        raise InputError(f"{path}: expected {encoding}, got {error}; {remedy}") from error
+def _skipped(file: io.TextIOWrapper, line: str, largest: int, encoding: str, errors: str) -> tuple[int, int]:
+    """Read a line that is too long to its end, given its beginning; return its numbers of quotes and bytes."""
+    quotes = size = 0
+    while line:
+        quotes += line.count('"')
+        size += len(line.encode(encoding, errors))
+        if len(line) <= largest or line.endswith(("\n", "\r")):
+            break
+        line = file.readline(largest + 1)
+    return quotes, size
 
 
 def _decode_whole(path: Location, encoding: str, remedy: str) -> None:

@@ -229,7 +229,7 @@ def matching(pattern: Location) -> list[Stored]:
     """Return the files in a folder, at any depth, or the matches of a pattern such as `train/*.parquet`, by name."""
     if isinstance(pattern, Path):
         if pattern.is_dir():
-            paths = _below(pattern)
+            paths = pattern.rglob("*")
         else:
             fixed = Path(*_before_pattern(pattern.parts))
             paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
@@ -238,20 +238,6 @@ def matching(pattern: Location) -> list[Stored]:
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
     found = {_url_of(path, pattern.url, name): info for path, info in listed.items() if info["type"] == "file"}
     return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """Yield what is below a folder that is not a folder itself; links to folders are followed, each folder once."""
-    seen = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        if (real := os.path.realpath(place)) in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        here = Path(place)
-        # Folders before links to them, which would otherwise give their files other names. `here` is used at once.
-        folders.sort(key=lambda name: ((here / name).is_symlink(), name))
-        yield from (here / name for name in names)
 
 
 def _url_of(path: str, url: str, name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from discsum.data.made_folder import documents_in, warn_of_others
+from discsum.data.made_folder import documents_in
 from discsum.data.storage import Stored, is_pattern, location, stored
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
@@ -32,10 +32,9 @@ def table_files(name: str) -> list[Stored]:
             return [stored(path)]
         if not path.is_dir():
             raise InputError(f"{path}: expected a table, a dataset's folder or hf:NAME, found no such file")
-    found = documents_in(path, TABLES)
+    found = documents_in(path, TABLES, told=True)
     if not found:
         raise InputError(f"{path}: expected tables that end in {', '.join(TABLES)}, found none")
-    warn_of_others(name, found, TABLES)
     return found
 
 

@@ -118,6 +118,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 def replace_folder(folder: Path, new: Path) -> None:
     """Replace a folder with another one beside it, which disappears; kept files and kills as in `replacing_folder`."""
+    replaced(folder)
     old = folder.with_name(f".{folder.name}.old")
     if folder.is_dir():
         for path in folder.iterdir():

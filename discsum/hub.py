@@ -62,7 +62,7 @@ def local_only(name: str, kind: Kind = "model", revision: str | None = None, tok
             cached = {repo.repo_id: _revisions(repo) for repo in scan_cache_dir().repos if repo.repo_type == kind}
         except CacheNotFound:
             cached = {}
-        if own in cached and (revision is None or revision in cached[own]):
+        if (revision or "main") in cached.get(own, ()):
             return True
         said = str(error).partition("\n")[0] or type(error).__name__
         problem = "answers with an error" if isinstance(error, HfHubHTTPError) else "cannot be reached"

@@ -36,7 +36,8 @@ class BestWeights:
         """Finish or undo what a killed run began."""
         replaced(self.folder)
         clear_unfinished(self.folder)
-        if self.sums and _sums(self._staged) == self.sums:
+        # Besides the weights it may have files of the earlier folder.
+        if self.sums and self.sums.items() <= _sums(self._staged).items():
             replace_folder(self.folder, self._staged)
         shutil.rmtree(self._staged, ignore_errors=True)
 

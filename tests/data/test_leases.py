@@ -11,7 +11,7 @@ from waiting_runs import run_together
 from discsum.data import leases
 from discsum.data.leases import Lease, check_free, leased, read_lease
 from discsum.data.locks import folder_lock
-from discsum.data.storage import sizes_in, write_bytes
+from discsum.data.storage import read_bytes, sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
 
 HELD = "another run is using it"
@@ -47,6 +47,18 @@ def test_an_expired_lock_is_taken_over_with_a_warning(lock, place):
     message = r"found an expired one \(elsewhere-1, until .*\); this run takes it over"
     with pytest.warns(InputWarning, match=message), leased(lock, place):
         assert read_lease(lock).owner.startswith(leases.HOST)
+
+
+def test_a_lock_that_is_empty_for_a_moment_is_held(lock, place, monkeypatch):
+    """As on HDFS, where a renewal empties the file first."""
+    if lock.scheme in ("s3", "gs"):
+        pytest.skip("its puts are atomic")
+    with leased(lock, place):
+        content = read_bytes(lock)
+        write_bytes(lock, b"")
+        monkeypatch.setattr(leases.time, "sleep", lambda seconds: write_bytes(lock, content))
+        with pytest.raises(InputError, match=HELD):
+            check_free(lock, place)
 
 
 def test_what_is_no_lock_counts_as_expired(lock, place):

@@ -315,36 +315,57 @@ def test_a_bad_row_of_a_csv_table_fails_alone(tmp_path):
         "Last.",
     ]
     assert "expected utf-8, got byte 0xe9 at offset" in found[1].reason
-    assert "expected a line of at most 1,000 bytes, got more" in found[3].reason
+    assert "expected a line of at most 1,000 characters, got more" in found[3].reason
 
 
-def test_a_csv_record_without_a_known_end_is_the_last(tmp_path):
+@pytest.mark.parametrize(
+    ("middle", "line"),
+    [
+        (b'2,"open\n' + b"x" * 2000 + b'"', 4),
+        (b'2,"' + b"x" * 2000 + b'\n9,Inside.\n"', 3),
+        (b'2,"Two "words" here"', 3),
+    ],
+)
+def test_rows_after_a_csv_record_without_a_known_end_are_not_read(tmp_path, middle, line):
     path = tmp_path / "rows.csv"
-    for middle, line in ((b'2,"open\n' + b"x" * 2000, 4), (b'2,"Two "words" here"', 3)):
-        path.write_bytes(b"id,text\n1,First.\n" + middle + b'"\n3,Lost.\n')
-        first, failure = limited(path, 1000)
-        assert (first.text, failure.source) == ("First.", f"{path}:{line}")
-        assert failure.reason.endswith("; the rows after it were not read")
+    path.write_bytes(b"id,text\n1,First.\n" + middle + b"\n3,Lost.\n")
+    first, failure = limited(path, 1000)
+    assert first.text == "First."
+    assert f"{path}:{line}: expected" in failure.reason and failure.reason.endswith("; rows from there on are not read")
+    # A dataset must not end there unnoticed.
+    with pytest.raises(InputError, match="rows from there on are not read"):
+        list(PairSource(str(path), summary_column="id", max_document_bytes=1000).pairs())
+
+
+def test_long_lines_with_whole_quotes_are_one_row_of_csv(tmp_path):
+    path = tmp_path / "rows.csv"
+    long = b"x" * 2000
+    path.write_bytes(b'id,text\n1,"' + long + b'"\n2,"Two\n' + long + b' ""x"" \nlines"\n3,Last.\n')
+    first, second, last = limited(path, 1000)
+    assert (first.source, second.source, last.text) == (f"{path}:2", f"{path}:4", "Last.")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_of_csv_tables(tmp_path, end):
     path = tmp_path / "rows.csv"
-    path.write_bytes(f'\ufeffid,text{end}1,"Two{end}lines"{end}{end}2,x,y{end}3,Last.{end}'.encode())
-    first, failure, last = limited(path, 1000)
+    content = f'\ufeffid,text{end}1,"Two{end}lines"{end}{end}2,x,y{end}3,caf\xe9{end}4,Last.{end}'
+    path.write_bytes(content.encode("latin-1", "ignore").replace(b"id,", "\ufeffid,".encode()))
+    first, failure, other, last = limited(path, 1000)
     assert (first.id, first.text.splitlines(), last.text) == ("1", ["Two", "lines"], "Last.")
-    assert failure.source == f"{path}:5"
+    assert (failure.source, other.source) == (f"{path}:5", f"{path}:6")
+    offset = path.read_bytes().index(b"\xe9")
+    assert f"expected utf-8, got byte 0xe9 at offset {offset};" in other.reason
 
 
-def test_links_to_folders_are_followed_once(tmp_path):
+def test_links_to_folders_are_named(tmp_path):
     inside, other = tmp_path / "set" / "inside", tmp_path / "other"
     for folder, name in ((inside, "a"), (other, "b")):
         folder.mkdir(parents=True)
         (folder / f"{name}.txt").write_text("Rain fell.")
-    for name, target in (("again", inside), ("linked", other), ("loop", tmp_path / "set")):
-        (tmp_path / "set" / name).symlink_to(target)
-    found = [item.source for item in read_inputs([str(tmp_path / "set")])]
-    assert found == [f"{tmp_path}/set/inside/a.txt", f"{tmp_path}/set/linked/b.txt"]
+    (tmp_path / "set" / "inside" / "linked").symlink_to(other)
+    with pytest.warns(InputWarning, match=r"set: left out links to folders \(.*/inside/linked\); name the"):
+        found = [item.source for item in read_inputs([str(tmp_path / "set")])]
+    assert found == [f"{inside}/a.txt"]
 
 
 def test_files_that_are_left_out_are_counted_once(tmp_path):
@@ -366,9 +387,10 @@ def test_documents_are_those_of_the_files_that_were_identified(tmp_path):
     (tmp_path / "c.txt").write_text("Nobody came.")
     assert len(list(source.items())) == 2
     paths[1].write_text("The mill stood still.")
-    with pytest.raises(
-        InputError, match=r"b\.txt: expected the file of 10 bytes that .* began with, got a changed"
-    ):
+    with pytest.raises(InputError, match=r"b\.txt: expected the file of 10 bytes that .* began with, got a changed"):
+        list(source.items())
+    paths[0].unlink()
+    with pytest.raises(InputError, match=r"a\.txt: expected the file of 10 bytes .*, got .*; start again"):
         list(source.items())
 
 

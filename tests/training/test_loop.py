@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,6 +190,28 @@ def test_a_kill_before_the_checkpoint_leaves_the_weights_that_it_names(tmp_path,
         loop(1, 2, 0, 0).run(silent)
     best = loop(1, 0.5, 0, 0).run(silent)
     assert (best.steps, (tmp_path / BEST / "config.json").read_bytes()) == (3, before)
+
+
+def test_a_kill_while_weights_are_replaced_loses_none(tmp_path, monkeypatch):
+    """The kill is between the two renames; a file of the user's is in the folder."""
+    with pytest.raises(KilledError):
+        TrainingLoop(LineTask(recipe()), tmp_path).run(killed_at(5))
+    (tmp_path / BEST / "notes.txt").write_text("mine")
+    rename = Path.rename
+
+    def die(path, target):
+        if path.name == ".best.staged":
+            raise KilledError
+        return rename(path, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(Path, "rename", die)
+        TrainingLoop(LineTask(recipe()), tmp_path).run(silent)
+    assert not (tmp_path / BEST).exists()
+    loop = TrainingLoop(LineTask(recipe()), tmp_path)
+    assert (loop.best.steps, loop.finished) == (6, False)
+    assert (tmp_path / BEST / "notes.txt").read_text() == "mine"
+    loop.run(silent)
 
 
 def test_a_kill_after_the_checkpoint_loses_no_better_weights(tmp_path, monkeypatch):

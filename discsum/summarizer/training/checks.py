@@ -42,7 +42,11 @@ def check_settings(recipe: SummarizerRecipe, data: Path) -> None:
         # Only tables need the encoder: dataset folders already have vectors.
         UnitEncoder.load(recipe.vectors, parser)
     if recipe.start is not None:
-        encoder = "" if recipe.vectors in VECTORS else identity(recipe.vectors)["encoder"]
+        encoder = ""
+        if recipe.vectors not in VECTORS:
+            # As in training: the encoder of the vectors in a dataset folder, or the encoder itself.
+            stored = [Manifest.read(path).recipe["made_by"].get("encoder", "") for path in made]
+            encoder = stored[0] if stored and not recipe.encodes else identity(recipe.vectors)["encoder"]
         config = SummarizerConfig(
             "", vectors=recipe.vectors, encoder=encoder, encoder_layers=recipe.encoder_layers, parser=recipe.parser
         )
