@@ -50,7 +50,7 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
         (["--workers", 0], 2, "--workers"),
         (
             ["--oracle", "best"],
-            1,
+            2,
             "oracle: expected one of bertsum, discobert-edu, kedzie, rouge12-f, none, got 'best'",
         ),
         (
@@ -61,7 +61,7 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
         (["--encoder", "no/such/folder"], 1, "; or use one of none, contextual, discourse, isolated\n"),
         (
             ["--encoder", "isolate"],
-            1,
+            2,
             "encoder: expected one of none, contextual, discourse, isolated, or an encoder's name or folder",
         ),
         (
@@ -74,7 +74,8 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
 def test_options_that_cannot_be(preprocess, options, code, message):
     result = preprocess(*options)
     assert result.code == code
-    assert message in result.err
+    # Messages about usage are wrapped.
+    assert message in (" ".join(result.err.split()) if code == 2 else result.err)
 
 
 def test_a_folder_of_splits_is_answered_with_them(discsum, tmp_path):
