@@ -52,7 +52,8 @@ def documents_in(path: Location, endings: Collection[str], *, told: bool = False
     """
     named, files = tuple(endings), visible(path)
     seen = {file.path: file for file in files if file.path.name.lower().endswith(named)}
-    if told:
+    # Without documents, callers raise an error.
+    if told and seen:
         _warn_of(path, [file.path for file in files if file.path not in seen], len(files), endings)
     made = {place: shards for place in {file.parent for file in seen} if (shards := shard_files(place)) is not None}
     if is_pattern(path) and not path.exists():
