@@ -1,0 +1,60 @@
+"""The files of an input: what is left out, and what identifies them."""
+
+import json
+
+import pytest
+
+from discsum.data.input_source import InputSource
+from discsum.data.inputs import read_inputs
+from discsum.data.pairs import PairSource
+from discsum.errors import InputError, InputWarning
+
+
+def test_links_to_folders_are_named(tmp_path):
+    inside, other = tmp_path / "set" / "inside", tmp_path / "other"
+    for folder, name in ((inside, "a"), (other, "b")):
+        folder.mkdir(parents=True)
+        (folder / f"{name}.txt").write_text("Rain fell.")
+    (tmp_path / "set" / "inside" / "linked").symlink_to(other)
+    with pytest.warns(InputWarning, match=r"set: left out links to folders \(.*/inside/linked\); name the"):
+        found = [item.source for item in read_inputs([str(tmp_path / "set")])]
+    assert found == [f"{inside}/a.txt"]
+
+
+def test_files_that_are_left_out_are_counted_once(tmp_path):
+    for name in ("a.txt", "b.zip"):
+        (tmp_path / name).write_text("Rain fell.")
+    source = InputSource([str(tmp_path), str(tmp_path / "*")])
+    with pytest.warns(InputWarning, match=r"left out 1 of 2 files, whose endings \(\.zip\)") as told:
+        source.identity()
+        assert len(list(source.items())) == 2
+    assert len(told) == 2
+
+
+def test_documents_are_those_of_the_files_that_were_identified(tmp_path):
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    for path in paths:
+        path.write_text("Rain fell.")
+    source = InputSource([str(tmp_path)])
+    source.identity()
+    (tmp_path / "c.txt").write_text("Nobody came.")
+    assert len(list(source.items())) == 2
+    paths[1].write_text("The mill stood still.")
+    with pytest.raises(InputError, match=r"b\.txt: expected the file of 10 bytes that .* began with, got a changed"):
+        list(source.items())
+    paths[0].unlink()
+    with pytest.raises(InputError, match=r"a\.txt: expected the file of 10 bytes .*, got .*; start again"):
+        list(source.items())
+
+
+def test_a_single_table_in_a_folder_is_hashed_whole(tmp_path):
+    path = tmp_path / "set" / "news.jsonl"
+    path.parent.mkdir()
+    row = json.dumps({"text": "x" * 200, "summary": "y"}) + "\n"
+    path.write_text(row * 30_000)
+    before = [PairSource(str(name)).identity() for name in (path.parent, path.parent / "*.jsonl")]
+    content = bytearray(path.read_bytes())
+    content[content.index(b"x", 80_000)] = ord("z")
+    path.write_bytes(content)
+    after = [PairSource(str(name)).identity() for name in (path.parent, path.parent / "*.jsonl")]
+    assert all(old != new for old, new in zip(before, after, strict=True))
