@@ -6,8 +6,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, islice
-from typing import TypeVar
+from itertools import chain, islice, repeat, zip_longest
+from typing import Any, TypeVar
 
 from discsum.errors import DiscsumError, InputError, MissingExtraError, WeightsError
 
@@ -28,6 +28,25 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     remaining, size = iter(items), min(size, sys.maxsize)
     while batch := list(islice(remaining, size)):
         yield batch
+
+
+def named(texts: Iterable[T], ids: Iterable[str] | None) -> Iterator[tuple[T, str]]:
+    """Yield each text with its name, which is empty if there are no `ids`.
+
+    Raises:
+        InputError: More or fewer names than texts.
+        TypeError: A single text instead of several.
+    """
+    check_several(texts)
+    if ids is None:
+        yield from zip(texts, repeat(""), strict=False)
+        return
+    lacking: Any = object()
+    for count, (text, name) in enumerate(zip_longest(texts, ids, fillvalue=lacking)):
+        if text is lacking or name is lacking:
+            found = f"only {count} names" if name is lacking else f"more names than the {count} texts"
+            raise InputError(f"ids: expected a name for each text, got {found}")
+        yield text, name
 
 
 def check_several(texts: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,14 @@ class Candidates:
                 companions = allowed | (np.array(document.layout)[document.edu_to_sentence] == BODY)
         return cls(allowed, companions, groups, heads, labels)
 
+    @cached_property
+    def _members(self) -> dict[int, list[int]]:
+        """The units of each group."""
+        found: dict[int, list[int]] = {}
+        for unit, group in enumerate(self.groups.tolist()):
+            found.setdefault(group, []).append(unit)
+        return found
+
     def together(self, unit: int) -> list[int]:
         """Return the unit and all units that are selected together with it, in order.
 
@@ -73,7 +82,7 @@ class Candidates:
             if one < 0 or one in found:
                 continue
             found.add(one)
-            waiting += [int(self.heads[one]), int(self.labels[one]), *np.flatnonzero(self.groups == self.groups[one])]
+            waiting += [int(self.heads[one]), int(self.labels[one]), *self._members[int(self.groups[one])]]
         labels = {int(self.labels[one]) for one in found}
         return sorted(int(one) for one in found if self.companions[one] or one in labels)
 

@@ -66,8 +66,9 @@ class Document:
 
     def __post_init__(self) -> None:
         """Check that the spans tile the text and fit each other and the tree."""
-        check_tiling(self.text, self.sentences, "sentence")
-        check_tiling(self.text, self.edus, "EDU")
+        for spans, kind in ((self.sentences, "sentence"), (self.edus, "EDU")):
+            if spans:
+                check_tiling(self.text, spans, kind)
         expected = locate(self.edus, self.sentences)
         for index, (edu, sentence) in enumerate(zip(self.edus, expected, strict=True)):
             if edu.sentence != sentence:
@@ -262,7 +263,7 @@ def check_tiling(text: str, spans: Sequence[Span], kind: str) -> None:
         start = len(text) if span is None else span.start
         if start < position:
             raise InputError(f"{kind} {index}: expected to start at character {position} or later, got {start}")
-        if spans and text[position:start].strip():
+        if text[position:start].strip():
             raise InputError(
                 f"{kind} {index}: expected every character to be in one, but characters {position} to {start} are "
                 "in none"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from discsum.writing import BLANK_LINE, LINE_ENDS, ends_sentence
+from discsum.writing import BLANK_LINE, LINE_ENDS, WORD, ends_sentence
 
 HEADING, LABEL, BYLINE, LIST, CODE, BODY = KINDS = ("heading", "label", "byline", "list", "code", "body")
 # A heading has at most `HEADING_WORDS` words, a list fragment fewer than `FRAGMENT_WORDS`.
@@ -75,7 +75,6 @@ _BYLINE = re.compile(
 _LONGEST_BYLINE = 200
 # A footnote's number after the full stop.
 _NOTE = re.compile(r"(?:\s*\[\d+\])+$")
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +108,9 @@ class Layout:
         self.text = text
         self.lines = _lines(text)
         self.conversation = sum(line.speaker for line in self.lines) >= TURNS
+        if self.conversation:
+            # What is said is no heading, even if it is a question or lacks a full stop.
+            self.lines = [replace(line, kind=BODY) if _is_said(line) else line for line in self.lines]
         self._starts = [line.start for line in self.lines]
 
     def openings(self) -> list[int]:
@@ -144,7 +146,7 @@ class Layout:
         unit = " ".join(self.text[start:end].split())
         first = max(0, bisect_right(self._starts, start) - 1)
         lines = [line for line in self.lines[first : bisect_right(self._starts, end - 1)] if line.end > start]
-        if not _WORD.search(unit) or (lines and end <= lines[0].content):
+        if not WORD.search(unit) or (lines and end <= lines[0].content):
             return LABEL
         if _is_byline(unit):
             return BYLINE
@@ -153,9 +155,14 @@ class Layout:
         return BODY if has_content(unit) else LABEL
 
 
+def _is_said(line: Line) -> bool:
+    """Return whether a line looks like a heading, but is what somebody says after a speaker label."""
+    return line.speaker and line.kind == HEADING and line.content < line.end
+
+
 def has_content(text: str) -> bool:
     """Return whether a text has at least two words, not counting digits, punctuation and links."""
-    return len(_WORD.findall(_LINK.sub("", text))) > 1
+    return len(WORD.findall(_LINK.sub("", text))) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +247,7 @@ def _line_kind(row: _Row, bullet: re.Match[str] | None, speaker: re.Match[str] |
     line = row.text
     if _TABLE.match(line) or (row.indent >= 4 and _is_code(line)):
         return CODE
-    if _RULE.fullmatch(line) or not _WORD.search(_LINK.sub("", line)):
+    if _RULE.fullmatch(line) or not WORD.search(_LINK.sub("", line)):
         return LABEL
     if _is_byline(line):
         return BYLINE
@@ -263,7 +270,7 @@ def _fragment(row: _Row, bullet: re.Match[str] | None) -> str:
         return LABEL
     # "(a) the goods are damaged;"
     clause = bullet is not None and content[:1].islower() and (bullet[0][-1] == ")" or content.endswith((";", ",")))
-    short = len(_WORD.findall(content)) < FRAGMENT_WORDS and not _ends(content)
+    short = len(WORD.findall(content)) < FRAGMENT_WORDS and not _ends(content)
     return LIST if short or (clause and words <= HEADING_WORDS) else BODY
 
 

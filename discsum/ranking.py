@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discsum.errors import InputError
+from discsum.writing import WORD_OR_NUMBER
 
 # Log-odds of 0 and 1 are infinite, so scores are clipped to this distance from them.
 _TINY = 1e-6
@@ -66,7 +66,7 @@ class Ranking:
 
 def ngrams(text: str, length: int) -> set[tuple[str, ...]]:
     """Return the set of n-grams of `length` lower-cased words, punctuation left out."""
-    words = re.findall(r"\w+", text.lower())
+    words = WORD_OR_NUMBER.findall(text.lower())
     return set(zip(*(words[start:] for start in range(length)), strict=False))
 
 

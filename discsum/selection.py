@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,10 @@ PENALTIES = ("redundancy", "brevity")
 FREE_WORDS = {"sentence": 20, "edu": 0}
 # What a policy may leave to the scorer.
 OPEN_RULES = ("block_trigrams", *PENALTIES)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.floating) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -52,10 +57,10 @@ class Budget:
             problems.append(f"expected exactly one of units, words and ratio, got {found}; choose one")
         for name in ("units", "words"):
             value = given.get(name, 1)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 problems.append(f"{name}: expected a whole number of at least 1, got {value!r}")
         ratio = given.get("ratio", 1.0)
-        if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= 1:
+        if not _is_number(ratio) or not 0 < ratio <= 1:
             problems.append(f"ratio: expected a number above 0 and at most 1, got {ratio!r}")
         if problems:
             raise InputError("; ".join(problems))
@@ -108,7 +113,7 @@ class Policy:
             problems.append(f"layout: expected {' or '.join(LAYOUTS)}, got {self.layout!r}")
         for name in PENALTIES:
             weight = getattr(self, name) or 0.0
-            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            if not _is_number(weight) or not 0 <= weight < math.inf:
                 problems.append(f"{name}: expected a number of at least 0, got {weight!r}")
         if self.dependencies and self.unit != "edu":
             problems.append(f"dependencies: expected unit edu, got {self.unit}")
@@ -141,8 +146,9 @@ def default_policy(
     Raises:
         InputError: An unknown unit, or fewer than one of them.
     """
-    count = DEFAULT_UNITS.get(unit) if units is None else units
-    return Policy(Budget(units=count or 1), unit, block_trigrams, redundancy, brevity, unit == "edu", layout)
+    # `Policy` refuses an unknown unit.
+    count = DEFAULT_UNITS.get(unit, 1) if units is None else units
+    return Policy(Budget(units=count), unit, block_trigrams, redundancy, brevity, unit == "edu", layout)
 
 
 def word_counts(document: Document, unit: str) -> NDArray[np.int64]:

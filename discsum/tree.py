@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -170,13 +171,17 @@ def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
         raise TreeError(f"node {position}: expected the fields {wanted}, got {node!r}") from error
     for name in ("first", "last", "split"):
         value = getattr(given, name)
-        if not isinstance(value, int) or isinstance(value, bool):
+        if not isinstance(value, Integral) or isinstance(value, bool):
             raise TreeError(f"node {position}: expected {name} to be a whole number, got {value!r}")
-    if not isinstance(given.probability, int | float) or isinstance(given.probability, bool):
+    if not isinstance(given.probability, Real) or isinstance(given.probability, bool):
         raise TreeError(f"node {position}: expected probability to be a number, got {given.probability!r}")
     if given.joined is not None and not isinstance(given.joined, bool):
         raise TreeError(f"node {position}: expected joined to be true, false or left out, got {given.joined!r}")
-    return given
+    if type(given.first) is int and type(given.probability) is float:
+        return given
+    # NumPy's numbers cannot be written as JSON.
+    places = {name: int(getattr(given, name)) for name in ("first", "last", "split")}
+    return replace(given, **places, probability=float(given.probability))
 
 
 def _check(edus: int, nodes: tuple[Node, ...]) -> None:

@@ -13,11 +13,15 @@ _UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+# A word: letters, without digits; in scripts without spaces, where words cannot be told apart, a single letter.
+WORD = re.compile(rf"[^\W\d_{_UNSPACED}]+|(?=[^\W\d_])[{_UNSPACED}]")
+# The same with digits.
+WORD_OR_NUMBER = re.compile(rf"[^\W{_UNSPACED}]+|(?=\w)[{_UNSPACED}]")
 # Characters that end a line, for use in a character class; one of them; a blank line, or a character that ends a
 # paragraph or page.
 LINE_ENDS = r"\r\n\v\f\u0085\u2028\u2029"
 LINE_BREAK = re.compile(rf"[{LINE_ENDS}]")
-BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\r\n[^\S\n]*\r\n|[\u2029\f]")
 # Matches only at the beginning of a run of spaces, so that time is linear in its length.
 _BREAK = re.compile(rf"(?<![^\S{LINE_ENDS}])[^\S{LINE_ENDS}]*[{LINE_ENDS}]\s*")
 _TOKENIZED = re.compile(rf"[{_UNSPACED}]\s+[{_UNSPACED}]")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from discsum.batches import ahead, batches
+from discsum.batches import ahead, batches, named
 from discsum.constants import SHIPPED_PARSER
 from discsum.devices import check_device, check_precision
 from discsum.document import Document, Span, check_tiling
@@ -132,10 +132,9 @@ class Parser:
         ids: Iterable[str] | None = None,
     ) -> Iterator[Document]:
         """Yield the document of each text, in order, `batch_size` texts encoded together."""
-        names = iter(ids) if ids is not None else None
-        for batch in batches(texts, batch_size):
-            batch_ids = list(islice(names, len(batch))) if names is not None else None
-            for encoded in self.encode(batch, sentences=sentences, ids=batch_ids):
+        for batch in batches(named(texts, ids), batch_size):
+            some, names = zip(*batch, strict=True)
+            for encoded in self.encode(some, sentences=sentences, ids=names):
                 yield encoded.document
 
     def encode(
@@ -156,7 +155,7 @@ class Parser:
             ids: Names of the documents.
             keep: Names of the vectors to keep: `sentence`, `edu`, `STATES`, `SUBWORDS`.
         """
-        names = ids if ids is not None else [""] * len(texts)
+        names = [name for _, name in named(texts, ids)]
         budget = budget_of(self.network.device)
         groups = _grouped(self._begun(texts, sentences, edus, {*keep, STATES}), budget.documents)
         # While a GPU computes, the next texts are split into subwords, and documents of the previous ones are built.
@@ -172,8 +171,7 @@ class Parser:
         """Return the document of each text with sentences and EDUs, without a tree; arguments as in `parse`."""
         readings = [*self._begun(texts, sentences, None, ())]
         read(self.network, self.network.encoder, readings)
-        names = ids if ids is not None else [""] * len(texts)
-        return [self._document(text, id, one) for text, id, one in zip(texts, names, readings, strict=True)]
+        return [self._document(text, id, one) for (text, id), one in zip(named(texts, ids), readings, strict=True)]
 
     @torch.inference_mode()
     def vectors(self, documents: Sequence[Document], keep: Collection[str]) -> list[Encoded]:

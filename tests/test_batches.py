@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from discsum.batches import ahead, batches, failing_alone, map_ahead
+from discsum.batches import ahead, batches, failing_alone, map_ahead, named
 from discsum.errors import DiscsumError, InputError, WeightsError
 
 
@@ -122,3 +122,12 @@ def test_no_result_is_computed_after_closing():
 def test_results_without_threads_are_computed_when_needed():
     places = list(map_ahead(lambda item: threading.current_thread(), [1, 2], 0))
     assert places == [threading.current_thread()] * 2
+
+
+def test_names_of_texts():
+    assert list(named(["ab"], None)) == [("ab", "")]
+    assert list(named(iter(["a", "b"]), iter(["x", "y"]))) == [("a", "x"), ("b", "y")]
+    with pytest.raises(InputError, match="ids: expected a name for each text, got only 1 names"):
+        list(named(["a", "b"], ["x"]))
+    with pytest.raises(InputError, match="ids: expected a name for each text, got more names than the 1 texts"):
+        list(named(["a"], ["x", "y"]))

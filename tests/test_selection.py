@@ -10,7 +10,8 @@ from discsum.candidates import Candidates
 from discsum.dependency import edu_heads
 from discsum.document import Document
 from discsum.errors import InputError
-from discsum.selection import Budget, Policy, select, word_counts
+from discsum.ranking import ngrams
+from discsum.selection import Budget, Policy, default_policy, select, word_counts
 from discsum.tree import RSTTree
 
 FOX = [
@@ -142,3 +143,15 @@ def test_dependencies_close_the_selection(edus, seed, units, block):
         assert len(selected) == min(units, edus)
     for edu in selected:
         assert sentence[heads[edu]] != sentence[edu] or heads[edu] in selected
+
+
+def test_lengths_may_be_numbers_of_numpy_but_not_zero():
+    assert Budget(units=np.int64(3)).units == 3
+    with pytest.raises(InputError, match="units: expected a whole number of at least 1, got 0"):
+        default_policy("sentence", 0)
+
+
+def test_repeated_words_in_scripts_without_spaces():
+    # Bigrams of single characters.
+    assert ngrams("橋を渡る", 2) == {("橋", "を"), ("を", "渡"), ("渡", "る")}
+    assert ngrams("The 2 mills", 2) == {("the", "2"), ("2", "mills")}

@@ -124,3 +124,26 @@ def test_time_does_not_double_with_each_author_or_image():
 def test_long_lines_are_no_bylines_and_take_no_time(line):
     # Patterns of quadratic time would take hours.
     assert Layout(line).lines[0].kind != "byline"
+
+
+def test_sentences_without_spaces_are_prose():
+    text = "昨日市議会は新しい橋の建設を承認した。工事は来年の春に始まる。住民の多くは計画に反対している。"
+    ends = [index + 1 for index, character in enumerate(text) if character == "。"]
+    assert Layout(text).kinds(list(zip([0, *ends], ends, strict=False))) == (BODY,) * 3
+    assert not has_content("橋")
+
+
+def test_what_somebody_says_in_a_conversation_is_no_heading():
+    turns = ["Anna: Is the bridge open yet?", "Ben: It opens in May.", "Anna: Who pays for the delay?", "Ben: They do."]
+    layout = Layout("\n\n".join(turns * 2))
+    assert layout.conversation
+    assert {line.kind for line in layout.lines} == {BODY}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_may_hold_spaces(end):
+    assert [line.blank for line in Layout(f"It rained.{end} \t{end}It snowed.{end}It froze.").lines] == [
+        True,
+        True,
+        False,
+    ]

@@ -1,3 +1,6 @@
+import json
+
+import numpy as np
 import pytest
 from small_trees import every_tree, leaves, random_tree
 
@@ -99,3 +102,9 @@ def test_fields_of_another_type_are_named(change, message):
         RSTTree(2, [node | change])
     with pytest.raises(ValueError, match="node 0: expected the fields"):
         RSTTree(2, [5])
+
+
+def test_numbers_of_numpy_are_converted():
+    tree = RSTTree(2, [Node(np.int64(0), np.int64(1), np.int64(0), "NS", "cause", np.float32(0.5))])
+    assert tree == RSTTree(2, [Node(0, 1, 0, "NS", "cause", 0.5)])
+    assert json.dumps(tree.to_dicts())

@@ -93,6 +93,14 @@ def join_nuclei(nuclei: Sequence[Part], nodes: list[Node]) -> Part:
     return Part(ordered[0].first, last.last, top=top)
 
 
+def relation_conflict(nuclei: Sequence[Part]) -> str:
+    """Return what is wrong with nuclei of different relations; empty if there is one relation, or one nucleus."""
+    labels = sorted({part.relation for part in nuclei}) if len(nuclei) > 1 else []
+    if len(labels) < 2:
+        return ""
+    return f"expected nuclei of one relation, got {', '.join(labels)}; that of the last nucleus is lost"
+
+
 def join_satellite(nucleus: Part, satellite: Part, nodes: list[Node]) -> Part:
     """Append the node that joins the satellite to its nucleus; return the EDUs that it covers."""
     if satellite.last + 1 == nucleus.first:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning
 from discsum.format_registry import with_warnings
-from discsum.formats._constituents import Part, assemble, join_satellite, mark
+from discsum.formats._constituents import Part, assemble, join_satellite, mark, relation_conflict
 from discsum.formats._plain_text import fold
 from discsum.tree import Node, RSTTree
 
@@ -51,22 +52,26 @@ class _Bracket:
 
 @dataclass
 class _Tree:
-    """One tree while it is read: its nodes, texts, ends of paragraphs, and brackets whose spans disagree."""
+    """One tree while it is read: its nodes, texts and ends of paragraphs.
+
+    Also brackets whose spans disagree with their leaves, and those with a relation that the tree cannot hold.
+    """
 
     source: str
     nodes: list[Node] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     paragraph_ends: set[int] = field(default_factory=set)
     n_ary: bool = False
-    disagreeing: list[tuple[_Bracket, Part]] = field(default_factory=list)
+    disagreeing: list[tuple[_Bracket, str]] = field(default_factory=list)
+    conflicts: list[tuple[_Bracket, str]] = field(default_factory=list)
 
     def document(self) -> Document:
-        if self.disagreeing:
-            bracket, whole = self.disagreeing[0]
-            more = f", and {len(self.disagreeing) - 1} more like it" if len(self.disagreeing) > 1 else ""
-            message = f"{bracket}: expected the span of its leaves, {whole.first + 1} {whole.last + 1}{more}"
-            warning = FormatWarning(f"{message}; the leaves decide", source=self.source, line=bracket.line)
-            warnings.warn(warning, stacklevel=4)
+        for faults, decision in ((self.disagreeing, "; the leaves decide"), (self.conflicts, "")):
+            if faults:
+                bracket, message = faults[0]
+                more = f", and {len(faults) - 1} more like it" if len(faults) > 1 else ""
+                warning = FormatWarning(f"{bracket}: {message}{more}{decision}", source=self.source, line=bracket.line)
+                warnings.warn(warning, stacklevel=4)
         # If no bracket has more than two children, the file could only nest lists, so nesting says nothing about them.
         nodes = self.nodes if self.n_ary else [replace(node, joined=None) for node in self.nodes]
         tree = RSTTree.from_unordered(len(self.texts), nodes)
@@ -101,9 +106,8 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
             raise FormatError(_token_problem(content[position:]), source=source, line=line)
         kind = token.lastgroup
         if kind == "role":
-            if one and trees and not open_brackets:
-                message = "expected one tree, got more after it; `read_trees` and discsum parse read all of them"
-                raise FormatError(message, source=source, line=line)
+            if problem := _opening_problem(token["role"], open_brackets, more=one and bool(trees)):
+                raise FormatError(problem, source=source, line=line)
             open_brackets.append(_Bracket(token["role"], line))
         elif kind != "noise":
             if not open_brackets:
@@ -119,7 +123,7 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
                     trees.append(tree)
                     tree = _Tree(source)
             else:
-                _attribute(open_brackets[-1], token)
+                _attribute(open_brackets[-1], token, source, line)
         line += token[0].count("\n")
         position = token.end()
     if open_brackets or not trees:
@@ -127,6 +131,17 @@ def _trees(content: str, source: str, *, one: bool = False) -> list[_Tree]:
         what = f"a bracket to close {opened}" if open_brackets else opened
         raise FormatError(f"expected {what}, got the end of the file; is it truncated?", source=source, line=line)
     return trees
+
+
+def _opening_problem(role: str, open_brackets: Sequence[_Bracket], *, more: bool) -> str:
+    """Return what is wrong with a bracket that opens; `more` says that it is one tree too many if it is outermost."""
+    if more and not open_brackets:
+        return "expected one tree, got more after it; `read_trees` and discsum parse read all of them"
+    if role == "Root" and open_brackets:
+        return (
+            f"expected Nucleus or Satellite inside {open_brackets[-1]}, got Root; correct it, or close the tree before"
+        )
+    return ""
 
 
 def _token_problem(rest: str) -> str:
@@ -137,17 +152,21 @@ def _token_problem(rest: str) -> str:
     return f"{expected}, got {found!r}; texts go between _! and _!"
 
 
-def _attribute(bracket: _Bracket, token: re.Match[str]) -> None:
+def _attribute(bracket: _Bracket, token: re.Match[str], source: str, line: int) -> None:
+    former: object
     if token["leaf"] is not None:
-        bracket.leaf = int(token["leaf"])
+        former, bracket.leaf = bracket.leaf, int(token["leaf"])
     elif token["relation"] is not None:
-        bracket.relation = token["relation"]
+        former, bracket.relation = bracket.relation or None, token["relation"]
     elif token["text"] is not None:
         bracket.ends_paragraph = token["text"].rstrip().endswith(_PARAGRAPH)
         text = fold(token["text"].replace(_PARAGRAPH, " "))
-        bracket.text = MARK.sub(lambda found: found[1] + found[2][1:] + found[3], text)
+        former, bracket.text = bracket.text, MARK.sub(lambda found: found[1] + found[2][1:] + found[3], text)
     else:
-        bracket.span = (int(token["first"]), int(token["last"]))
+        former, bracket.span = bracket.span, (int(token["first"]), int(token["last"]))
+    if former is not None:
+        name = "span" if token["first"] is not None else "rel2par" if token["relation"] is not None else token.lastgroup
+        raise FormatError(f"{bracket}: expected ({name} …) once, got it again; remove one", source=source, line=line)
 
 
 def _close(bracket: _Bracket, tree: _Tree) -> Part:
@@ -163,6 +182,8 @@ def _close(bracket: _Bracket, tree: _Tree) -> Part:
         if problem:
             raise fail(problem)
         return Part(bracket.leaf - 1, bracket.leaf - 1, bracket.relation, bracket.line)
+    if bracket.text is not None:
+        raise fail(f"expected (leaf …) beside the text {bracket.text[:40]!r}, got none; number the EDU")
     if not any(role == "Nucleus" for role, _ in bracket.children):
         raise fail(
             f"expected a Nucleus among its children, got {len(bracket.children)} children without one; correct the "
@@ -174,8 +195,18 @@ def _close(bracket: _Bracket, tree: _Tree) -> Part:
         raise fail(str(error)) from error
     tree.n_ary = tree.n_ary or len(bracket.children) > 2
     if bracket.span is not None and bracket.span != (whole.first + 1, whole.last + 1):
-        tree.disagreeing.append((bracket, whole))
+        wanted = f"expected the span of its leaves, {whole.first + 1} {whole.last + 1}"
+        tree.disagreeing.append((bracket, wanted))
+    if conflict := _conflict([part for role, part in bracket.children if role == "Nucleus"]):
+        tree.conflicts.append((bracket, conflict))
     return replace(whole, relation=bracket.relation, line=bracket.line)
+
+
+def _conflict(nuclei: Sequence[Part]) -> str:
+    """Return which relation of a bracket's nuclei the tree cannot hold."""
+    if len(nuclei) == 1 and nuclei[0].relation != "span":
+        return f"expected (rel2par span) on its only Nucleus, got {nuclei[0].relation!r}, which is lost"
+    return relation_conflict(nuclei)
 
 
 def _add_leaf(bracket: _Bracket, tree: _Tree) -> str:

@@ -16,12 +16,16 @@ def erst_notes(document: Document, inner: list[Constituent]) -> dict[int, list[s
         return {}
     words = " ".join(document.edu_texts).split()
     said: list[tuple[Place, str]] = []
+    signals_of: dict[Place | int | None, list[Signal]] = {}
+    for one in erst.signals:
+        signals_of.setdefault(one.edge if one.place is None else one.place, []).append(one)
     for number, edge in enumerate(erst.edges):
-        signals = _signals((one for one in erst.signals if one.edge == number), words)
+        signals = _signals(signals_of.get(number, []), words)
         said.append((edge.source, f"secondary: {edge.relation} to {_range(edge.target)}{signals}"))
         said.append((edge.target, f"secondary: {edge.relation} from {_range(edge.source)}{signals}"))
-    for place in dict.fromkeys(one.place for one in erst.signals if one.place is not None):
-        said.append((place, _signals((one for one in erst.signals if one.place == place), words).lstrip("; ")))
+    for at, own in signals_of.items():
+        if isinstance(at, tuple):
+            said.append((at, _signals(own, words).lstrip("; ")))
     covered: list[Place] = [(edu, edu) for edu in range(edus)] + [(0, 0)] * len(inner)
     for index in reversed(range(edus, len(covered))):
         children = inner[index - edus].children
@@ -29,10 +33,16 @@ def erst_notes(document: Document, inner: list[Constituent]) -> dict[int, list[s
     index_of = {place: index for index, place in enumerate(covered)}
     notes: dict[int, list[str]] = {}
     for place, text in said:
-        # A place that the drawing lacks is inside a list; its notes go to the list.
-        around = [at for at in range(edus, len(covered)) if covered[at][0] <= place[0] and place[1] <= covered[at][1]]
-        notes.setdefault(index_of.get(place, (around or [0])[-1]), []).append(text)
+        if place not in index_of:
+            # A place that the drawing lacks is inside a list; its notes go to the list.
+            inside = (at for at in reversed(range(edus, len(covered))) if _holds(covered[at], place))
+            index_of[place] = next(inside, 0)
+        notes.setdefault(index_of[place], []).append(text)
     return notes
+
+
+def _holds(whole: Place, place: Place) -> bool:
+    return whole[0] <= place[0] and place[1] <= whole[1]
 
 
 def _signals(signals: Iterable[Signal], words: list[str]) -> str:

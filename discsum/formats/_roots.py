@@ -70,7 +70,10 @@ def join_roots(
 
 
 def split_roots(tree: RSTTree) -> list[tuple[list[int], RSTTree]]:
-    """Return the EDUs and the tree of each root: under `unattached`, all children but the leftmost are roots."""
+    """Return the EDUs and the tree of each root: under `unattached`, all children but the leftmost are roots.
+
+    If reading would join these to another tree, the whole tree is one root, and `unattached` an ordinary relation.
+    """
     roots = [0] * (tree.edus + len(tree.nodes))
     edus_of: list[list[int]] = [[]]
     nodes_of: list[list[Node]] = [[]]
@@ -99,7 +102,28 @@ def split_roots(tree: RSTTree) -> list[tuple[list[int], RSTTree]]:
             for node in nodes
         ]
         found.append((edus, RSTTree(len(edus), own)))
-    return sorted(found, key=lambda root: root[0])
+    found.sort(key=lambda root: root[0])
+    return found if _joined_again(found) == [_key(node) for node in tree.nodes] else [([*range(tree.edus)], tree)]
+
+
+def _joined_again(roots: Sequence[tuple[list[int], RSTTree]]) -> list[tuple[Any, ...]]:
+    """Return the nodes that reading would make of roots, in pre-order; none if it would refuse them."""
+    root_of = {edu: root for root, (edus, _) in enumerate(roots) for edu in edus}
+    nodes, before = [], 0
+    for _, own in roots:
+        for node in own.nodes:
+            first, last, split = (end + before for end in (node.first, node.last, node.split))
+            nodes.append(replace(node, first=first, last=last, split=split))
+        before += own.edus
+    try:
+        joined = join_roots([root_of[edu] for edu in range(before)], nodes, lambda root: (root, 0), "")
+    except FormatError:
+        return []
+    return [_key(node) for node in RSTTree.from_unordered(before, joined).nodes]
+
+
+def _key(node: Node) -> tuple[Any, ...]:
+    return node.first, node.last, node.split, node.nuclearity, node.relation
 
 
 def is_unattached(node: Node) -> bool:

@@ -12,6 +12,7 @@ import defusedxml.sax
 from defusedxml.common import DefusedXmlException
 
 from discsum.errors import FormatError
+from discsum.formats._plain_text import fold
 from discsum.formats._xml_encoding import decode_xml
 
 _KINDS = ("span", "multinuc")
@@ -91,7 +92,9 @@ class _Handler(xml.sax.handler.ContentHandler):
         super().__init__()
         self.found = Elements()
         self.source = source
+        # The open segment, and the pieces of its text.
         self.segment: Element | None = None
+        self.pieces: list[str] = []
         self.locator: xml.sax.xmlreader.Locator | None = None
 
     @property
@@ -103,9 +106,9 @@ class _Handler(xml.sax.handler.ContentHandler):
 
     def startElement(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> None:  # noqa: N802
         if name == "rel":
-            kind = attrs.get("type", "")
+            kind, label = attrs.get("type", ""), fold(attrs.get("name", ""))
             # RSTTool's files may leave the type out.
-            self.found.types.setdefault(attrs.get("name", ""), set()).update([kind] if kind else ["rst", "multinuc"])
+            self.found.types.setdefault(label, set()).update([kind] if kind else ["rst", "multinuc"])
         elif name == "sig":
             self.found.signal_types[attrs.get("type", "")] = attrs.get("subtypes", "")
         elif name in ("secedge", "signal"):
@@ -114,21 +117,25 @@ class _Handler(xml.sax.handler.ContentHandler):
         elif name in ("segment", "group"):
             element = self._element(name, attrs)
             if element.kind == "segment":
+                if self.segment is not None:
+                    message = f"{element}: expected segments side by side, got it inside {self.segment}; close that one"
+                    raise FormatError(message, source=self.source, line=element.line)
                 self.segment = element
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        if name == "segment":
-            self.segment = None
+        if name == "segment" and self.segment is not None:
+            self.segment.text = "".join(self.pieces)
+            self.segment, self.pieces = None, []
 
     def characters(self, content: str) -> None:
         if self.segment is not None:
-            self.segment.text += content
+            self.pieces.append(content)
 
     def _element(self, name: str, attrs: xml.sax.xmlreader.AttributesImpl) -> Element:
         line = self.line or 0
         id = attrs.get("id", "")
         kind = "segment" if name == "segment" else attrs.get("type", "")
-        element = Element(id, kind, attrs.get("parent", ""), attrs.get("relname", ""), line)
+        element = Element(id, kind, attrs.get("parent", ""), fold(attrs.get("relname", "")), line)
         problem = ""
         if not id:
             problem = f"<{name}>: expected an id, got none; give it one that no other element has"

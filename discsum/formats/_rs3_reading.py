@@ -10,7 +10,7 @@ from dataclasses import replace
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning
 from discsum.erst import ERST
-from discsum.formats._constituents import DiscontinuousError, Part, assemble
+from discsum.formats._constituents import DiscontinuousError, Part, assemble, relation_conflict
 from discsum.formats._erst_elements import Places, read_erst
 from discsum.formats._plain_text import fold
 from discsum.formats._roots import join_roots, places
@@ -94,12 +94,8 @@ def _join(
         remedy = "children of a multinuclear relation" if element.kind == "multinuc" else "one child with that relname"
         message = f"{element}: expected {wanted}, got {len(nuclei)}; give it {remedy}"
         raise FormatError(message, source=source, line=element.line)
-    labels = sorted({part.relation for part in nuclei}) if len(nuclei) > 1 else []
-    if len(labels) > 1:
-        message = (
-            f"{element}: expected nuclei of one relation, got {', '.join(labels)}; that of the last nucleus is lost"
-        )
-        warnings.warn(FormatWarning(message, source=source, line=element.line), stacklevel=4)
+    if conflict := relation_conflict(nuclei):
+        warnings.warn(FormatWarning(f"{element}: {conflict}", source=source, line=element.line), stacklevel=4)
     whole = assemble(nuclei, satellites, nodes)
     return Part(min(part.first for part in nuclei), max(part.last for part in nuclei)), whole
 

@@ -44,12 +44,17 @@ def to_object(document: Document) -> dict[str, Any]:
 
 
 def _erst_to_object(erst: ERST) -> dict[str, Any]:
-    signals = [{name: value for name, value in asdict(signal).items() if value is not None} for signal in erst.signals]
     return {
-        "edges": [asdict(edge) for edge in erst.edges],
-        "signals": signals,
+        "edges": [_record(edge) for edge in erst.edges],
+        "signals": [_record(signal) for signal in erst.signals],
         "signal_types": dict(erst.signal_types),
     }
+
+
+def _record(item: SecondaryEdge | Signal) -> dict[str, Any]:
+    """Return the fields of an edge or signal that are not None, places as lists."""
+    fields = {name: value for name, value in asdict(item).items() if value is not None}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
 def from_object(data: Any, source: str = "") -> Document:

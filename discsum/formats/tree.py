@@ -15,6 +15,8 @@ from discsum.errors import InputError
 from discsum.format_registry import FORMATS, Format
 from discsum.tree import Node, RSTTree
 
+# Columns of indentation at most.
+_WIDEST = 120
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -55,7 +57,9 @@ def to_text(document: Document, width: int | None = None) -> str:
         ends = [("└─ ", "   ")]
         for sibling in reversed(_flat_children(tree, child.place)):
             branch, guide = ends.pop() if ends else ("├─ ", "│  ")
-            stack.append((sibling, below + branch, below + guide))
+            # Deeper levels are not indented further, so that the size stays linear.
+            deeper = below + guide if len(below) < _WIDEST else below
+            stack.append((sibling, below + branch, deeper))
     return "\n".join(lines) + "\n"
 
 

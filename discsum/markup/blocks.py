@@ -29,6 +29,8 @@ DROPPED = {
 }
 # Marks a meaningful line break, since line breaks in HTML text mean nothing.
 _BREAK = "\x00"
+# What stands for the start of an element.
+_OPENING = {"br": _BREAK, "q": "“"}
 _FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
@@ -93,14 +95,12 @@ class _Writer:
 
     def start(self, element: _Element) -> None:
         tag = element.tag
-        if tag == "br":
-            self._words.append(_BREAK)
+        if tag in _OPENING:
+            self._words.append(_OPENING[tag])
         elif tag == "img":
             self.add(element.get("alt"))
-        elif tag == "q":
-            self._words.append("“")
-        elif tag in ("td", "th") and self._rows == 1:
-            self._words.clear()
+        elif tag in ("td", "th"):
+            self._start_cell()
         elif tag in _BLOCKS:
             self.flush()
             if tag == "tr":
@@ -113,6 +113,13 @@ class _Writer:
                 self._mark = "  " * (len(self._lists) > 1) + self._lists[-1].marker()
             elif tag in _HEADINGS:
                 self._mark = _HEADINGS[tag] + " "
+
+    def _start_cell(self) -> None:
+        if self._rows == 1:
+            self._words.clear()
+        else:
+            # Of an inner table, or of a table without rows.
+            self._words.append(" ")
 
     def end(self, tag: str) -> None:
         if tag == "q":

@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING
 
-from discsum.batches import batches, check_several
+from discsum.batches import batches, named
 from discsum.data.inputs import Item
 from discsum.document import Document
 from discsum.errors import InputWarning
@@ -79,9 +78,9 @@ class SummaryPipeline:
 
         Raises:
             TypeError: A single text instead of several, or a value that is neither a text nor a document.
+            InputError: More or fewer `ids` than texts.
         """
-        check_several(texts)
-        for batch in batches(zip(texts, repeat("") if ids is None else ids, strict=ids is not None), batch_size):
+        for batch in batches(named(texts, ids), batch_size):
             yield from self([_item(text, name) for text, name in batch])
 
 

@@ -102,3 +102,42 @@ def test_a_warning_is_of_the_tree_that_it_is_about(tmp_path):
 def test_formats_of_one_document():
     content = load(ONE.format(span="1 2", end=""), "dis").to_rs3()
     assert load_all(content, "rs3") == [load(content, "rs3")]
+
+
+PAIR = """( Root (span 1 2) {}
+  ( Nucleus (leaf 1) (rel2par {}) (text _!It rained_!) )
+  ( {} (leaf 2) (rel2par {}) (text _!all day._!) ) )"""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            PAIR.format("", "list", "Nucleus", "sequence"),
+            "expected nuclei of one relation, got list, sequence; that of",
+        ),
+        (
+            PAIR.format("", "list", "Satellite", "cause"),
+            "expected .rel2par span. on its only Nucleus, got 'list', which",
+        ),
+    ],
+)
+def test_relations_that_the_tree_cannot_hold(content, message):
+    with pytest.warns(FormatWarning, match=message):
+        load(content, "dis")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (PAIR.format("(span 1 2)", "span", "Satellite", "cause"), "Root .span 1 2.: expected .span …. once"),
+        (PAIR.format("", "span) (rel2par x", "Satellite", "cause"), "expected .rel2par …. once"),
+        (PAIR.format("", "span) (leaf 3", "Satellite", "cause"), "expected .leaf …. once"),
+        (PAIR.format("", "span) (text _!It_!", "Satellite", "cause"), "expected .text …. once"),
+        (PAIR.format("(text _!lost_!)", "span", "Satellite", "cause"), "expected .leaf …. beside the text 'lost'"),
+        (PAIR.format("( Root (leaf 1) (text _!a_!) )", "span", "Satellite", "cause"), "expected Nucleus or Satellite"),
+    ],
+)
+def test_no_part_of_a_bracket_is_lost(content, message):
+    with pytest.raises(FormatError, match=message):
+        load(content, "dis")

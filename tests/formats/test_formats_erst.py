@@ -127,3 +127,9 @@ def test_tokens_that_are_no_numbers_are_left_out():
     assert signal.token_numbers == [2, 4]
     content = CONTENT.replace("<body>", '<body><segment id="9">A mill stops</segment>').replace('"3"', '"\xb2"')
     assert [one.tokens for one in load(content, "rs4", roots="drop").erst.signals] == ["", ""]
+
+
+def test_json_objects_survive_a_round_trip_too():
+    document = load(CONTENT, "rs4")
+    assert document.erst.edges
+    assert Document.from_json(document.to_json()) == document

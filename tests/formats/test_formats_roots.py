@@ -12,6 +12,7 @@ from rs3_files import element, n_ary, rs3
 from discsum.document import Document
 from discsum.errors import FormatError, FormatWarning, InputError
 from discsum.formats import dump, load, read_tree
+from discsum.tree import Node, RSTTree
 
 # A heading, and a tree over the rest.
 HEADED = rs3(element(1), element(2, "", 4, "span"), element(3, "", 2, "purpose-goal"), element(4, "span"))
@@ -173,3 +174,36 @@ def test_warnings_of_a_file_are_in_its_document(tmp_path):
         document = read_tree(path)
     assert document.warnings == tuple(str(one.message) for one in caught)
     assert len(document.warnings) == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(2, 8))
+def test_unattached_nodes_anywhere_survive_a_round_trip(random, edus):
+    def nodes(first, last):
+        if first == last:
+            return []
+        split, nuclearity = random.randrange(first, last), random.choice(["NN", "NN", "NS", "SN"])
+        relation = random.choice(["unattached", "list"]) if nuclearity == "NN" else "cause"
+        return [Node(first, last, split, nuclearity, relation), *nodes(first, split), *nodes(split + 1, last)]
+
+    tree = RSTTree(edus, nodes(0, edus - 1))
+    content = dump(Document.from_edu_texts([f"w{edu}." for edu in range(edus)], tree), "rs3")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FormatWarning)
+        found = load(content, "rs3").tree
+    assert list(map(str, found.nodes)) == list(map(str, tree.nodes))
+
+
+def test_a_segment_inside_another_is_an_error():
+    content = rs3('<segment id="1">It <segment id="2" parent="1" relname="cause">rained</segment> again.</segment>')
+    with pytest.raises(FormatError, match="segment '2': expected segments side by side, got it inside segment '1'"):
+        load(content, "rs3")
+
+
+def test_labels_are_read_as_they_are_written():
+    content = rs3(
+        '<segment id="1">It rained.</segment>', '<segment id="2" parent="1" relname=" a  b ">All day.</segment>'
+    )
+    document = load(content, "rs3")
+    assert document.tree.nodes[0].relation == "a b"
+    assert load(dump(document, "rs3"), "rs3").tree == document.tree

@@ -72,6 +72,7 @@ def test_a_page_becomes_text_with_the_marks_of_its_layout():
         ("<h2>What\n it <em>costs</em></h2><p>It is dear.</p>", ["## What it costs", "It is dear."]),
         ("<table><tr><td>One cell is a paragraph.</td></tr></table>", ["One cell is a paragraph."]),
         ("<table><tr><td>a b</td><td><p>c</p><p>d</p></td></tr></table>", ["| a b | c d |"]),
+        ("<table><td>a</td><td>b</td></table>", ["| a | b |"]),
         ("<p>Seen by all.</p><script>unseen()</script><style>p {unseen: 1}</style><!-- unseen -->", ["Seen by all."]),
         ("<blockquote><p>We have waited for years.</p></blockquote>", ["We have waited for years."]),
     ],

@@ -165,3 +165,14 @@ def test_what_a_text_is_written_in():
 )
 def test_tags_that_are_not_closed_swallow_nothing(document, text):
     assert from_markdown(document) == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<table><tr><td><table><tr><td>a</td><td>b</td></tr></table></td><td>c</td></tr></table>", "| a b | c |"),
+        ("<table><td>a</td><td>b</td></table>", "a b"),
+    ],
+)
+def test_words_of_neighbouring_cells_stay_apart(content, text):
+    assert from_markdown(content).strip() == text
