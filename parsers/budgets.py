@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +18,7 @@ class Budget:
         documents: Subwords of the documents that are parsed together; more documents are parsed group by group.
         tokens: Subwords per forward pass of the encoder, special tokens included, and of the segmenter.
         edus: EDUs per forward pass of the LSTM and the Transformer over EDUs.
-        cells: Chart cells, `blocks * blocks` per chart, that are computed together.
+        cells: Chart cells that are computed together.
         overlap: Whether the CPU works on the previous and next documents while the device computes.
         texts: Texts that are split into subwords together, by threads of the tokenizer, and labelled together by
             teachers.
@@ -42,18 +42,20 @@ def budget_of(device: torch.device) -> Budget:
     return ON_CPU if device.type == "cpu" else ELSEWHERE
 
 
-def padded_groups(sizes: Sequence[int], budget: int, power: int = 1) -> Iterator[list[int]]:
+def padded_groups(
+    sizes: Sequence[int], budget: int, cost: Callable[[int], int] = lambda size: size
+) -> Iterator[list[int]]:
     """Yield groups of item indices, shortest items first; each group is to be padded to its longest item.
 
     Args:
         sizes: Length of each item.
-        budget: Limit on the number of items in a group times the longest length to the power `power`. An item that
-            exceeds it forms its own group.
-        power: Exponent of the length.
+        budget: Limit on the number of items in a group times the cost of the longest. An item that exceeds it forms its
+            own group.
+        cost: Returns the cost of an item of a given length, which grows with the length.
     """
     group: list[int] = []
     for index in sorted(range(len(sizes)), key=sizes.__getitem__):
-        if group and (len(group) + 1) * sizes[index] ** power > budget:
+        if group and (len(group) + 1) * cost(sizes[index]) > budget:
             yield group
             group = []
         group.append(index)

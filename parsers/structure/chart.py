@@ -5,15 +5,15 @@ inside pass gives the normaliser, the outside pass the probability of every span
 child; those are the normaliser's gradients, so training needs no automatic differentiation through
 the chart. Decoding takes the tree with the largest expected number of correct spans (minimum Bayes risk, Goodman 1996).
 
-Time is cubic, so documents of more than `LIMIT` EDUs are first cut at strong borders into sections. Each section is
-decoded exactly, then the tree over the sections, again exactly. That keeps time and memory linear.
+Decoding treats sentences as constituents: each sentence is decoded exactly, then the tree over the sentences, again
+exactly. On GUM dev, trees are as good as those of one chart over all EDUs. Time is cubic, so more than `LIMIT`
+sentences, or EDUs of one sentence, are first cut at strong borders into sections. That keeps time and memory linear.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from discsum.parsers.structure.inside_outside import Posterior, best_splits, bes
 from discsum.parsers.structure.scores import Array, Bracketing, Design, Expected, SplitScores, Target
 
 LIMIT = 256
+# A chart counts for at least this many cells per leaf, because features of spans need several vectors per leaf.
+LEAST = 64
 
 
 def loss(scores: SplitScores, targets: Sequence[Target]) -> Tensor:
@@ -139,7 +141,7 @@ def _charts(scores: SplitScores, documents: Sequence[int]) -> Iterator[_Charts]:
     bounds = scores.bounds
     sizes = np.diff(bounds)
     own = [int(sizes[document]) for document in documents]
-    for group in padded_groups(own, budget_of(scores.strength.device).cells, power=2):
+    for group in padded_groups(own, budget_of(scores.strength.device).cells, _cells):
         some, counts = [documents[index] for index in group], [own[index] for index in group]
         # Padding repeats a document's last EDU.
         places = bounds[some][:, None] + np.minimum(np.arange(max(counts)), np.array(counts)[:, None] - 1)
@@ -147,6 +149,11 @@ def _charts(scores: SplitScores, documents: Sequence[int]) -> Iterator[_Charts]:
         left, right = scores.charts(index, index)
         lefts, rights = by_width(left.detach().double(), right.detach().double())
         yield _Charts(some, counts, left, right, _array(lefts), _array(rights))
+
+
+def _cells(leaves: int) -> int:
+    """Return the cells for which a chart counts in budgets."""
+    return leaves * max(leaves, LEAST)
 
 
 def _padded(table: NDArray[Any], size: int) -> NDArray[Any]:
@@ -164,88 +171,90 @@ def _on(device: torch.device, values: NDArray[Any]) -> Array:
     return _array(to_device(values, device))
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    """Adjacent blocks of a document's EDUs, which are the leaves of a chart."""
-
-    document: int
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.firsts)
-
-    def part(self, start: int, end: int) -> _Blocks:
-        return _Blocks(self.document, self.firsts[start:end], self.lasts[start:end])
-
-
 def decode(scores: SplitScores) -> list[Bracketing]:
     """Return each document's tree with the largest expected number of correct spans, and each span's probability.
 
-    The EDUs of nodes are counted from the document's first.
+    Only trees in which every sentence is a constituent are considered; probabilities of spans inside a sentence are
+    relative to the trees of the sentence. The EDUs of nodes are counted from the document's first.
     """
     bounds = scores.bounds
-    open_parts = [
-        _Blocks(document, np.arange(first, after), np.arange(first, after))
-        for document, (first, after) in enumerate(pairwise(bounds.tolist()))
-    ]
-    nodes: list[list[NDArray[np.int64]]] = [[np.zeros((0, 3), dtype=np.int64)] for _ in open_parts]
-    chances: list[list[NDArray[np.float64]]] = [[np.zeros(0)] for _ in open_parts]
-    strength = np.zeros(0, dtype=np.float32)
-    if max(map(len, open_parts)) > LIMIT:
-        strength = scores.strength.detach().float().cpu().numpy()
-    while open_parts := [part for part in open_parts if len(part) > 1]:
-        cuts = [_sections(part.lasts, strength) for part in open_parts]
-        sections = [part.part(*ends) for part, own in zip(open_parts, cuts, strict=True) for ends in pairwise(own)]
-        for section, found, chance in _decode_blocks(scores, [section for section in sections if len(section) > 1]):
-            nodes[section.document].append(found - bounds[section.document])
-            chances[section.document].append(chance)
-        open_parts = [
-            _Blocks(part.document, part.firsts[own[:-1]], part.lasts[np.array(own[1:]) - 1])
-            for part, own in zip(open_parts, cuts, strict=True)
-        ]
+    # First and last EDU of each block: blocks are EDUs, then sentences, then sections.
+    firsts = lasts = np.arange(len(scores))
+    # Blocks at which documents begin, and at which sections must begin.
+    documents, begins = bounds, np.union1d(bounds, np.flatnonzero(scores.sentences))
+    nodes, chances = [np.zeros((0, 3), dtype=np.int64)], [np.zeros(0)]
+    while np.diff(documents).max() > 1:
+        cuts = _sections(scores, lasts, begins)
+        for found, chance in _decode_blocks(scores, firsts, lasts, cuts):
+            nodes.append(found)
+            chances.append(chance)
+        firsts, lasts = firsts[cuts[:-1]], lasts[cuts[1:] - 1]
+        documents = begins = np.searchsorted(cuts, documents)
+    every, chance = np.concatenate(nodes), np.clip(np.concatenate(chances), 0.0, 1.0)
+    # A document of n EDUs has n - 1 nodes.
+    order, after = np.argsort(every[:, 0], kind="stable"), bounds[1:-1] - np.arange(1, len(bounds) - 1)
     return [
-        Bracketing(np.concatenate(found), np.clip(np.concatenate(chance), 0.0, 1.0))
-        for found, chance in zip(nodes, chances, strict=True)
+        Bracketing(every[own] - first, chance[own])
+        for own, first in zip(np.split(order, after), bounds[:-1], strict=True)
     ]
 
 
 def _decode_blocks(
-    scores: SplitScores, charts: list[_Blocks]
-) -> Iterator[tuple[_Blocks, NDArray[np.int64], NDArray[np.float64]]]:
-    """Yield each chart with the nodes of its best tree, `(blocks - 1, 3)` EDUs, and their probabilities."""
-    sizes = [len(chart) for chart in charts]
-    for group in padded_groups(sizes, budget_of(scores.strength.device).cells, power=2):
-        some = [charts[index] for index in group]
-        longest = max(map(len, some))
-        # Padding repeats a chart's last block.
-        padded = [np.pad(np.stack([own.firsts, own.lasts]), ((0, 0), (0, longest - len(own))), "edge") for own in some]
-        # (charts, blocks)
-        firsts, lasts = torch.from_numpy(np.stack(padded, axis=1))
+    scores: SplitScores, firsts: NDArray[np.int64], lasts: NDArray[np.int64], cuts: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Yield the nodes of the best tree over each section's blocks, `(blocks - 1, 3)` EDUs, and their probabilities.
+
+    Args:
+        scores: The scores of EDUs.
+        firsts: `(blocks,)` first EDU of each block.
+        lasts: `(blocks,)` last EDU of each block.
+        cuts: `(sections + 1,)` first block of each section, and the number of blocks.
+    """
+    sizes = np.diff(cuts)
+    charts = np.flatnonzero(sizes > 1)
+    for group in padded_groups(sizes[charts].tolist(), budget_of(scores.strength.device).cells, _cells):
+        some = charts[group]
+        counts = sizes[some]
+        # (charts, blocks); padding repeats a chart's last block.
+        blocks = cuts[some][:, None] + np.minimum(np.arange(counts.max()), counts[:, None] - 1)
+        own_firsts, own_lasts = firsts[blocks], lasts[blocks]
         # float32 suffices for decoding, and its exponential is four times faster.
-        left, right = by_width(*(part.detach().float() for part in scores.charts(firsts, lasts)))
+        left, right = by_width(
+            *(part.detach().float() for part in scores.charts(*map(torch.from_numpy, (own_firsts, own_lasts))))
+        )
         if len(some) == 1:
             spans = posterior(_array(left[0]), _array(right[0])).spans
             tables = best_splits(spans)[None], spans[None]
         else:
-            spans = posterior(_array(left), _array(right), [len(blocks) for blocks in some]).spans
+            spans = posterior(_array(left), _array(right), counts.tolist()).spans
             tables = best_splits(spans), spans
-        found = (torch.as_tensor(table).cpu().numpy() for table in tables)
-        for blocks, table, probability in zip(some, *found, strict=True):
-            nodes = best_tree(table, len(blocks))
-            first, last, split = nodes.T
-            places = np.stack([blocks.firsts[first], blocks.lasts[last], blocks.lasts[split]], axis=1)
-            yield blocks, places, probability[first, last - first].astype(np.float64)
+        # One copy from a device for both.
+        splits, probabilities = torch.stack([torch.as_tensor(table).float() for table in tables]).cpu().numpy()
+        for row, count in enumerate(counts.tolist()):
+            first, last, split = best_tree(splits[row].astype(np.int16), count).T
+            places = own_firsts[row, first], own_lasts[row, last], own_lasts[row, split]
+            yield np.stack(places, axis=1), probabilities[row, first, last - first].astype(np.float64)
 
 
-def _sections(lasts: NDArray[np.int64], strength: NDArray[np.float32]) -> list[int]:
-    """Return the indices at which sections of at most `LIMIT` blocks begin, and the number of blocks."""
+def _sections(scores: SplitScores, lasts: NDArray[np.int64], begins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first block of each section of at most `LIMIT` blocks, and the number of blocks.
+
+    Args:
+        scores: The scores of EDUs.
+        lasts: `(blocks,)` last EDU of each block.
+        begins: Blocks at which sections must begin, and the number of blocks.
+    """
+    if np.diff(begins).max() <= LIMIT:
+        return begins
+    strength = scores.strength.detach().float().cpu().numpy()[lasts[:-1]]
     cuts = [0]
-    while len(lasts) - cuts[-1] > LIMIT:
-        # The strongest border in the second half of the longest possible section.
-        low, high = cuts[-1] + LIMIT // 2, cuts[-1] + LIMIT
-        cuts.append(low + 1 + int(strength[lasts[low:high]].argmax()))
-    return [*cuts, len(lasts)]
+    for after in begins[1:].tolist():
+        while after - cuts[-1] > LIMIT:
+            # The strongest border in the second half of the longest possible section.
+            low, high = cuts[-1] + LIMIT // 2, cuts[-1] + LIMIT
+            cuts.append(low + 1 + int(strength[low:high].argmax()))
+        cuts.append(after)
+    return np.array(cuts)
 
 
 def _indicators(nodes: NDArray[np.int64], edus: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

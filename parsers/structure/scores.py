@@ -48,6 +48,7 @@ class SplitScores:
         left_sizes: `(buckets + 1,)` score of left children by size.
         right_sizes: `(buckets + 1,)` score of right children by size.
         totals: `(edus + 1, rank)` running sums of the EDUs' topic vectors; a span's mean is a difference of two.
+        sentences: `(edus,)` whether each EDU begins a sentence.
         cohesion: Scores of spans by their words and layout, if the network has them.
         counts: Number of EDUs of each document, if the EDUs are those of several documents, concatenated.
     """
@@ -58,6 +59,7 @@ class SplitScores:
     left_sizes: Tensor
     right_sizes: Tensor
     totals: Rows
+    sentences: NDArray[np.bool_]
     cohesion: Cohesion | None = None
     counts: tuple[int, ...] = ()
 
@@ -165,7 +167,8 @@ class SplitScorer(nn.Module):
             bags = layout.bags.to(states.device, non_blocking=True)
             cohesion = self.cohesion(bags, openings, closings, counts or [len(states)])
         sizes, totals = (self.left_sizes, self.right_sizes), RunningSums(topics, self.rank**-0.5)
-        return SplitScores(edus, borders, strength.squeeze(-1), *sizes, totals, cohesion, tuple(counts))
+        sentences = layout.openings.numpy() > 0
+        return SplitScores(edus, borders, strength.squeeze(-1), *sizes, totals, sentences, cohesion, tuple(counts))
 
     def _edu_factors(self, states: Tensor) -> Tensor:
         outermost, topics = self.outer(states).split([2 * self.rank, self.rank], dim=-1)

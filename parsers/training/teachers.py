@@ -28,15 +28,14 @@ from discsum.parsers.parser import Parser
 from discsum.parsers.pretrained import is_parser
 from discsum.parsers.segmenter import EDU_START, SENTENCE_START, starts_from
 from discsum.parsers.structure import joined_nodes
-from discsum.parsers.structure.chart import LIMIT, span_posteriors
-from discsum.parsers.structure.inside_outside import best_splits, best_tree
+from discsum.parsers.structure.chart import LIMIT, decode, span_posteriors
 from discsum.parsers.subwords import Subwords, split_texts
 
 # Arrays by name: `edu_starts`, `sentence_starts`, `nodes`, `labels` as in `Targets`; `tags` as in `Example`; `left` and
 # `right` as in `Expected`. Without a tree there are only empty `nodes`.
 Predictions = dict[str, NDArray[Any]]
 # Increase it whenever `Predictions` change, so that cached ones of earlier versions are not read.
-FORMAT = 2
+FORMAT = 3
 _NO_TREE: Predictions = {"nodes": np.zeros((0, 3), dtype=np.int64)}
 
 
@@ -142,13 +141,16 @@ def _tree_predictions(
     layouts: Sequence[EDULayout],
     nodes: Sequence[NDArray[np.int64] | None],
 ) -> list[Predictions]:
-    """Return the `nodes`, `labels`, `left` and `right` of each text; nodes that are None are those of the best tree."""
+    """Return the `nodes`, `labels`, `left` and `right` of each text; nodes that are None are those of its parse."""
     states, layout, edges = network.read_edus(vectors, layouts)
     counts, found = [len(own.starts) for own in layouts], list[Predictions]()
-    for given, view in zip(nodes, span_posteriors(network.splits(states, layout, counts)), strict=True):
-        best = best_tree(best_splits(view.spans), len(view.spans)) if given is None else given
+    scores = network.splits(states, layout, counts)
+    known = [given for given in nodes if given is not None]
+    if len(known) < len(nodes):
+        known = [one.nodes if given is None else given for given, one in zip(nodes, decode(scores), strict=True)]
+    for own_nodes, view in zip(known, span_posteriors(scores), strict=True):
         expected = {"left": view.left.astype(np.float16), "right": view.right.astype(np.float16)}
-        found.append({"nodes": best} | expected)
+        found.append({"nodes": own_nodes} | expected)
     of_nodes = network.label(states, layout, edges, joined_nodes([own["nodes"] for own in found], counts))[-1]
     labels = torch.softmax(of_nodes.float(), dim=-1).half().cpu().numpy()
     for own, part in zip(found, np.split(labels, np.cumsum([len(own["nodes"]) for own in found])[:-1]), strict=True):

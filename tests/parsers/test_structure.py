@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from discsum.parsers.structure.scores import SIZE_BUCKETS
 from discsum.tree import Node, RSTTree
 
 
-def random_scores(edus, seed, rank=3, scale=1.0):
+def random_scores(edus, seed, rank=3, scale=1.0, sentences=(0,)):
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape):
@@ -37,6 +38,7 @@ def random_scores(edus, seed, rank=3, scale=1.0):
         draw(sizes),
         draw(sizes),
         draw(edus + 1, rank),
+        np.isin(np.arange(edus), sentences),
     )
 
 
@@ -201,25 +203,46 @@ def test_chart_loss_of_some_nodes_sums_over_the_trees_that_hold_them(edus):
         assert_same_gradients(found, expected, scores, atol=1e-9, rtol=1e-6)
 
 
-@pytest.mark.parametrize("edus", range(1, 7))
-@pytest.mark.parametrize("seed", range(4))
-def test_chart_decodes_the_tree_of_most_expected_spans(edus, seed):
-    scores = random_scores(edus, seed, scale=1.5)
-    every = trees(0, edus - 1)
-    (found,) = chart.decode(scores)
-    to_tree(edus, found)
-    if edus == 1:
-        assert found.nodes.shape == (0, 3)
-        return
+def best_nodes(scores, every):
+    """Return the tree with the most expected spans among all `trees`, each node with its span's probability."""
+    if not every[0]:
+        return {}
     chances = torch.softmax(torch.stack([tree_score(scores, nodes) for nodes in every]).detach(), 0).tolist()
     expected = {}
     for nodes, chance in zip(every, chances, strict=True):
         for first, last, _ in nodes:
             expected[first, last] = expected.get((first, last), 0.0) + chance
     best = max(every, key=lambda nodes: sum(expected[first, last] for first, last, _ in nodes))
-    assert sorted(map(tuple, found.nodes.tolist())) == sorted(best)
-    for (first, last, _), probability in zip(found.nodes.tolist(), found.probabilities, strict=True):
-        assert probability == pytest.approx(expected[first, last])
+    return {node: expected[node[:2]] for node in best}
+
+
+@pytest.mark.parametrize("edus", range(1, 7))
+@pytest.mark.parametrize("seed", range(4))
+def test_chart_decodes_the_tree_of_most_expected_spans(edus, seed):
+    scores = random_scores(edus, seed, scale=1.5)
+    (found,) = chart.decode(scores)
+    to_tree(edus, found)
+    assert found.nodes.shape == (edus - 1, 3)
+    decoded = dict(zip(map(tuple, found.nodes.tolist()), found.probabilities, strict=True))
+    assert decoded == pytest.approx(best_nodes(scores, trees(0, edus - 1)))
+
+
+@pytest.mark.parametrize("starts", [(0, 1, 2, 3, 4, 5, 6), (0, 2, 4), (0, 3), (0, 1, 6), (2, 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_sentences_are_decoded_as_constituents(starts, seed):
+    scores, bounds = random_scores(7, seed, scale=1.5, sentences=starts), [*sorted({0, *starts}), 7]
+    (found,) = chart.decode(scores)
+    to_tree(7, found)
+    decoded = dict(zip(map(tuple, found.nodes.tolist()), found.probabilities, strict=True))
+    expected = {}
+    for first, after in pairwise(bounds):
+        expected |= best_nodes(scores, trees(first, after - 1))
+    # The tree over sentences, by the EDUs at which they begin and end.
+    above = [
+        [(bounds[first], bounds[last + 1] - 1, bounds[split + 1] - 1) for first, last, split in nodes]
+        for nodes in trees(0, len(bounds) - 2)
+    ]
+    assert decoded == pytest.approx(expected | best_nodes(scores, above))
 
 
 def naive_decode(edus, value):
@@ -285,9 +308,11 @@ def test_sections_change_nothing_where_all_fit_into_one(monkeypatch):
 
 def test_sections_are_cut_at_strong_borders(monkeypatch):
     monkeypatch.setattr(chart, "LIMIT", 8)
-    strength = np.zeros(29, dtype=np.float32)
-    strength[[5, 12, 18, 25]] = 9.0
-    assert chart._sections(np.arange(30), strength) == [0, 6, 13, 19, 26, 30]
+    scores = random_scores(30, seed=0)
+    with torch.no_grad():
+        scores.strength[[5, 12, 18, 25]] = 9.0
+    assert chart._sections(scores, np.arange(30), np.array([0, 30])).tolist() == [0, 6, 13, 19, 26, 30]
+    assert chart._sections(scores, np.arange(30), np.array([0, 7, 10, 18, 30])).tolist() == [0, 7, 10, 18, 26, 30]
 
 
 @pytest.mark.parametrize("name", DESIGNS)
