@@ -48,7 +48,7 @@ from discsum.cli.paper_tables import (
 )
 from discsum.cli.progress import counting, loading
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import check_no_input, check_writable, is_device
+from discsum.cli.writer import check_no_input, check_writable, is_device, local_path
 from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
 from discsum.data.inputs import input_files
 from discsum.data.storage import is_pattern, location
@@ -73,7 +73,7 @@ OF_GENERATION = ("selector", "r", *OF_SEARCH)
 def _lines_file(name: str | None) -> str | None:
     if name is not None and not name.lower().endswith((".jsonl", ".jsonl.gz")) and not is_device(Path(name)):
         raise typer.BadParameter(f"expected a .jsonl or .jsonl.gz file, got {name}")
-    return name
+    return local_path(name)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,7 @@ from discsum.cli.shard_options import (
     Workers,
 )
 from discsum.cli.shards import check_outside, fill
+from discsum.cli.writer import check_writable
 from discsum.constants import MAX_DOCUMENT_BYTES, SHIPPED_PARSER, UNITS
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
 from discsum.oracles import ORACLES
@@ -110,6 +112,8 @@ def preprocess(
         )
     source = PairSource(table, text_column, summary_column, max_document_bytes=max_document_bytes)
     hashed, place = shard_unit == DOCUMENTS, location(folder)
+    if isinstance(place, Path):
+        check_writable(place, folder=True, option="OUT")
     check_outside(place, [table])
     fill(
         lambda: preprocess_job(source.pairs(), source.identity(hashed=hashed), place, recipe),

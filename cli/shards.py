@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +18,7 @@ from discsum.data.engines import engine_of
 from discsum.data.manifest import MANIFEST
 from discsum.data.parts import Part
 from discsum.data.shard_sizes import DOCUMENTS, shard_size
-from discsum.data.storage import Location, is_pattern, location, parts_of
+from discsum.data.storage import Location, before_pattern, is_pattern, location, parts_of
 from discsum.errors import InputError, number_of
 
 if TYPE_CHECKING:
@@ -78,13 +76,19 @@ def _reads(name: str, folder: Location) -> bool:
     source = location(name)
     if isinstance(source, Path) != isinstance(folder, Path):
         return False
-    parts = parts_of(source)
+    parts = _own_parts(source)
     fixed = parts
     if is_pattern(source) and not (isinstance(source, Path) and source.exists()):
-        fixed = tuple(takewhile(lambda part: not re.search(r"[*?[]", part), parts))
+        fixed = tuple(before_pattern(parts))
     base = Path(*fixed).resolve().parts if isinstance(source, Path) else fixed
-    place = parts_of(folder.resolve() if isinstance(folder, Path) else folder)
+    place = _own_parts(folder.resolve() if isinstance(folder, Path) else folder)
     return place[: len(base)] == base and _matches(parts[len(fixed) :] or ("**",), place[len(base) :])
+
+
+def _own_parts(path: Location) -> tuple[str, ...]:
+    """Return the parts of a path, whose schemes are the same for the same store."""
+    first, *rest = parts_of(path)
+    return {"s3a:": "s3:", "gcs:": "gs:"}.get(first.lower(), first), *rest
 
 
 def _matches(pattern: Sequence[str], place: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ import typer
 from discsum.cli.command import GroupedCommand, as_usage, command_app
 from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.progress import loading, reporter
+from discsum.cli.writer import local_path
 from discsum.encoder.heads import HEADS
 
 app = command_app()
@@ -70,7 +71,12 @@ def train(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="Folder of the run. Default: runs/NAME, the last part of RECIPE."),
+        typer.Option(
+            "--output",
+            "-o",
+            callback=lambda output: local_path(output),
+            help="Folder of the run. Default: runs/NAME, the last part of RECIPE.",
+        ),
     ] = None,
     head_files: HeadFiles = None,
     fields: Annotated[

@@ -15,6 +15,7 @@ import typer
 from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
+from discsum.data.storage import is_url
 from discsum.data.tables import TABLES
 from discsum.errors import InputError
 from discsum.files import clear_unfinished, replacing
@@ -89,7 +90,7 @@ class Writer:
             device = Path(output).open("wb", buffering=0)  # noqa: SIM115 (closed with the writer)
             self._stream = self._stack.enter_context(device)
         elif output is not None and output != "-":
-            path = Path(output)
+            path = Path(local_path(output, option) or "")
             if not one_file and path.suffix == suffix and not path.is_dir() and not output.endswith("/"):
                 raise typer.BadParameter(
                     f"several documents need a folder: {path.with_suffix('')}, or {path}/", param_hint=option
@@ -258,6 +259,21 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
             f"expected a file name for {suffix[1:]}, got {path.name}; choose the format of that ending, or change it",
             param_hint=option,
         )
+
+
+def local_path(output: str | None, option: str = "--output") -> str | None:
+    """Return an output's path on this machine, unchanged; None stays None. May be the callback of an option.
+
+    Raises:
+        BadParameter: A URL.
+    """
+    if output is not None and is_url(output):
+        raise typer.BadParameter(
+            f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
+            "--shards, write to stores",
+            param_hint=option,
+        )
+    return output
 
 
 def is_device(path: Path) -> bool:

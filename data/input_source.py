@@ -24,10 +24,10 @@ from discsum.data.inputs import (
 )
 from discsum.data.shard_sizes import BYTES, DOCUMENTS
 from discsum.data.slices import ENCODING, Row
-from discsum.data.storage import Location, Stored, location, stored
+from discsum.data.storage import Location, Stored, check_unchanged, location
 from discsum.data.table_files import versions_of
 from discsum.data.tables import kind_of
-from discsum.errors import InputError, message_of
+from discsum.errors import InputError
 from discsum.format_registry import suffixes
 
 
@@ -60,15 +60,7 @@ class InputSource:
     def _listed_items(self) -> Iterator[Item | Failure]:
         endings = suffixes()
         for _, file in self._files:
-            try:
-                found = "a changed one" if stored(file.path) != file else ""
-            except OSError as error:
-                found = message_of(error)
-            if found:
-                raise InputError(
-                    f"{file.path}: expected the file of {file.size:,} bytes that the run began with, got {found}; "
-                    "start again with files that do not change"
-                )
+            check_unchanged(file)
             yield from read_file(file.path, self._options, endings)
 
     def item_of(self, table: Location, row: Row) -> Item | Failure:

@@ -202,7 +202,7 @@ def files_of(name: str, trees: Collection[str] | None = None, *, told: bool = Fa
             raise InputError(f"{path}: expected a file or folder, got a socket")
         if not path.is_dir():
             return [stored(path)]
-    elif not is_pattern(path) and path.is_file():
+    elif path.is_file():
         if path.suffix.lower() in trees:
             raise InputError(f"{path}: expected a text or a table at a URL, got a tree file; download it first")
         return [stored(path)]

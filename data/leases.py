@@ -135,8 +135,8 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
                 )
                 return
             write_bytes(lock, Lease(owner, time.time() + EXPIRY).to_bytes())
-        except (OSError, DiscsumError):
-            # The store may answer again before the lock expires.
+        except Exception:
+            # Whatever the driver raises, the store may answer again before the lock expires.
             continue
 
 

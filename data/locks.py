@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,35 +15,50 @@ from discsum.files import locked
 LOCK = ".lock"
 # Folder of the locks of parts on object storage, so that they are listed without the shards.
 LOCKS = ".locks"
-# Seconds to wait for a lock that other parts hold only to check it: enough for a thousand parts that start together.
-MOMENT = 30.0
+# Seconds to wait for a lock that other parts hold only to begin: enough for a thousand parts that start together.
+MOMENT = 120.0
 
 
 @contextmanager
-def folder_lock(folder: Location, *, wait: bool = False, part: str = "") -> Iterator[None]:
-    """Lock the folder against other runs while the block runs.
+def folder_lock(folder: Location, *, wait: bool = False) -> Iterator[None]:
+    """Lock a folder against all other runs while the block runs.
 
     Args:
         folder: Folder of a dataset.
         wait: Whether to wait for another run that has locked it.
-        part: Name of the part that this run makes, as of `part_name`, while other runs may make other parts. By
-            default, this run makes the whole dataset.
 
     Raises:
         LockedError: Another run has locked it, and `wait` is false.
     """
     if isinstance(folder, Path):
         make_folder(folder)
-    if not part:
-        with _lock(folder, "", wait=wait):
-            _check_parts(folder, wait=wait)
-            yield
-        return
+    with _lock(folder, "", wait=wait):
+        _check_parts(folder, wait=wait)
+        yield
+
+
+@contextmanager
+def part_lock(folder: Location, part: str, begin: Callable[[], bool], *, wait: bool = False) -> Iterator[bool]:
+    """Lock a folder for one part while the block runs; other runs may make other parts. Yields the result of `begin`.
+
+    Args:
+        folder: Folder of a dataset.
+        part: Name of the part, as of `part_name`.
+        begin: Claims the folder. On a disk, parts begin one after another, so that they do not take each other's locks
+            for those of another recipe, and only one writes the recipe.
+        wait: Whether to wait for another run that has locked the folder or the part.
+
+    Raises:
+        LockedError: Another run has locked it, and `wait` is false.
+    """
+    if isinstance(folder, Path):
+        make_folder(folder)
     with ExitStack() as held:
         while True:
             held.enter_context(_lock(folder, part, wait=wait))
             try:
-                _check_whole(folder)
+                with _no_whole_run(folder):
+                    begun = begin()
                 break
             except LockedError:
                 # A run of all parts keeps its lock while it waits for single parts. A part that also kept its lock
@@ -51,8 +66,9 @@ def folder_lock(folder: Location, *, wait: bool = False, part: str = "") -> Iter
                 held.close()
                 if not wait:
                     raise
-            _check_whole(folder, wait=True)
-        yield
+            with _no_whole_run(folder, wait=True):
+                pass
+        yield begun
 
 
 def others_at_work(folder: Location, digest: str) -> bool:
@@ -79,14 +95,16 @@ def _lock(folder: Location, part: str, *, wait: bool) -> AbstractContextManager[
     return locked(folder / (f"{LOCK}-{part}" if part else LOCK), folder, wait=wait)
 
 
-def _check_whole(folder: Location, *, wait: bool = False) -> None:
-    """Raise `LockedError` if a run of all parts is at work, or wait for it."""
+@contextmanager
+def _no_whole_run(folder: Location, *, wait: bool = False) -> Iterator[None]:
+    """Raise `LockedError` if a run of all parts is at work, or wait for it; on a disk, none starts during the block."""
     if isinstance(folder, RemotePath):
         check_free(folder / LOCK, folder, wait=wait)
+        yield
         return
-    # Parts that start together all check this lock by taking it, so it may be busy for a moment.
+    # Parts that start together all take this lock, so it may be busy for a moment.
     with locked(folder / LOCK, folder, wait=wait, seconds=MOMENT):
-        pass
+        yield
 
 
 def _check_parts(folder: Location, *, wait: bool) -> None:

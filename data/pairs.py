@@ -16,7 +16,7 @@ from discsum.data.divided_tables import DividedTables, first_undivided
 from discsum.data.failures import RAISE, Failure, is_larger
 from discsum.data.inputs import PARSED, TEXT_COLUMNS, document_columns
 from discsum.data.slices import ENCODING, Row
-from discsum.data.storage import READERS, Location, Stored, is_url
+from discsum.data.storage import READERS, Location, Stored, check_unchanged, is_url
 from discsum.data.table_files import identity_of, table_files
 from discsum.data.tables import count_rows, find_column, read_rows
 from discsum.document import Document
@@ -185,6 +185,7 @@ class PairSource:
                 yield f"{self.name}:{number}", f"{stem}-{number}", dict(row)
             return
         for file in self.files:
+            check_unchanged(file)
             rows = read_rows(file.path, ENCODING, largest=self.max_document_bytes, columns=self.needed_columns)
             for number, (source, row) in enumerate(rows, start=1):
                 yield source, f"{file.path.stem}-{number}", row

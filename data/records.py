@@ -95,8 +95,8 @@ class Listing:
 
     @cached_property
     def names(self) -> list[str]:
-        """The file names of the shards, sorted."""
-        return sorted(self.sizes)
+        """The file names of the shards in order of their numbers, in which they are requested."""
+        return sorted(self.sizes, key=_number)
 
     def __contains__(self, shard: str) -> bool:
         """Return whether there is a shard of that name, whatever its state."""
@@ -129,11 +129,16 @@ class Listing:
     def _content(self, shard: str) -> bytes | None:
         """Return the content of a shard's record, or None; also read the records of the next shards."""
         if shard not in self._read:
-            first = bisect_left(self.names, shard)
+            first = bisect_left(self.names, _number(shard), key=_number)
             names = self.names[first : first + TOGETHER]
             contents = read_each([record_file(self.folder / name) for name in names])
             self._read.update(zip(names, contents, strict=True))
         return self._read.pop(shard)
+
+
+def _number(name: str) -> int:
+    # Names of more than 100,000 shards do not sort like their numbers.
+    return number_of(name) or 0
 
 
 def _is_in(part: Part, name: str) -> bool:

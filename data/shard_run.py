@@ -6,6 +6,7 @@ interrupted. One worker writes a whole shard and then its record; the manifest i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from discsum.data.engines.local import LocalEngine
 from discsum.data.failures import Failure
-from discsum.data.locks import folder_lock
+from discsum.data.locks import folder_lock, part_lock
 from discsum.data.manifest import (
     FAILURES,
     MANIFEST,
@@ -70,11 +71,16 @@ class ShardJob(Generic[Entry]):
         """Escape text in the recipe that UTF-8 cannot encode, for example in file names.
 
         Raises:
-            InputError: The folder is a URL that stores would read as a pattern.
+            InputError: The folder is a URL that stores would read as a pattern, or as a version of a file.
         """
         object.__setattr__(self, "recipe", _escaped(self.recipe))
         if isinstance(self.folder, RemotePath) and is_pattern(self.folder):
             raise InputError(f"{self.folder}: expected the URL of one output folder, got a pattern; leave out *?[")
+        if isinstance(self.folder, RemotePath) and re.search(r"^g[cs]+://.*#\d+$", self.folder.url):
+            raise InputError(
+                f"{self.folder}: expected a folder, got # and digits at its end, which Google Cloud Storage reads as a "
+                "version; leave them out"
+            )
 
     def name(self, number: int) -> str:
         """Return the file name of a shard."""
@@ -108,8 +114,9 @@ def make_part(job: ShardJob[Any], part: Part, options: RunOptions = DEFAULTS) ->
     """
     _check_reached(job.folder, options)
     run = _Run(job, part, options)
-    with folder_lock(job.folder, wait=options.wait, part=part_name(part, job.recipe)):
-        if begin(job.folder, job.recipe, in_parts=True):
+    name = part_name(part, job.recipe)
+    with part_lock(job.folder, name, lambda: begin(job.folder, job.recipe, in_parts=True), wait=options.wait) as begun:
+        if begun:
             run.make()
             clear_unfinished(job.folder)
         elif options.verify:

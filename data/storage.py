@@ -13,12 +13,12 @@ from http import HTTPStatus
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from discsum import files
 from discsum.batches import map_ahead
 from discsum.data.remote import RemotePath, info_of, reached
-from discsum.errors import InputError
+from discsum.errors import InputError, message_of
 from discsum.files import replacing
 
 # At least two letters, because `C:` is a disk.
@@ -61,7 +61,7 @@ def location(name: str | Path | RemotePath) -> Location:
     """Return the path that a user named: a path on this machine, or a URL for fsspec.
 
     Raises:
-        InputError: A chain of URLs (`::`), as fsspec allows.
+        InputError: A chain of URLs (`::`), as fsspec allows, or a file of another machine.
     """
     if not isinstance(name, str):
         return name
@@ -70,7 +70,10 @@ def location(name: str | Path | RemotePath) -> Location:
     if "::" in name:
         raise InputError(f"{name}: expected one URL, got a chain of them; use the URL of the file in its store")
     if name.lower().startswith("file://"):
-        return Path(unquote(urlsplit(name).path))
+        host, slash, path = name[len("file://") :].partition("/")
+        if host not in ("", "localhost"):
+            raise InputError(f"{name}: expected file:///, then a path on this machine, got the host {host!r}")
+        return Path(unquote(slash + path))
     return RemotePath(name)
 
 
@@ -178,7 +181,10 @@ def sizes_in(folder: Location) -> dict[str, int]:
             listed = fs.ls(name, detail=True)
         except FileNotFoundError:
             return {}
-    return {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
+    files = {entry["name"].rpartition("/")[2]: entry["size"] for entry in listed if entry["type"] == "file"}
+    # Empty objects whose names end in a slash mark folders.
+    files.pop("", None)
+    return files
 
 
 def remove(paths: Iterable[Location]) -> None:
@@ -231,12 +237,13 @@ def matching(pattern: Location) -> list[Stored]:
         if pattern.is_dir():
             paths = pattern.rglob("*")
         else:
-            fixed = Path(*_before_pattern(pattern.parts))
+            fixed = Path(*before_pattern(pattern.parts))
             paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
         return [stored(path) for path in sorted(paths) if path.is_file()]
     with reached(pattern) as (fs, name):
         listed = fs.glob(name, detail=True) if is_pattern(pattern) else fs.find(name, detail=True)
-    found = {_url_of(path, pattern.url, name): info for path, info in listed.items() if info["type"] == "file"}
+    files = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
+    found = {_url_of(path, pattern.url, name): info for path, info in files.items()}
     return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
 
 
@@ -270,7 +277,7 @@ def visible(pattern: Location) -> list[Stored]:
     if isinstance(pattern, Path) and pattern.is_dir():
         named = len(pattern.parts)
     else:
-        named = len(list(_before_pattern(parts_of(pattern))))
+        named = len(list(before_pattern(parts_of(pattern))))
     return [file for file in matching(pattern) if not any(part[:1] == "." for part in parts_of(file.path)[named:])]
 
 
@@ -279,11 +286,25 @@ def parts_of(path: Location) -> tuple[str, ...]:
     return path.parts if isinstance(path, Path) else tuple(path.url.split("/"))
 
 
-def _before_pattern(parts: Sequence[str]) -> Iterator[str]:
+def before_pattern(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the parts of a path before the first that has a wildcard."""
     for part in parts:
         if re.search(r"[*?[]", part):
             return
         yield part
+
+
+def check_unchanged(file: Stored) -> None:
+    """Raise `InputError` if a file is not the one that a run found at its start."""
+    try:
+        found = "a changed one" if stored(file.path) != file else ""
+    except OSError as error:
+        found = message_of(error)
+    if found:
+        raise InputError(
+            f"{file.path}: expected the file of {file.size:,} bytes that the run began with, got {found}; start again "
+            "with files that do not change"
+        )
 
 
 def _stored(path: RemotePath, info: Mapping[str, Any]) -> Stored:

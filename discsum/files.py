@@ -65,8 +65,9 @@ def clear_unfinished(folder: Path) -> None:
         host, _, number = path.stem.rpartition(".")[2].rpartition("-")
         # Names of earlier versions have no host.
         if number.isdigit() and (_abandoned(path) if host not in ("", process_scope()) else not _alive(int(number))):
-            # Another process may have removed it.
-            path.unlink(missing_ok=True)
+            # Another process may have removed it, and others' files may not be ours to remove.
+            with suppress(OSError):
+                path.unlink()
 
 
 def process_scope() -> str:

@@ -89,3 +89,31 @@ def test_a_whole_store_as_a_folder(discsum, place, parser_folder):
     made = RemotePath("memory://")
     assert (result.code, result.err) == (0, f"{made}: 11 documents in 1 file\n")
     remove(made / name for name in sizes_in(made))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("parse", "note.txt", "-o", "s3://bucket/out/"),
+        ("parse", "note.txt", "--format", "json", "-o", "s3://bucket/note.json"),
+        ("extract", "note.txt", "-o", "gs://bucket/note.txt"),
+        ("evaluate", "lead", "news.jsonl", "-o", "s3://bucket/scores.jsonl"),
+        ("train", "news-edu", "data=news", "-o", "s3://bucket/run"),
+        ("analyze", "corpus", "news.jsonl", "-o", "s3://bucket/analysis"),
+    ],
+)
+def test_only_shards_are_written_to_stores(discsum, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "note.txt").write_text("It rained. The mill stood still.")
+    write_table(tmp_path / "news.jsonl", 0, 3)
+    result = discsum(*command)
+    assert result.code == 2
+    assert "expected a path on this machine, got the URL" in " ".join(result.err.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["news.jsonl", "note.txt"]
+
+
+def test_a_file_whose_name_could_be_a_pattern(discsum, place, parser_folder):
+    write_bytes(place / "a[1].txt", b"It rained.")
+    write_bytes(place / "a1.txt", b"It snowed.")
+    result = discsum("extract", f"{place}/a[1].txt", "--model", "lead", "--parser", parser_folder)
+    assert (result.code, result.out) == (0, "It rained.\n")

@@ -10,7 +10,7 @@ from waiting_runs import run_together
 
 from discsum.data import leases
 from discsum.data.leases import Lease, check_free, leased, read_lease
-from discsum.data.locks import folder_lock
+from discsum.data.locks import folder_lock, part_lock
 from discsum.data.storage import read_bytes, sizes_in, write_bytes
 from discsum.errors import InputError, InputWarning
 
@@ -128,14 +128,17 @@ def test_a_run_whose_lock_was_taken_says_so_and_leaves_it(lock, place, monkeypat
 
 
 def test_parts_keep_out_of_the_way_of_a_run_of_everything(place):
-    with folder_lock(place, part="1-of-2"):
-        with folder_lock(place, part="2-of-2"):
+    def part(name):
+        return part_lock(place, name, lambda: True)
+
+    with part("1-of-2"):
+        with part("2-of-2"):
             pass
-        for part in ("", "1-of-2"):
-            with pytest.raises(InputError, match=HELD), folder_lock(place, part=part):
+        for other in (folder_lock(place), part("1-of-2")):
+            with pytest.raises(InputError, match=HELD), other:
                 pytest.fail("two at once")
     killed(place / ".locks" / "2-of-2")
-    with folder_lock(place), pytest.raises(InputError, match=HELD), folder_lock(place, part="1-of-2"):
+    with folder_lock(place), pytest.raises(InputError, match=HELD), part("1-of-2"):
         pytest.fail("two at once")
     assert sizes_in(place) == sizes_in(place / ".locks") == {}
 

@@ -25,6 +25,7 @@ from discsum.data.part_maker import Division
 from discsum.data.parts import Part
 from discsum.data.preprocess import preprocess_job
 from discsum.data.preprocess_recipe import PreprocessRecipe, own_makers
+from discsum.data.records import Listing
 from discsum.data.remote import RemotePath
 from discsum.data.rows import open_rows
 from discsum.data.run_options import RunOptions
@@ -249,3 +250,15 @@ def test_an_altered_shard_in_a_store_is_named_when_it_is_read(table, recipe, who
     remove([place / "shard-00005.parquet"])
     with pytest.raises(InputError, match=r"shard-00005\.parquet: expected a shard, got "):
         found[10]
+
+
+def test_many_shards_are_read_in_the_order_of_their_numbers(monkeypatch):
+    numbers = [*range(99_990, 100_010), 1_000_003]
+    listing = Listing(RemotePath("memory://many"), {f"part-{number:05d}.jsonl.gz": 1 for number in numbers})
+    read = []
+    monkeypatch.setattr(records, "read_each", lambda paths: [read.append(str(path)) for path in paths])
+    for name in listing.names:
+        with pytest.raises(InputError, match="expected its record"):
+            listing.record(name, "")
+    assert len(read) == len(set(read)) == len(numbers)
+    assert [int(name.split("-")[1].split(".")[0]) for name in listing.names] == numbers

@@ -2,13 +2,14 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from small_news import write_table
 from waiting_runs import run_together
 
 from discsum.constants import MAX_DOCUMENT_BYTES
-from discsum.data.locks import folder_lock
+from discsum.data.locks import folder_lock, part_lock
 from discsum.data.manifest import begin, part_name
 from discsum.data.pairs import PairSource
 from discsum.data.parts import Part
@@ -115,13 +116,22 @@ def test_a_run_of_everything_completes_what_parts_left(dataset, tmp_path):
     assert contents(tmp_path / "set") == whole
 
 
+def part_at_work(folder, name):
+    return part_lock(folder, name, lambda: True)
+
+
+def begun_part(folder, recipe, number):
+    name = part_name(Part(number, 2), recipe)
+    return part_lock(folder, name, lambda: begin(folder, recipe, in_parts=True))
+
+
 def test_parts_keep_to_one_recipe_and_to_one_run_each(dataset, tmp_path):
     of, _ = dataset
     folder = tmp_path / "set"
     make_part(preprocess_job(*of(folder)), Part(1, 2))
     with pytest.raises(InputError, match="oracle 'rouge12-f' there and 'kedzie' here"):
         make_part(preprocess_job(*of(folder, oracle="kedzie")), Part(2, 2))
-    with folder_lock(folder, part=part_name(Part(2, 2), preprocess_job(*of(folder)).recipe)):
+    with part_at_work(folder, part_name(Part(2, 2), preprocess_job(*of(folder)).recipe)):
         with pytest.raises(InputError, match="another run is using it; wait for that run to end"):
             make_part(preprocess_job(*of(folder)), Part(2, 2))
         assert make_part(preprocess_job(*of(folder)), Part(1, 2)) == 3
@@ -132,16 +142,17 @@ def test_a_recipe_is_replaced_only_where_no_other_part_is_at_work(dataset, tmp_p
     wrong, right = (
         job.recipe for job in (preprocess_job(*of(tmp_path, oracle=name)) for name in ("kedzie", "bertsum"))
     )
-    with folder_lock(tmp_path, part=part_name(Part(1, 2), right)):
-        assert begin(tmp_path, right, in_parts=True)
-        with folder_lock(tmp_path, part=part_name(Part(2, 2), wrong)):
-            with pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or stop them$"):
-                begin(tmp_path, wrong, in_parts=True)
-            assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
+    with begun_part(tmp_path, right, 1) as begun:
+        assert begun
+        with (
+            pytest.raises(InputError, match=r"'bertsum' there and 'kedzie' here.*; wait for them, or stop them$"),
+            begun_part(tmp_path, wrong, 2),
+        ):
+            pytest.fail("two recipes")
+        assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "bertsum"
     # Only a part of the same recipe is running now.
-    own, other = (part_name(Part(number, 2), wrong) for number in (2, 1))
-    with folder_lock(tmp_path, part=own), folder_lock(tmp_path, part=other):
-        assert begin(tmp_path, wrong, in_parts=True)
+    with part_at_work(tmp_path, part_name(Part(1, 2), wrong)), begun_part(tmp_path, wrong, 2) as begun:
+        assert begun
     assert json.loads((tmp_path / "recipe.json").read_text())["oracle"] == "kedzie"
 
 
@@ -154,7 +165,7 @@ def test_a_run_of_everything_and_parts_keep_out_of_each_others_way(dataset, tmp_
         ("", lambda: make_part(preprocess_job(*of(tmp_path)), Part(1, 2))),
     ):
         with (
-            folder_lock(tmp_path, part=held),
+            part_at_work(tmp_path, held) if held else folder_lock(tmp_path),
             pytest.raises(InputError, match="another run is using it; wait for that run to end"),
         ):
             run()
@@ -175,3 +186,39 @@ def test_failures_are_listed_when_parts_are_finished(dataset, tmp_path):
     finish(preprocess_job(*of(tmp_path)))
     (line,) = (tmp_path / "failures.jsonl").read_text().splitlines()
     assert json.loads(line)["source"].endswith("news.jsonl:12")
+
+
+def test_parts_of_a_corrected_command_may_start_together(dataset, tmp_path):
+    of, _ = dataset
+    wrong = preprocess_job(*of(tmp_path, oracle="kedzie")).recipe
+    for number in range(1, 9):
+        # As killed parts leave their locks.
+        (tmp_path / f".lock-{part_name(Part(number, 8), wrong)}").touch()
+    (tmp_path / "recipe.json").write_text(json.dumps(wrong))
+    job = preprocess_job(*of(tmp_path))
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda number: make_part(job, Part(number, 8)), range(1, 9)))
+    assert sum(made) == 6
+    assert finish(job).documents == 11
+
+
+def test_one_of_two_first_parts_writes_the_recipe(tmp_path):
+    def try_begin(name):
+        recipe = {"documents": {}, "made_by": {}, "oracle": name}
+        try:
+            with part_lock(
+                tmp_path,
+                part_name(Part(1 if name == "a" else 2, 2), recipe),
+                lambda: begin(tmp_path, recipe, in_parts=True),
+            ):
+                barrier.wait(10)
+                return True
+        except InputError:
+            barrier.wait(10)
+            return False
+
+    for _ in range(5):
+        barrier = Barrier(2)
+        with ThreadPoolExecutor(2) as pool:
+            assert sum(pool.map(try_begin, "ab")) == 1
+        (tmp_path / "recipe.json").unlink()

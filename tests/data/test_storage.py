@@ -4,6 +4,7 @@ import io
 import os
 import re
 import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -11,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from fsspec.core import url_to_fs
-from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discsum.data import storage
 from discsum.data.inputs import read_inputs
 from discsum.data.remote import RemotePath, reached
-from discsum.data.storage import is_pattern, location
+from discsum.data.storage import is_pattern, location, matching, sizes_in, write_bytes
 from discsum.data.tables import kind_of
 from discsum.errors import InputError, MissingExtraError, message_of
 
@@ -215,6 +216,7 @@ def test_parts_of_a_url_are_those_of_a_path(parts):
         ("news.jsonl", Path("news.jsonl")),
         ("C:/news.jsonl", Path("C:/news.jsonl")),
         ("file:///data/two%20words.jsonl", Path("/data/two words.jsonl")),
+        ("file://localhost/data/a#1?.txt", Path("/data/a#1?.txt")),
         ("S3://bucket/a", RemotePath("S3://bucket/a")),
         ("hf://datasets/owner/name/a.parquet", RemotePath("hf://datasets/owner/name/a.parquet")),
     ],
@@ -226,6 +228,8 @@ def test_names_of_paths_and_urls(name, path):
 def test_what_is_no_url_that_can_be_reached(monkeypatch):
     with pytest.raises(InputError, match="expected one URL, got a chain"):
         location("zip://a.jsonl::s3://bucket/a.zip")
+    with pytest.raises(InputError, match=r"file://out/a: expected file:///.*, got the host 'out'"):
+        location("file://out/a")
     with pytest.raises(InputError, match=r"nowhere://a/b: expected storage that fsspec can reach, got ValueError: "):
         RemotePath("nowhere://a/b").exists()
     monkeypatch.setitem(sys.modules, "s3fs", None)
@@ -312,3 +316,13 @@ def test_what_is_asked_of_a_web_server_is_no_pattern_and_no_name():
     assert (path.name, path.suffix, kind_of(path)) == ("rows.jsonl", ".jsonl", ".jsonl")
     assert is_pattern(location("https://host/news/*.jsonl"))
     assert is_pattern(location("s3://bucket/news/rows-?.jsonl"))
+
+
+def test_marks_of_folders_are_no_files():
+    fs, folder = MemoryFileSystem(), RemotePath(f"memory://marks/{uuid.uuid4().hex}")
+    write_bytes(folder / "a.txt", b"a")
+    mark = f"{folder.url.removeprefix('memory:/')}/"
+    fs.store[mark] = MemoryFile(fs, mark, b"")
+    assert {entry["name"] for entry in fs.ls(mark, detail=True)} == {mark, f"{mark}a.txt"}
+    assert sizes_in(folder) == {"a.txt": 1}
+    assert [str(file.path) for file in matching(folder)] == [f"{folder}/a.txt"]

@@ -4,7 +4,7 @@ import threading
 from contextlib import contextmanager
 
 from discsum.data import locks
-from discsum.data.locks import folder_lock
+from discsum.data.locks import folder_lock, part_lock
 
 
 def run_together(place, monkeypatch, lock_of):
@@ -24,7 +24,8 @@ def run_together(place, monkeypatch, lock_of):
             yield
 
     def run(part):
-        with folder_lock(place, wait=True, part=part):
+        lock = part_lock(place, part, lambda: True, wait=True) if part else folder_lock(place, wait=True)
+        with lock:
             done.append(part)
 
     monkeypatch.setattr(locks, lock_of, together)
