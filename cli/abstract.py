@@ -101,7 +101,8 @@ def abstract(
 ) -> None:
     """Write abstractive summaries with a sequence-to-sequence model.
 
-    With --selector, each step reads only the selected sentences. Without it, the model reads as in training.
+    With --selector, each step reads only the --r sentences that it selects, by default as many as in training. Without
+    it, the model reads as in training.
 
     Example: discsum abstract article.txt --model hf:facebook/bart-large-cnn --selector mean_key --r 10
     """

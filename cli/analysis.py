@@ -13,6 +13,7 @@ from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
+from discsum.cli.writer import local_path
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from discsum.data.pairs import Pair
 
 Model = Annotated[str, typer.Option(help=SEQUENCE_MODEL)]
-Out = Annotated[str, typer.Option("--output", "-o", help="Folder of the numbers (JSON) and pictures (PNG, SVG).")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=lambda output: local_path(output),
+        help="Folder of the numbers (JSON) and pictures (PNG, SVG).",
+    ),
+]
 Documents = Annotated[int, typer.Option(min=1, help="Maximum number of documents.")]
 
 
@@ -44,11 +53,14 @@ def load_model(
     return AbstractiveSummarizer.from_pretrained(model, selector=selector, r=r, device=device, **options)
 
 
-def load_system(system: str, device: str) -> AbstractiveSummarizer:
-    """Return the model that `MODEL[,SELECTOR[,KEY=VALUE...]]` names; `beta` is one of the keys."""
+def load_system(system: str, r: int, device: str) -> AbstractiveSummarizer:
+    """Return the model that `MODEL[,SELECTOR[,KEY=VALUE...]]` names; `beta` is one of the keys.
+
+    A selector that is named, unless it is `all`, selects `r` sentences.
+    """
     model, *rest = system.split(",")
     selector = rest.pop(0) if rest and "=" not in rest[0] else None
-    return load_model(model, selector, device=device, **selector_options(rest))
+    return load_model(model, selector, None if selector in (None, ALL) else r, device, **selector_options(rest))
 
 
 def write_numbers(folder: str, name: str, data: Any) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,9 @@ from discsum.cli.options import Device, ParserName
 from discsum.cli.progress import counting, loading
 from discsum.constants import SHIPPED_PARSER
 from discsum.errors import InputError
+
+if TYPE_CHECKING:
+    from discsum.abstractive.summarizer import AbstractiveSummarizer
 
 app = command_app(help="Measure sequence-to-sequence models and corpora.", no_args_is_help=True)
 
@@ -70,9 +73,7 @@ def attention(
         from discsum.parsers.loading import load_parser
 
         summarizer = load_model(model, selector, r, device)
-    layers = len(summarizer.model.get_decoder().layers)
-    if layer > layers:
-        raise InputError(f"--layer: expected a layer from 1 to {layers}, got {layer}")
+    _check_layers([layer], summarizer)
     with loading("the parser"):
         document = item.document or load_parser(parser, device).parse(item.text, id=item.id)
     maps = attention_maps(summarizer, document, truncate=True, num_beams=4, max_new_tokens=max_tokens)
@@ -119,13 +120,12 @@ def sparsity(
     for name in model:
         with loading(name):
             summarizer = load_model(name, device=device)
+        _check_layers(layer or [], summarizer)
         with counting(f"read by {name}", len(pairs)) as counter:
             mass = retained_mass(summarizer, zip(parsed, references, strict=True), most, counter)
         for number, curve in enumerate(mass, start=1):
             if number in (layer or [number]):
                 lines[f"{f'{name}, ' if len(model) > 1 else ''}layer {number}"] = curve.tolist()
-    if not lines:
-        raise InputError(f"--layer: expected layers from 1 to {len(mass)}, got {', '.join(map(str, layer or []))}")
     path = write_numbers(output, "sparsity", {"models": model, "documents": len(pairs), "curves": lines})
     labels = ("sentences read, r", "share of attention retained")
     title = f"{', '.join(model)}: {len(pairs)} documents"
@@ -147,7 +147,9 @@ def time(
     inputs: Annotated[
         list[int] | None, typer.Option("--tokens", min=1, help="An input length N in tokens; may be repeated.")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Number of passes to average.")] = 10,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Number of passes: the mean counts, with --lengths the fastest.")
+    ] = 10,
     mode: Annotated[
         str, typer.Option(help="What to time: forward, backward (with gradients), or generate.")
     ] = "forward",
@@ -184,7 +186,8 @@ def time(
             raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be combined with --lengths")
         show_encoder_times(model, output, encoder, repeats, device)
         return
-    lengths, tokens = outputs or [50, 100, 150, 200, 250, 300], inputs or [256, 512, 768, 1024]
+    lengths = sorted(set(outputs or [50, 100, 150, 200, 250, 300]))
+    tokens = sorted(set(inputs or [256, 512, 768, 1024]))
     _check_lengths(lengths, tokens)
     with loading("the model"):
         from discsum.abstractive.analysis.decoding_time import decoder_times, fit_time
@@ -257,10 +260,19 @@ def corpus(
     run.finish()
 
 
+def _check_layers(layers: Sequence[int], summarizer: AbstractiveSummarizer) -> None:
+    """Raise `InputError` for decoder layers, counted from 1, that a model does not have."""
+    from discsum.abstractive.projections import decoder_layers
+
+    count = len(decoder_layers(summarizer.model))
+    if wrong := [str(layer) for layer in layers if layer > count]:
+        raise InputError(f"--layer: expected a layer from 1 to {count}, got {', '.join(wrong)} for {summarizer.name}")
+
+
 def _check_lengths(outputs: Sequence[int], inputs: Sequence[int]) -> None:
-    """Raise `InputError` if there are too few lengths to fit the times; called before torch is imported."""
-    if len(set(outputs)) < 3 or len(set(inputs)) == 2 or len(set(outputs)) * len(set(inputs)) < 4:
+    """Raise `InputError` if there are too few different lengths to fit the times; called before torch is imported."""
+    if len(outputs) < 3 or len(inputs) == 2 or len(outputs) * len(inputs) < 4:
         raise InputError(
             "expected at least four values of --length with one of --tokens, or at least three of each, "
-            f"got {len(set(outputs))} and {len(set(inputs))}"
+            f"got {len(outputs)} and {len(inputs)}"
         )

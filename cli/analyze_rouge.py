@@ -23,7 +23,7 @@ def rouge(
         list[str],
         typer.Option(
             metavar="MODEL[,SELECTOR[,KEY=VALUE...]]",
-            help="A system to plot as one line; may be repeated. Every selector but all takes beta=WEIGHT.",
+            help="A system to plot as one line; may be repeated. Every selector but all and random takes beta=WEIGHT.",
         ),
     ],
     output: Out = "analysis",
@@ -73,7 +73,7 @@ def rouge(
     found: dict[str, list[dict[str, Any]]] = {}
     for name in system:
         with loading(name):
-            summarizer = load_system(name, device)
+            summarizer = load_system(name, amounts[0], device)
         whole = summarizer.selector.selector == ALL
         with counting(name, len(pairs) * (1 if whole else len(amounts))) as counter:
             found[name] = []

@@ -151,7 +151,8 @@ ReadSentences = Annotated[
         "--r",
         min=1,
         help="Number of selected sentences. A document of fewer than 3.5 * (r + 2) sentences, 42 for --r 10, is read "
-        "whole, because that is faster. Default: as the model was trained, or all.",
+        "whole, because that is faster. Default: as the model was trained; a model without a number of its own needs "
+        "it with --selector.",
         rich_help_panel=OF_SEQUENCE_MODELS,
     ),
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+import torch
 from torch import Tensor
 
 from discsum.abstractive.folder import plain_tokenizer
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 IGNORED = -100
 
 Recipe = TypeVar("Recipe", bound=AbstractiveRecipe)
+
+
+def shifted_right(labels: Tensor, config: Any) -> Tensor:
+    """Return the decoder's input `(rows, steps)` for labels: the start token, then the labels but the last.
+
+    Labels that are `IGNORED` become padding. `config` is the model's.
+    """
+    start = labels.new_full((len(labels), 1), config.decoder_start_token_id)
+    tokens = torch.cat([start, labels[:, :-1]], dim=1)
+    return tokens.masked_fill(tokens == IGNORED, config.pad_token_id)
 
 
 @dataclass(frozen=True)

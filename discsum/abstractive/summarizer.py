@@ -31,7 +31,8 @@ class AbstractiveSummary:
             sentences that it selects at each step, None for all; `sentences`, the number of the document's sentences
             within the model's positions; and `read`, how many of them each step read, which is all where that is faster
             than selecting. Coarse-to-fine models: `variant`; `chunks`, the number of chunks with words; and `encoded`,
-            how many of them were encoded. Compressed models: `encoder`, its variant.
+            how many of them were encoded, until the last summary of the batch was written. Compressed models:
+            `encoder`, its variant.
     """
 
     document: Document
@@ -151,6 +152,31 @@ class AbstractiveSummarizer:
                 )
         return lengths
 
+    def encoded(self, documents: Sequence[Document], *, truncate: bool) -> tuple[BatchEncoding, dict[str, Any]]:
+        """Return the encoding of documents with text, and the model's arguments for them on its device.
+
+        The arguments are `input_ids`, `attention_mask` and those of `Family.inputs`. With `truncate`, documents are
+        truncated to the model's positions.
+
+        Raises:
+            InputError: A tokenizer of a larger model, or a document without the sentences or the tree that the model
+                needs.
+        """
+        encoding: BatchEncoding = self.tokenizer(
+            self.family.texts(documents),
+            return_tensors="pt",
+            padding=True,
+            truncation=truncate,
+            max_length=self.positions if truncate else None,
+        )
+        largest, words = int(encoding["input_ids"].max()), self.model.get_input_embeddings().num_embeddings
+        if largest >= words:
+            raise InputError(
+                f"{self.name}: expected a tokenizer for a model with {words} subwords, got the index {largest}"
+            )
+        inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
+        return encoding, inputs | self.family.inputs(documents, encoding)
+
     def _written(
         self,
         documents: Sequence[Document],
@@ -160,31 +186,17 @@ class AbstractiveSummarizer:
         generation: dict[str, Any],
     ) -> list[AbstractiveSummary]:
         """Return the summaries of documents with text, whose token counts are `lengths`."""
-        limit = self.positions
-        encoding: BatchEncoding = self.tokenizer(
-            self.family.texts(documents),
-            return_tensors="pt",
-            padding=True,
-            truncation=truncate,
-            max_length=limit if truncate else None,
-        )
-        largest, words = int(encoding["input_ids"].max()), self.model.get_input_embeddings().num_embeddings
-        if largest >= words:
-            raise InputError(
-                f"{self.name}: expected a tokenizer for a model with {words} subwords, got the index {largest}"
-            )
-        extra = self.family.inputs(documents, encoding)
-        inputs = {name: encoding[name].to(self.model.device) for name in ("input_ids", "attention_mask")}
+        encoding, inputs = self.encoded(documents, truncate=truncate)
         searched = penalties.applied(self.model, self.tokenizer, generation)
         with torch.inference_mode(), searched as options:
-            generated = self.model.generate(**inputs, **extra, **options)
+            generated = self.model.generate(**inputs, **options)
         written = self.family.decode(generated, documents, encoding)
         ids = [self._without_padding(row) for row in generated.tolist()]
         columns = zip(documents, written, lengths, encoding["attention_mask"].sum(dim=1).tolist(), strict=True)
         return [
             AbstractiveSummary(document, text.strip(), self.name, read, length > read, own, details)
             for (document, text, length, read), own, details in zip(
-                columns, ids, self.family.details(extra), strict=True
+                columns, ids, self.family.details(inputs), strict=True
             )
         ]
 

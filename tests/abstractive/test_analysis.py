@@ -8,7 +8,7 @@ from tiny_bart import Inputs, make_bart
 from transformers import PreTrainedTokenizerFast
 
 from discsum.abstractive.analysis.corpus import corpus_statistics
-from discsum.abstractive.analysis.decoding_time import fit_time
+from discsum.abstractive.analysis.decoding_time import decoder_times, fit_time
 from discsum.abstractive.analysis.sentences_read import retained
 from discsum.abstractive.sparse import sparsify
 from discsum.data.pairs import Pair
@@ -65,6 +65,16 @@ def test_too_few_lengths():
         fit_time([10, 10, 20, 20, 10], 1024, [1, 1, 2, 2, 1])
     with pytest.raises(InputError, match="got 4 samples of rank 3 with 3 times"):
         fit_time([1, 2, 3, 4], 1024, [1, 2, 3])
+
+
+def test_the_time_of_selected_sentences_with_a_prior():
+    model = sparsify(make_bart(), selector="mean_key", r=1, beta=0.5)
+    (sample,) = decoder_times(model, [3], [50], 1, "generate")
+    assert (sample.output, sample.input) == (3, 50)
+    # A document of two sentences is otherwise read whole, because that is faster.
+    last = model.sparse.last
+    assert (last.path, last.sentences, last.read) == ("selected", (2,), (1,))
+    assert model.sparse.call.dense_where_faster
 
 
 def test_the_mean_of_ratios_is_not_the_ratio_of_means():

@@ -10,7 +10,9 @@ import torch
 from seq2seq_families import FAMILIES, make_model
 from tiny_bart import Inputs, generated
 
+from discsum.abstractive.family import IGNORED
 from discsum.abstractive.sparse import SentenceLayout, densify, from_pretrained, sparsify
+from discsum.abstractive.training.encoding import decoder_input
 
 WAYS = {
     "greedy": {"num_beams": 1},
@@ -190,6 +192,17 @@ def test_going_on_from_a_cache(family, inputs):
     expected = last_logits()
     sparsify(model, selector="mean_key", r=5)
     torch.testing.assert_close(last_logits(layout=inputs.layout), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_the_decoders_input_is_that_of_the_labels(family, inputs):
+    model = make_model(family)
+    labels = inputs.decoder.clone()
+    labels[1, 4:] = IGNORED
+    encoded = {"input_ids": inputs.ids, "attention_mask": inputs.mask}
+    with torch.no_grad():
+        expected = model(**encoded, labels=labels).logits
+        found = model(**encoded, decoder_input_ids=decoder_input(model, labels)).logits
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("reentrant", [True, False])

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from seq2seq_families import make_model
 from tiny_bart import Inputs, make_bart
 
 from discsum.abstractive.family import IGNORED
@@ -92,6 +93,15 @@ def test_what_is_trained(batch, mode):
         }.get(mode, selector or ".decoder.layers." in name)
         assert (id(parameter) in trained) == expected, name
         assert name not in moved or id(parameter) in trained
+
+
+@pytest.mark.parametrize("family", ["longt5", "mt5", "t5", "umt5"])
+def test_integrated_training_trains_the_decoders_of_t5(family):
+    model = sparsify(make_model(family), selector="gru", r=2)
+    trained = {id(parameter) for parameter in trained_parameters(model, Objective("int-idl"))}
+    for name, parameter in model.named_parameters():
+        expected = "selector" in name or "sentence_encoder" in name or name.startswith("decoder.block.")
+        assert (id(parameter) in trained) == expected, name
 
 
 def test_documents_may_differ_in_what_they_read(batch):

@@ -231,3 +231,8 @@ def test_options_that_are_none(selector, options, message):
 def test_weights_of_the_prior_that_are_none(beta):
     with pytest.raises(InputError, match="beta: expected a finite number"):
         make_selectors("mean_key", [SHAPE], beta=beta)
+
+
+def test_chance_has_no_prior():
+    with pytest.raises(InputError, match=r"beta: expected none for the selector random, .* got 1\.0"):
+        make_selectors("random", [SHAPE], beta=1.0)

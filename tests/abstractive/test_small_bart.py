@@ -37,6 +37,18 @@ def test_noise_shuffles_and_masks_what_it_takes(document):
     assert len(seen) > 20
 
 
+def test_the_share_of_masked_words():
+    sentence = "the river rose in the night and the old miller stopped the wheel because the water was very high ."
+    step, count = len(sentence) + 1, 1000
+    spans = tuple(Span(place * step, place * step + len(sentence)) for place in range(count))
+    document = Document(" ".join([sentence] * count), spans)
+    words = count * len(sentence.split())
+    found, target = noised(document, words, "<mask>", np.random.default_rng(1), shuffle=False)
+    left = sum(word != "<mask>" for word in found.text.split())
+    # BART masks 30%.
+    assert 0.21 < 1 - left / len(target.split()) < 0.24
+
+
 def test_a_model_with_random_weights_begins_as_wide_as_it_is():
     tokenizer = make_tokenizer(["The river rose."] * 3, 300)
     model = make_model(Scratch(vocabulary=300, width=64, layers=1, heads=2, inner=32, positions=50), tokenizer)

@@ -67,6 +67,14 @@ def test_training_learns(begun):
     assert "A note." in (begun.folder / "best" / "README.md").read_text()
 
 
+def test_restoring_needs_a_mask(begun, data, parser_folder, tmp_path):
+    folder = shutil.copytree(begun.folder / "best", tmp_path / "maskless")
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"mask_token": None}))
+    with pytest.raises(InputError, match=r"task: expected a model whose tokenizer has a mask token for infill, got .*"):
+        trainer(data, parser_folder, tmp_path / "run", model=str(folder), task="infill")
+
+
 @pytest.mark.parametrize("task", ["infill", "denoise"])
 def test_restoring_is_learned_too(data, parser_folder, tmp_path, task):
     run = trainer(data, parser_folder, tmp_path / "run", task=task, epochs=4)
@@ -112,11 +120,13 @@ def test_a_folder_with_a_selector_is_a_model_of_transformers_too(selecting, smal
 
 
 def test_integrated_training_goes_on_from_the_selector(data, parser_folder, selecting, tmp_path):
-    settings = {"model": str(selecting), "selector": "gru", "beta": 0.0}
+    # The model keeps the weight of the tree that it has learned.
+    settings = {"model": str(selecting), "selector": "gru"}
     run = trainer(data, parser_folder, tmp_path / "run", objective={"mode": "int-mix"}, **settings)
     began, there = run.task.summarizer.model.state_dict(), selector_weights(selecting)
     assert all(torch.equal(value, began[name]) for name, value in there.items())
     run.run(silent)
+    assert ", weighted by the discourse tree" in run.task.family.card(run.recipe).model
     assert set(run.log[0].validation) == {"loss", "words", "divergence"}
     before, after = (load_file(folder / WEIGHTS) for folder in (selecting, tmp_path / "run" / "best"))
     changed = {name for name, value in before.items() if not torch.equal(value, after[name])}

@@ -16,6 +16,7 @@ from discsum.abstractive.coarse_to_fine.family import CoarseToFineFamily
 from discsum.abstractive.coarse_to_fine.model import CoarseToFineForConditionalGeneration
 from discsum.abstractive.recipe import AbstractiveRecipe
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.abstractive.training.encoding import TextBatch
 from discsum.abstractive.vocabulary import unknown_id
 from discsum.errors import DiscsumError, InputError
 from discsum.persistence import CARD, CONFIG, WEIGHTS
@@ -139,6 +140,21 @@ def test_steps_are_soft_in_pretraining_and_in_their_share_of_the_rest(begun, par
     plain = AbstractiveRecipe.from_dict(content(parser_folder))
     family.begin_step(plain, Step(3, 0.1, 0.0))
     assert not family._soft
+
+
+def test_the_baseline_grows_with_the_targets(begun, parser_folder):
+    family = CoarseToFineFamily(begun.task.family.model, begun.task.family.tokenizer, "other")
+    batch = begun.task.batches([[0, 1, 2]], Step(0, 0.0, 0.0))[0].batch
+    assert batch.inputs["labels"].shape[1] > 8
+    for tokens in (8, 16):
+        recipe = AbstractiveRecipe.from_dict(content(parser_folder, target_tokens=tokens))
+        family.begin_step(recipe, Step(0, 1.0, 1.0))
+        own = TextBatch({**batch.inputs, "labels": batch.inputs["labels"][:, :tokens]}, batch.extra)
+        own.inputs["decoder_input_ids"] = own.inputs["decoder_input_ids"][:, :tokens]
+        gradients(family, recipe, own, soft=False)
+        assert len(family.state()["baseline"]) == tokens
+    # The rewards of the shorter targets have moved the first means.
+    assert (family.state()["baseline"][:8] != 0).any() and not family.state()["baseline"][8:].any()
 
 
 def gradients(family, recipe, batch, *, soft):

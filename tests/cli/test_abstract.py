@@ -9,6 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from discsum.abstractive.sparse.costs import whole_below
 from discsum.abstractive.summarizer import AbstractiveSummarizer
+from discsum.errors import InputError
 
 
 @pytest.fixture
@@ -217,3 +218,30 @@ def test_whether_beams_read_the_same_sentences_is_saved(bart_folder, tmp_path):
     for given, expected in ((None, False), (True, True), (False, False)):
         model = AbstractiveSummarizer.from_pretrained(str(tmp_path), share_beams=given).model
         assert model.sparse.current.share_beams is expected
+
+
+def test_another_selector_reads_as_many_sentences(bart_folder, tmp_path):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder), selector="mean_key", r=2, share_beams=False)
+    summarizer.model.sparse.dense_where_faster = False
+    summarizer.save_pretrained(tmp_path)
+
+    def settings(**given):
+        found = AbstractiveSummarizer.from_pretrained(str(tmp_path), **given).selector
+        return found.selector, found.r, found.share_beams, found.dense_where_faster
+
+    assert settings(selector="ideal") == ("ideal", 2, False, False)
+    assert settings(selector="ideal", r=3, share_beams=True) == ("ideal", 3, True, False)
+    assert settings(selector="all") == ("all", None, False, False)
+    with pytest.raises(InputError, match=r"--selector ideal: expected the number of sentences .*, got none; add --r"):
+        AbstractiveSummarizer.from_pretrained(str(bart_folder), selector="ideal")
+
+
+def test_signatures_name_what_changes_scores(bart_folder):
+    def settings(**given):
+        return AbstractiveSummarizer.from_pretrained(str(bart_folder), **given).family.settings()
+
+    assert settings() == {"selector": "all"}
+    named = {"selector": "model_free", "sentences_per_step": 2}
+    assert settings(selector="model_free", r=2, feature_map="elu+1") == named
+    changes = {"prior": 0.5, "share_beams": False, "selector_feature_map": "relu"}
+    assert settings(selector="model_free", r=2, beta=0.5, share_beams=False, feature_map="relu") == named | changes

@@ -7,8 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import tiny
+import torch
+from transformers import AutoTokenizer, T5Config, T5ForConditionalGeneration
 
+from discsum.abstractive.analysis.attention_maps import attention_maps
 from discsum.abstractive.analysis.sentences_read import retained_mass
+from discsum.abstractive.compressed import compress
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -67,9 +71,40 @@ def test_sparsity(analyze, parser_folder, tmp_path):
         assert 0 < curve[0] < curve[-1] <= 1 + 1e-6
 
 
+@pytest.fixture(scope="module")
+def t5_folder(bart_folder, tmp_path_factory):
+    """Return the folder of a T5 with random weights and the tokenizer of the tiny BART."""
+    folder = tmp_path_factory.mktemp("models") / "tiny-t5"
+    begin, end, pad = tiny.special_indices()
+    tokenizer = AutoTokenizer.from_pretrained(bart_folder)
+    tokenizer.save_pretrained(folder)
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 2, "vocab_size": len(tokenizer)}
+    special = {"pad_token_id": pad, "eos_token_id": end, "decoder_start_token_id": begin}
+    torch.manual_seed(1)
+    T5ForConditionalGeneration(T5Config(**sizes, **special)).save_pretrained(folder)
+    return folder
+
+
+def test_models_that_name_their_layers_differently(discsum, t5_folder, parser_folder, article, tmp_path):
+    options = ("--model", t5_folder, "--parser", parser_folder, "-o", tmp_path / "out")
+    result = discsum("analyze", "attention", article, "--layer", 2, "--max-tokens", 5, *options)
+    assert result.code == 0, result.err
+    result = discsum("analyze", "sparsity", write_table(tmp_path / "t.jsonl"), "--most", 3, *options)
+    assert result.code == 0, result.err
+    assert list(json.loads((tmp_path / "out" / "sparsity.json").read_text())["curves"]) == ["layer 1", "layer 2"]
+
+
+def test_attention_of_an_encoder_whose_blocks_have_borders(bart_folder, parser):
+    summarizer = AbstractiveSummarizer.from_pretrained(str(bart_folder), selector="ideal", r=2)
+    compress(summarizer.model, "strided", blocks=2, borders="sentences")
+    maps = attention_maps(summarizer, parser.parse(tiny.ARTICLE), max_new_tokens=5)
+    assert ((maps.by_sentence > 1e-6).sum(axis=-1) <= 2).all()
+
+
 def test_time(analyze):
     lengths = [option for length in (5, 10, 20, 30) for option in ("--length", length)]
-    result, folder = analyze("time", *lengths, "--tokens", 50, "--repeats", 1)
+    # A repeated value is measured once.
+    result, folder = analyze("time", *lengths, "--tokens", 50, "--tokens", 50, "--repeats", 1)
     data = json.loads((folder / "time.json").read_text())
     assert [one["output"] for one in data["samples"]] == [5, 10, 20, 30]
     assert [one["term"] for one in data["fit"]["terms"]] == ["1", "M", "M^2"]
@@ -117,6 +152,10 @@ def test_what_cannot_be_analyzed(discsum, bart_folder, article, tmp_path):
     result = discsum("analyze", "attention", article, "--model", bart_folder, "--layer", 3, "-o", tmp_path)
     assert result.code == 1
     assert "--layer: expected a layer from 1 to 2, got 3" in result.err
+    table = write_table(tmp_path / "t.jsonl")
+    result = discsum("analyze", "sparsity", table, "--model", bart_folder, "--layer", 1, "--layer", 99, "-o", tmp_path)
+    assert (result.code, "--layer: expected a layer from 1 to 2, got 99" in result.err) == (1, True)
+    assert "read by" not in result.err
     result = discsum("analyze", "sparsity", tmp_path / "gone.jsonl", "--model", bart_folder)
     assert result.code == 1
 

@@ -64,23 +64,19 @@ def attention_maps(summarizer: AbstractiveSummarizer, document: Document, **gene
     model, tokenizer = summarizer.model, summarizer.tokenizer
     with model.sparse.using(dense_where_faster=False):
         found = summarizer.summarize([document], **generation)[0]
-        encoding = tokenizer(
-            [document.text], return_tensors="pt", truncation=found.truncated, max_length=summarizer.positions
-        )
-        layout = summarizer.family.inputs([document], encoding)["layout"]
+        encoding, inputs = summarizer.encoded([document], truncate=found.truncated)
         # Only the eager implementation returns attention weights.
         before = model.config._attn_implementation
         model.set_attn_implementation("eager")
         try:
             output = model(
-                input_ids=encoding["input_ids"].to(model.device),
-                attention_mask=encoding["attention_mask"].to(model.device),
+                **inputs,
                 decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device),
-                layout=layout,
                 output_attentions=True,
             )
         finally:
             model.set_attn_implementation(before)
+    layout = inputs["layout"]
     words = torch.stack([layer[0].float().mean(dim=0) for layer in output.cross_attentions]).cpu().numpy()
     return AttentionMaps(
         found.text,

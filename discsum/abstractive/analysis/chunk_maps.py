@@ -61,20 +61,13 @@ def chunk_maps(summarizer: AbstractiveSummarizer, document: Document, **generati
     Raises:
         InputError: A model of another family, or a document with more words than the model reads.
     """
-    family, model, tokenizer = summarizer.family, summarizer.model, summarizer.tokenizer
+    model, tokenizer = summarizer.model, summarizer.tokenizer
     if model.config.model_type != "coarse_to_fine":
         raise InputError(f"{summarizer.name}: expected a coarse-to-fine model, got one of {model.config.model_type}")
     found = summarizer.summarize([document], **generation)[0]
-    encoding = tokenizer(
-        family.texts([document]), return_tensors="pt", truncation=found.truncated, max_length=summarizer.positions
-    )
-    inputs = family.inputs([document], encoding)
+    encoding, inputs = summarizer.encoded([document], truncate=found.truncated)
     output = model(
-        input_ids=encoding["input_ids"].to(model.device),
-        attention_mask=encoding["attention_mask"].to(model.device),
-        decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device),
-        output_attentions=True,
-        **inputs,
+        **inputs, decoder_input_ids=torch.tensor([found.ids[:-1]], device=model.device), output_attentions=True
     )
     owners = inputs["chunk_ids"][0].cpu().numpy()
     read = np.array(tokenizer.convert_ids_to_tokens(encoding["input_ids"][0].tolist()))

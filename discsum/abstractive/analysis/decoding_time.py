@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,9 @@ def decoder_times(
 ) -> Iterator[TimeSample]:
     """Yield decoding times of a sparse model on one document, for every pair of an input and an output length.
 
-    Encoder states are random. Each sample is the mean of `repeats` passes after a warm-up pass.
+    Encoder states are random; sentences have `TOKENS_PER_SENTENCE` tokens and a uniform discourse prior. A model that
+    selects sentences does so even where reading all would be faster. Each sample is the mean of `repeats` passes after
+    a warm-up pass.
 
     Raises:
         InputError: An unknown mode, or any mode but `generate` for a model that selects sentences, because selection
@@ -114,15 +116,18 @@ def decoder_times(
     for tokens in inputs:
         states = torch.randn(1, tokens, model.config.d_model, generator=generator).to(model.device, model.dtype)
         layout = SentenceLayout.from_owner((torch.arange(tokens) // TOKENS_PER_SENTENCE)[None])
+        layout = replace(layout, prior=layout.mask / layout.mask.sum())
         for length in outputs:
             written = torch.randint(4, 50, (1, length), generator=generator).to(model.device)
             seconds = []
-            for _ in range(repeats + 1):
-                started = time.perf_counter()
-                _pass(model, BaseModelOutput(last_hidden_state=states), layout, written, mode)
-                if model.device.type == "cuda":
-                    torch.cuda.synchronize()
-                seconds.append(time.perf_counter() - started)
+            # Closed before the sample is yielded, so that it changes nothing for the caller.
+            with model.sparse.using(dense_where_faster=False):
+                for _ in range(repeats + 1):
+                    started = time.perf_counter()
+                    _pass(model, BaseModelOutput(last_hidden_state=states), layout, written, mode)
+                    if model.device.type == "cuda":
+                        torch.cuda.synchronize()
+                    seconds.append(time.perf_counter() - started)
             yield TimeSample(length, tokens, float(np.mean(seconds[1:])))
 
 

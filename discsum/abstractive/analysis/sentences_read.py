@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.summarizer import AbstractiveSummarizer
 from discsum.abstractive.training.encoding import encode
@@ -31,7 +32,7 @@ def retained_mass(
 
     Documents need sentences and are truncated to the model's positions; `report` receives the number of documents done.
     """
-    sums, steps = np.zeros((len(summarizer.model.get_decoder().layers), most)), 0
+    sums, steps = np.zeros((len(decoder_layers(summarizer.model)), most)), 0
     for done, (document, reference) in enumerate(documents, start=1):
         found = record_attention(summarizer, document, reference)
         sums += retained(found, most)

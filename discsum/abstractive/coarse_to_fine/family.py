@@ -117,7 +117,11 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
         return {"chunk_ids": found.to(self.model.device), "record": Record()}
 
     def details(self, inputs: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the variant, how many chunks with words a document has, and how many of them were encoded."""
+        """Return the variant, how many chunks with words a document has, and how many of them were encoded.
+
+        All documents of a batch take as many steps as the longest summary, so some of these chunks may have been
+        encoded after the end of a document's own summary.
+        """
         chunks = [len(set(row) - {-1}) for row in inputs["chunk_ids"].tolist()]
         # Standard attention encodes all chunks as one.
         encoded = chunks if self.config.variant == STANDARD else inputs["record"].memory.encoded.tolist()
@@ -237,6 +241,8 @@ class CoarseToFineFamily(Family[CoarseToFineRecipe]):
     def _moving_baseline(self, recipe: CoarseToFineRecipe) -> MovingBaseline:
         if self._baseline is None:
             self._baseline = MovingBaseline(recipe.target_tokens, self.model.device)
+        # A table's speeds are measured with a recipe for each set of targets.
+        self._baseline.cover(recipe.target_tokens)
         return self._baseline
 
     def _freezes_embeddings(self, recipe: CoarseToFineRecipe) -> bool:

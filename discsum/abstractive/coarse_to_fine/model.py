@@ -19,7 +19,7 @@ from discsum.abstractive.coarse_to_fine.config import CoarseToFineConfig
 from discsum.abstractive.coarse_to_fine.decoder import AttentiveDecoder
 from discsum.abstractive.coarse_to_fine.encoder import ChunkEncoder, EncodedChunks
 from discsum.abstractive.coarse_to_fine.memory import Record
-from discsum.abstractive.family import IGNORED
+from discsum.abstractive.family import IGNORED, shifted_right
 from discsum.errors import InputError
 
 # Name of the cache argument of `generate`, which depends on the version of transformers.
@@ -101,9 +101,7 @@ class CoarseToFineForConditionalGeneration(PreTrainedModel, GenerationMixin):  #
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
         """Return `(rows, steps)`: the labels shifted right, after the start token."""
-        start = labels.new_full((len(labels), 1), self.config.decoder_start_token_id)
-        tokens = torch.cat([start, labels[:, :-1]], dim=1)
-        return tokens.masked_fill(tokens == IGNORED, self.config.pad_token_id)
+        return shifted_right(labels, self.config)
 
     @can_return_tuple  # type: ignore[untyped-decorator]
     def forward(

@@ -65,6 +65,11 @@ class MovingBaseline:
         # Sums and counts of the rewards of the current training step.
         self._new = torch.zeros(2, steps, device=device)
 
+    def cover(self, steps: int) -> None:
+        """Make the means those of at least this many steps; new ones start at 0."""
+        more = max(0, steps - len(self.values))
+        self.values, self._new = (torch.nn.functional.pad(one, (0, more)) for one in (self.values, self._new))
+
     def record(self, rewards: Tensor, steps: Tensor) -> None:
         """Record the rewards `(rows, steps)` of a part of a training step from all processes; `steps` masks them."""
         own = torch.zeros_like(self._new)

@@ -19,7 +19,7 @@ from discsum.abstractive.sparse.config import SparseConfig
 from discsum.abstractive.sparse.conversion import set_beta, sparsify
 from discsum.abstractive.sparse.folder import load_sparse, read_config
 from discsum.abstractive.sparse.recipe import SparseRecipe
-from discsum.abstractive.sparse.selectors import ALL, check_options, sentence_encoders
+from discsum.abstractive.sparse.selectors import ALL, changed_options, check_options, sentence_encoders
 from discsum.document import Document
 from discsum.errors import InputError
 
@@ -58,43 +58,42 @@ class SparseFamily(Family[SparseRecipe]):
             device: Device of the model.
             selector: Selects the sentences that each step reads; by default the one that the model was trained with,
                 or `all`.
-            r: Number of sentences selected at each step; by default as in training.
-            beta: Weight of the discourse prior; by default as in training, where None means no prior and no trees.
+            r: Number of sentences selected at each step; by default as saved, with any selector but `all`.
+            beta: Weight of the discourse prior; by default as in training with this selector, where None means no
+                prior and no trees.
             share_beams: Whether the beams of a document read the same sentences; by default as saved, or else true.
             untrained: Whether a selector with weights may be new, as before its training.
             options: Options of the selector.
 
         Raises:
             WeightsError: No such model, or one without safetensors weights.
-            InputError: A model that cannot be made sparse, an unknown selector, or one that must be trained first.
+            InputError: A model that cannot be made sparse, an unknown selector, one that must be trained first, or a
+                `selector` other than `all` with neither a given nor a saved `r`.
         """
-        saved = read_config(name_or_path)
+        config, trained = _config_of(name_or_path, selector, beta, options)
         tokenizer = load_tokenizer(name_or_path)
-        if saved is not None and selector in (None, saved.selector):
-            if options and options != saved.options:
-                raise InputError(
-                    f"{name_or_path}: expected the options that its selector was trained with, {saved.options}, "
-                    f"got {options}"
-                )
-            shared = saved.share_beams if share_beams is None else share_beams
-            config = replace(saved, r=saved.r if r is None else r, share_beams=shared)
-        else:
-            saved, config = None, SparseConfig(selector or ALL, r, beta, share_beams is not False, options=options)
+        given: dict[str, Any] = {"r": r, "share_beams": share_beams}
+        config = replace(config, **{name: value for name, value in given.items() if value is not None})
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, such as mean_key, got {ALL}")
         check_options(config.selector, config.options, beta)
-        if config.selector in sentence_encoders() and not (saved or untrained):
+        if config.selector in sentence_encoders() and not (trained or untrained):
             raise InputError(
                 f"{name_or_path}: expected a model that was trained with the selector {config.selector}, got none; "
                 "train it (discsum train manakul2021/kl) or use a selector that needs no training, such as mean_key"
             )
-        if saved is None:
-            given = config.to_dict()
-            model = sparsify(load_model(name_or_path, device), **given.pop("options"), **given)
-        else:
+        if selector not in (None, ALL) and config.r is None and not untrained:
+            raise InputError(
+                f"--selector {selector}: expected the number of sentences that it selects at each step, got none; add "
+                "--r (Python: r=...)"
+            )
+        if trained:
             model = load_sparse(name_or_path, config, device)
             if beta is not None:
                 set_beta(model, beta)
+        else:
+            settings = config.to_dict()
+            model = sparsify(load_model(name_or_path, device), **settings.pop("options"), **settings)
         return cls(model, tokenizer, name_or_path)
 
     def inputs(self, documents: Sequence[Document], encoding: BatchEncoding) -> dict[str, Any]:
@@ -114,11 +113,15 @@ class SparseFamily(Family[SparseRecipe]):
         return [{**settings, "sentences": count, "read": call.read(count)} for count in counts]
 
     def settings(self) -> dict[str, Any]:
-        """Return the selector, `r` if it is set (as sentences per step), and the settings of a compressed encoder."""
+        """Return the selector, its other settings that are not the default, and those of a compressed encoder."""
         selector = self.selector
         found: dict[str, Any] = {"selector": selector.selector}
         # In signatures, `r` is short for `ratio`.
-        found |= {} if selector.r is None else {"sentences_per_step": selector.r}
+        named = {"sentences_per_step": selector.r, "prior": selector.beta}
+        found |= {name: value for name, value in named.items() if value is not None}
+        found |= {name: False for name in ("share_beams", "dense_where_faster") if not getattr(selector, name)}
+        changed = changed_options(selector.selector, selector.options)
+        found |= {f"selector_{name}": value for name, value in changed.items()}
         return found | encoder_settings(self.model)
 
     @classmethod
@@ -173,7 +176,7 @@ class SparseFamily(Family[SparseRecipe]):
 
     def card(self, recipe: SparseRecipe) -> FamilyCard:
         """Return the card: which sentences the model reads, and its training mode."""
-        tree = ", weighted by the discourse tree" if recipe.beta is not None else ""
+        tree = ", weighted by the discourse tree" if self.selector.beta is not None else ""
         selected = f"the {recipe.r} sentences that the selector {recipe.selector} selects at each step{tree}"
         read = selected if recipe.objective.selects else "all sentences"
         return FamilyCard(
@@ -184,6 +187,24 @@ class SparseFamily(Family[SparseRecipe]):
             "random weights and a tokenizer learned from the training texts",
             f"{recipe.objective.mode}: {objective.MODES[recipe.objective.mode]}",
         )
+
+
+def _config_of(
+    name_or_path: str, selector: str | None, beta: float | None, options: dict[str, Any]
+) -> tuple[SparseConfig, bool]:
+    """Return the settings of a model with a selector, and whether the model was saved with that selector."""
+    saved = read_config(name_or_path)
+    if saved is None:
+        return SparseConfig(selector or ALL, beta=beta, options=options), False
+    if selector is not None and selector != saved.selector:
+        # The weight of the prior was learned with the other selector; `all` has no number of sentences.
+        r = None if selector == ALL else saved.r
+        return replace(saved, selector=selector, r=r, beta=beta, options=options), False
+    if options and options != saved.options:
+        raise InputError(
+            f"{name_or_path}: expected the options that its selector was trained with, {saved.options}, got {options}"
+        )
+    return saved, True
 
 
 def _saved_of(recipe: SparseRecipe) -> SparseConfig | None:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from discsum.abstractive.family import IGNORED
 from discsum.abstractive.layout import SentenceLayout
+from discsum.abstractive.projections import decoder_layers
 from discsum.abstractive.sparse.calls import Observation
 from discsum.abstractive.sparse.conversion import is_selectors
 from discsum.errors import InputError
@@ -94,14 +95,15 @@ def trained_parameters(model: Any, objective: Objective) -> list[torch.nn.Parame
     `kl` trains the selector (theta~), integrated training also the decoder's layers, and other modes everything but the
     selector.
     """
+    # By identity, because families name their layers differently.
+    layers = {id(parameter) for layer in decoder_layers(model) for parameter in layer.parameters()}
     for name, parameter in model.named_parameters():
         selector = is_selectors(name)
         if objective.mode == "kl":
             parameter.requires_grad_(selector)
         elif objective.integrated:
             # As in the released code, freeze the decoder's embeddings and their layer norm.
-            decoder = ".decoder.layers." in name
-            parameter.requires_grad_(selector or decoder)
+            parameter.requires_grad_(selector or id(parameter) in layers)
         else:
             parameter.requires_grad_(not selector)
     return [parameter for parameter in model.parameters() if parameter.requires_grad]

@@ -10,11 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discsum.abstractive.family import IGNORED, Family
+from discsum.abstractive.family import IGNORED, Family, shifted_right
 from discsum.document import Document, Span
 
-# BART's noise: share of masked words, and mean number of words in a span (Lewis et al. 2020, section 2.2).
-MASKED, SPAN = 0.3, 3.0
+# Noise after BART (Lewis et al. 2020, section 2.2): chance that a masked span begins before a word, and mean number of
+# words in a span. A word is kept after each span, and spans end with their sentence, so 22 to 23% of the words are
+# masked, not BART's 30%.
+BEGINS, SPAN = 0.1, 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +53,22 @@ def encode(
     ids = family.target_ids(targets, written, documents, encoding)
     inputs["labels"] = ids.masked_fill(written["attention_mask"] == 0, IGNORED)
     # Before end tokens are ignored below: some models start decoding with the end token of the summary.
-    inputs["decoder_input_ids"] = family.model.prepare_decoder_input_ids_from_labels(inputs["labels"])
+    inputs["decoder_input_ids"] = decoder_input(family.model, inputs["labels"])
     for labels, encoded in zip(inputs["labels"], written.encodings, strict=True):
         if encoded.overflowing:
             # The end tokens of a truncated summary would teach the model to stop in the middle.
             text = [position for position, special in enumerate(encoded.special_tokens_mask) if not special]
             labels[text[-1] + 1 if text else 0 :] = IGNORED
     return TextBatch(inputs, family.inputs(documents, encoding))
+
+
+def decoder_input(model: Any, labels: Tensor) -> Tensor:
+    """Return the decoder's input `(documents, steps)` for labels."""
+    # Blenderbot and M2M100 have no method for it; that of mBART begins with a language's token.
+    if not hasattr(model, "prepare_decoder_input_ids_from_labels"):
+        return shifted_right(labels, model.config)
+    ids: Tensor = model.prepare_decoder_input_ids_from_labels(labels)
+    return ids
 
 
 def encode_whole(family: Family[Any], document: Document, target: str) -> TextBatch:
@@ -98,7 +109,7 @@ def _masked(text: str, mask: str, random: np.random.Generator) -> str:
     words: list[str] = []
     rest = text.split()
     while rest:
-        if random.random() < MASKED / SPAN:
+        if random.random() < BEGINS:
             words.append(mask)
             rest = rest[int(random.poisson(SPAN)) :]
         if rest:

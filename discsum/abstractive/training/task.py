@@ -85,6 +85,11 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
         say = report if self.accelerator.is_main_process else lambda line: None
         self.family: Family[Any] = family_type.for_training(recipe, str(self.accelerator.device), self._texts, say)
         self.summarizer = AbstractiveSummarizer(self.family)
+        if recipe.task != "summarize" and self.summarizer.tokenizer.mask_token is None:
+            raise InputError(
+                f"task: expected a model whose tokenizer has a mask token for {recipe.task}, got {self.family.name} "
+                "without one; use task=summarize, or start from a model such as hf:facebook/bart-large"
+            )
         limits = {"source_tokens": self.summarizer.positions, "target_tokens": self.summarizer.target_positions}
         for option, limit in limits.items():
             value = getattr(recipe, option)
@@ -131,7 +136,9 @@ class AbstractiveTask(TrainingTask[AbstractiveRecipe, Collection[PairExample]]):
     def validate(self) -> dict[str, float]:
         """Return the mean loss per validation token and its parts, in nats; masks are the same in every validation.
 
-        The model chooses what to read as in inference, not as in training.
+        The loss is the objective's at the end of the first epoch, without dropout: of the integrated modes of sparse
+        models, `int-idl` reads the ideal sentences and the others those of the selector. Coarse-to-fine models choose
+        chunks as in inference.
         """
         totals: dict[str, float] = {}
         tokens = 0

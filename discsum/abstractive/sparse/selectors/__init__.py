@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from discsum.abstractive.sparse.selectors.base import AttentionShape, Selector
 
 # Called once per layer, with the shape of its attention and the selector's options. Entries with the fact `shared` are
-# sentence encoders, called once for all layers, with the model's width and the options.
+# sentence encoders, called once for all layers, with the model's width and the options. Those with the fact `by_chance`
+# have no scores that a prior could change.
 SELECTORS: Registry[Callable[..., Any]] = Registry(
     "selector", "discsum.abstractive.sparse.selectors", "discsum.selectors"
 )
@@ -45,7 +46,8 @@ def make_selectors(
 
     Raises:
         InputError: An unknown name or option, of which the message lists the known ones; an option of another type or
-            out of range; a `beta` or option of `all`; or a `beta` that is not a finite number.
+            out of range; a `beta` or option of `all`; a `beta` of a selector that selects by chance; or a `beta` that
+            is not a finite number.
     """
     check_options(name, options, beta)
     if name == ALL:
@@ -83,6 +85,8 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
     check_name(name)
     if beta is not None and not (isinstance(beta, int | float) and math.isfinite(beta)):
         raise InputError(f"beta: expected a finite number, got {beta!r}")
+    if beta is not None and SELECTORS.entry(name).facts.get("by_chance"):
+        raise InputError(f"beta: expected none for the selector {name}, which selects by chance, got {beta!r}")
     # The first parameter is the shape or the width.
     known = list(signature(SELECTORS[name]).parameters)[1:]
     unknown = [option for option in options if option not in known]
@@ -96,6 +100,14 @@ def check_options(name: str, options: Mapping[str, Any], beta: float | None = No
         check_value(hints.get(option, Any), value, f"selector {name}: {option}")
 
 
+def changed_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a selector that differ from its defaults."""
+    if not options:
+        return {}
+    known = signature(SELECTORS[name]).parameters
+    return {option: value for option, value in options.items() if value != known[option].default}
+
+
 def _hints(made: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of a selector's options; nothing if its annotations name something that is not imported."""
     try:
@@ -104,4 +116,13 @@ def _hints(made: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
-__all__ = ["ALL", "SELECTORS", "check_options", "make_selectors", "names", "register", "sentence_encoders"]
+__all__ = [
+    "ALL",
+    "SELECTORS",
+    "changed_options",
+    "check_options",
+    "make_selectors",
+    "names",
+    "register",
+    "sentence_encoders",
+]

@@ -13,7 +13,7 @@ from discsum.abstractive.sparse.selectors.base import AttentionShape, EncodedTok
 from discsum.errors import InputError
 
 
-@SELECTORS.register("random")
+@SELECTORS.register("random", by_chance=True)
 class RandomSelector(Selector):
     """Draws random sentences for every layer and query."""
 
