@@ -28,7 +28,7 @@ Out = Annotated[
     typer.Option(
         "--output",
         "-o",
-        callback=lambda output: local_path(output),
+        callback=local_path,
         help="Folder of the numbers (JSON) and pictures (PNG, SVG).",
     ),
 ]

@@ -74,7 +74,7 @@ def train(
         typer.Option(
             "--output",
             "-o",
-            callback=lambda output: local_path(output),
+            callback=local_path,
             help="Folder of the run. Default: runs/NAME, the last part of RECIPE.",
         ),
     ] = None,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import typer
 
@@ -24,6 +24,8 @@ from discsum.format_registry import writable
 
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+Output = TypeVar("Output", str, None)
 
 
 class Writer:
@@ -90,7 +92,7 @@ class Writer:
             device = Path(output).open("wb", buffering=0)  # noqa: SIM115 (closed with the writer)
             self._stream = self._stack.enter_context(device)
         elif output is not None and output != "-":
-            path = Path(local_path(output, option) or "")
+            path = Path(local_path(output))
             if not one_file and path.suffix == suffix and not path.is_dir() and not output.endswith("/"):
                 raise typer.BadParameter(
                     f"several documents need a folder: {path.with_suffix('')}, or {path}/", param_hint=option
@@ -261,8 +263,8 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
         )
 
 
-def local_path(output: str | None, option: str = "--output") -> str | None:
-    """Return an output's path on this machine, unchanged; None stays None. May be the callback of an option.
+def local_path(output: Output) -> Output:
+    """Return the path of an output, or None, unchanged; the callback of options that name an output.
 
     Raises:
         BadParameter: A URL.
@@ -270,8 +272,7 @@ def local_path(output: str | None, option: str = "--output") -> str | None:
     if output is not None and is_url(output):
         raise typer.BadParameter(
             f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
-            "--shards, write to stores",
-            param_hint=option,
+            "--shards, write to stores"
         )
     return output
 

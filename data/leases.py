@@ -14,7 +14,7 @@ from secrets import token_hex
 
 from discsum.data.remote import RemotePath
 from discsum.data.storage import Location, create_bytes, read_each, remove, write_bytes
-from discsum.errors import DiscsumError, InputWarning, LockedError
+from discsum.errors import DiscsumError, InputWarning, LockedError, message_of
 from discsum.files import HOST
 
 # Seconds until a lock expires, between its renewals, and between checks of a lock that a run waits for. Clocks of
@@ -135,9 +135,14 @@ def _renew(lock: RemotePath, what: Location, owner: str, ended: threading.Event)
                 )
                 return
             write_bytes(lock, Lease(owner, time.time() + EXPIRY).to_bytes())
-        except Exception:
-            # Whatever the driver raises, the store may answer again before the lock expires.
-            continue
+        except Exception as error:
+            # Drivers raise errors of any kind, and the store may answer again before the lock expires.
+            warnings.warn(
+                f"{what}: expected to renew the lock of this run, got: {message_of(error)}; tried again in "
+                f"{RENEWAL:.0f} seconds",
+                InputWarning,
+                stacklevel=2,
+            )
 
 
 def _is_of(lock: RemotePath, owner: str) -> bool:

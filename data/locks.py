@@ -16,7 +16,7 @@ LOCK = ".lock"
 # Folder of the locks of parts on object storage, so that they are listed without the shards.
 LOCKS = ".locks"
 # Seconds to wait for a lock that other parts hold only to begin: enough for a thousand parts that start together.
-MOMENT = 120.0
+MOMENT = 30.0
 
 
 @contextmanager

@@ -177,11 +177,12 @@ def _to_node(position: int, node: Node | Mapping[str, Any]) -> Node:
         raise TreeError(f"node {position}: expected probability to be a number, got {given.probability!r}")
     if given.joined is not None and not isinstance(given.joined, bool):
         raise TreeError(f"node {position}: expected joined to be true, false or left out, got {given.joined!r}")
-    if type(given.first) is int and type(given.probability) is float:
+    ends = given.first, given.last, given.split
+    if all(type(end) is int for end in ends) and type(given.probability) is float:
         return given
     # NumPy's numbers cannot be written as JSON.
-    places = {name: int(getattr(given, name)) for name in ("first", "last", "split")}
-    return replace(given, **places, probability=float(given.probability))
+    first, last, split = map(int, ends)
+    return replace(given, first=first, last=last, split=split, probability=float(given.probability))
 
 
 def _check(edus: int, nodes: tuple[Node, ...]) -> None:

@@ -18,7 +18,8 @@ class Budget:
         documents: Subwords of the documents that are parsed together; more documents are parsed group by group.
         tokens: Subwords per forward pass of the encoder, special tokens included, and of the segmenter.
         edus: EDUs per forward pass of the LSTM and the Transformer over EDUs.
-        cells: Chart cells that are computed together.
+        cells: Chart cells that are computed together: `leaves * leaves` per chart, and at least `LEAST` per leaf, see
+            `discsum.parsers.structure.chart`.
         overlap: Whether the CPU works on the previous and next documents while the device computes.
         texts: Texts that are split into subwords together, by threads of the tokenizer, and labelled together by
             teachers.

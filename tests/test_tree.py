@@ -108,3 +108,4 @@ def test_numbers_of_numpy_are_converted():
     tree = RSTTree(2, [Node(np.int64(0), np.int64(1), np.int64(0), "NS", "cause", np.float32(0.5))])
     assert tree == RSTTree(2, [Node(0, 1, 0, "NS", "cause", 0.5)])
     assert json.dumps(tree.to_dicts())
+    assert json.dumps(RSTTree(2, [Node(0, np.int64(1), 0, "NS", "cause")]).to_dicts())

@@ -219,9 +219,8 @@ def _decode_blocks(
         blocks = cuts[some][:, None] + np.minimum(np.arange(counts.max()), counts[:, None] - 1)
         own_firsts, own_lasts = firsts[blocks], lasts[blocks]
         # float32 suffices for decoding, and its exponential is four times faster.
-        left, right = by_width(
-            *(part.detach().float() for part in scores.charts(*map(torch.from_numpy, (own_firsts, own_lasts))))
-        )
+        of_charts = scores.charts(torch.from_numpy(own_firsts), torch.from_numpy(own_lasts))
+        left, right = by_width(*(part.detach().float() for part in of_charts))
         if len(some) == 1:
             spans = posterior(_array(left[0]), _array(right[0])).spans
             tables = best_splits(spans)[None], spans[None]

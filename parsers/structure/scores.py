@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from discsum.parsers.budgets import budget_of
 from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.running_sums import RunningSums
 from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
@@ -20,7 +19,9 @@ from discsum.parsers.structure.cohesion import Cohesion, CohesionScorer
 # A NumPy array or a tensor.
 Array = Any
 SIZE_BUCKETS = (1, 2, 3, 4, 6, 8, 12, 20, 40, 80)
-# Factors of at most this many EDUs are kept; those of longer documents are computed on request.
+# Factors of at most this many EDUs are kept, 60 MiB; those of longer documents are computed on request.
+FEW = 16384
+# EDUs whose factors are computed together for sums over longer documents.
 PIECE = 4096
 
 
@@ -184,9 +185,8 @@ class _Computed:
 
     def __init__(self, compute: Callable[[Tensor], Tensor], rows: int, device: torch.device) -> None:
         self._compute, self._rows, self._device = compute, rows, device
-        few = max(PIECE, budget_of(device).edus)
         # In training, dropout must not change between requests.
-        kept = rows <= few or torch.is_grad_enabled()
+        kept = rows <= FEW or torch.is_grad_enabled()
         self._few = compute(torch.arange(rows, device=device)) if kept else None
 
     def __getitem__(self, index: Tensor) -> Tensor:

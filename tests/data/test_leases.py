@@ -76,6 +76,25 @@ def test_a_lock_is_renewed_while_its_run_lasts(lock, place, monkeypatch):
             check_free(lock, place)
 
 
+def test_a_failed_renewal_is_named_and_repeated(lock, place, monkeypatch):
+    monkeypatch.setattr(leases, "RENEWAL", 0.1)
+    monkeypatch.setattr(leases, "EXPIRY", 1.0)
+    real, failed = leases.write_bytes, []
+
+    def failing(path, content):
+        if path == lock and not failed:
+            failed.append(path)
+            raise AssertionError("no connection")
+        real(path, content)
+
+    monkeypatch.setattr(leases, "write_bytes", failing)
+    message = "expected to renew the lock of this run, got: .*no connection"
+    with pytest.warns(InputWarning, match=message), leased(lock, place):
+        time.sleep(1.4)
+        with pytest.raises(InputError, match=HELD):
+            check_free(lock, place)
+
+
 def test_a_lock_can_be_waited_for(lock, place, monkeypatch):
     monkeypatch.setattr(leases, "LOOK", 0.05)
     order, holding = [], threading.Event()

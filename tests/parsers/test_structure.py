@@ -1,86 +1,28 @@
-"""Charts against enumeration of all trees, and greedy designs against naive ones."""
+"""Charts against enumeration of all trees."""
 
-import math
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from random_scores import layout_of, random_scores, to_tree, tree_score, trees
 
 from discsum.errors import InputError
-from discsum.parsers.edu_vectors import EDULayout
 from discsum.parsers.structure import (
     DESIGNS,
     SplitScorer,
-    SplitScores,
     chart,
     design,
     inside_outside,
 )
 from discsum.parsers.structure import scores as module
 from discsum.parsers.structure.cohesion import CohesionScorer
-from discsum.parsers.structure.scores import SIZE_BUCKETS
-from discsum.tree import Node, RSTTree
-
-
-def random_scores(edus, seed, rank=3, scale=1.0, sentences=(0,)):
-    generator = torch.Generator().manual_seed(seed)
-
-    def draw(*shape):
-        return (torch.randn(*shape, generator=generator, dtype=torch.float64) * scale).requires_grad_()
-
-    borders, sizes = max(0, edus - 1), len(SIZE_BUCKETS) + 1
-    return SplitScores(
-        draw(edus, 3 * rank),
-        draw(borders, 4 * rank + 1),
-        draw(borders),
-        draw(sizes),
-        draw(sizes),
-        draw(edus + 1, rank),
-        np.isin(np.arange(edus), sentences),
-    )
-
-
-def bucket(size):
-    return sum(size - 1 >= limit for limit in SIZE_BUCKETS)
-
-
-def split_score(scores, first, split, last):
-    """Return the score of a split, written out, as a scalar tensor."""
-    start, end = scores.edus[first].chunk(3)[0], scores.edus[last].chunk(3)[1]
-    left_border, right_border, left_topic, right_topic = scores.borders[split][:-1].chunk(4)
-    left = start @ left_border + scores.left_sizes[bucket(split - first + 1)]
-    right = right_border @ end + scores.right_sizes[bucket(last - split)]
-    left = left + (scores.totals[split + 1] - scores.totals[first]) @ left_topic / (split - first + 1)
-    right = right + (scores.totals[last + 1] - scores.totals[split + 1]) @ right_topic / (last - split)
-    return left + right + scores.strength[split]
-
-
-def trees(first, last):
-    """Return every tree over EDUs `first` to `last`, each as a list of nodes (first, last, split)."""
-    if first == last:
-        return [[]]
-    return [
-        [(first, last, split), *left, *right]
-        for split in range(first, last)
-        for left in trees(first, split)
-        for right in trees(split + 1, last)
-    ]
-
-
-def tree_score(scores, nodes):
-    return sum(split_score(scores, first, split, last) for first, last, split in nodes)
 
 
 def spans_of(nodes):
     """Return the spans of the nodes and of their children."""
     return {pair for first, last, split in nodes for pair in ((first, last), (first, split), (split + 1, last))}
-
-
-def to_tree(edus, bracketing):
-    nodes = (Node(*map(int, node), "NN", "joint-list") for node in bracketing.nodes)
-    return RSTTree.from_unordered(edus, nodes)
 
 
 def matrices(scores):
@@ -130,12 +72,6 @@ def test_chart_loss_and_gradients(edus):
         found = chart.loss(scores, [np.array(gold)]) / len(gold)
         assert found.item() == pytest.approx(expected.item())
         assert_same_gradients(found, expected, scores)
-
-
-def layout_of(edus):
-    index = torch.arange(edus)
-    bags = torch.nn.functional.normalize(torch.randn(edus, 5), dim=1)
-    return EDULayout(index, index + 1, torch.randint(0, 4, (edus,)), torch.randint(0, 4, (edus,)), bags)
 
 
 def cohesion_of(edus, seed):
@@ -245,49 +181,6 @@ def test_sentences_are_decoded_as_constituents(starts, seed):
     assert decoded == pytest.approx(expected | best_nodes(scores, above))
 
 
-def naive_decode(edus, value):
-    """Recursively split every span at its best border by `value(first, split, last)`."""
-
-    def split_all(first, last):
-        if first == last:
-            return []
-        best = max(range(first, last), key=lambda split: value(first, split, last))
-        total = sum(math.exp(value(first, split, last) - value(first, best, last)) for split in range(first, last))
-        return [(first, last, best, 1.0 / total), *split_all(first, best), *split_all(best + 1, last)]
-
-    return split_all(0, edus - 1)
-
-
-@pytest.mark.parametrize("edus", [1, 2, 3, 7, 30])
-@pytest.mark.parametrize("name", ["top_down", "distance"])
-def test_greedy_designs_against_naive_ones(name, edus):
-    scores = random_scores(edus, seed=edus)
-
-    def value(first, split, last):
-        return (split_score(scores, first, split, last) if name == "top_down" else scores.strength[split]).item()
-
-    with torch.no_grad():
-        (found,) = design(name).decode(scores)
-    expected = naive_decode(edus, value)
-    rows = [(*node, chance) for node, chance in zip(found.nodes.tolist(), found.probabilities, strict=True)]
-    for ours, theirs in zip(sorted(rows), sorted(expected), strict=True):
-        assert ours == pytest.approx(theirs, abs=1e-5)
-
-
-@pytest.mark.parametrize("name", ["top_down", "distance"])
-def test_greedy_losses(name):
-    scores = random_scores(6, seed=3)
-    gold = trees(0, 5)[17]
-    total = 0.0
-    for first, last, split in gold:
-        values = [
-            split_score(scores, first, border, last) if name == "top_down" else scores.strength[border]
-            for border in range(first, last)
-        ]
-        total += torch.logsumexp(torch.stack(values), 0) - values[split - first]
-    assert design(name).loss(scores, [np.array(gold)]).item() == pytest.approx(total.item())
-
-
 @pytest.mark.parametrize("limit", [2, 3, 4, 7, 16])
 def test_sections_make_valid_trees(monkeypatch, limit):
     monkeypatch.setattr(chart, "LIMIT", limit)
@@ -324,6 +217,7 @@ def test_factors_that_are_not_kept_are_the_same(name, monkeypatch):
     whole = scorer(states, layout)
     for size in (1, 64, 699):
         monkeypatch.setattr(module, "PIECE", size)
+        monkeypatch.setattr(module, "FEW", size)
         found = scorer(states, layout)
         for one, other in zip(
             found.charts(far[None], far[None] + 3), whole.charts(far[None], far[None] + 3), strict=True
