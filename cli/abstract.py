@@ -35,7 +35,7 @@ from discsum.cli.options import (
     selector_options,
 )
 from discsum.cli.progress import loading, say
-from discsum.cli.writer import Writer
+from discsum.cli.writer import Writer, is_json_lines
 from discsum.constants import AUTO, BEAMS, DECLARED, HUB, MAX_DOCUMENT_BYTES, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.devices import check_device
@@ -125,7 +125,13 @@ def abstract(
     # Families of models differ in their options, so pass only those that were given.
     options |= {name: value for name, value in given.items() if value is not None}
     job = Job.of(SegmentationCheckedSource(inputs, encoding, text_column, roots, input, max_document_bytes, sentences))
-    writer = Writer(inputs, output, ".json" if json else ".txt", one_file=True, lines=json and not job.single)
+    writer = Writer(
+        inputs,
+        output,
+        ".json" if json else ".txt",
+        one_file=True,
+        lines=json and (is_json_lines(output) or not job.single),
+    )
     check_model(model)
 
     def load(_: Sequence[Item]) -> Callable[[Sequence[Item]], list[AbstractiveSummary]]:

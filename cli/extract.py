@@ -52,7 +52,7 @@ from discsum.cli.shard_options import (
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
 from discsum.cli.train import HeadFiles
-from discsum.cli.writer import Writer
+from discsum.cli.writer import Writer, is_json_lines
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, UNITS
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
@@ -196,7 +196,7 @@ def extract(
         return
     check_no_shards(context)
     job = Job.of(source)
-    suffix, lines = ".json" if json else ".txt", json and not job.single
+    suffix, lines = ".json" if json else ".txt", json and (is_json_lines(output) or not job.single)
     signature = result_options(context)
     writer = Writer(inputs, output, suffix, one_file=True, lines=lines, resume=resume, options=signature)
     reports = Reports(inputs, report, single=job.single, output=output, resume=resume) if report is not None else None

@@ -45,7 +45,7 @@ from discsum.cli.shard_options import (
     Workers,
 )
 from discsum.cli.shards import check_no_shards, fill, shard_folder
-from discsum.cli.writer import Writer
+from discsum.cli.writer import Writer, is_json_lines
 from discsum.constants import AUTO, DECLARED, MAX_DOCUMENT_BYTES, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.inputs import Item
 from discsum.data.shard_names import JSON_LINES
@@ -146,7 +146,8 @@ def parse(
     single = job.single
     if not single and output in (None, "-") and format not in SHOWN:
         raise typer.BadParameter(f"several documents as {format} need a folder: -o FOLDER", param_hint="--output")
-    lines = format == "json" and not (single and not jsonl)
+    jsonl = jsonl or is_json_lines(output)
+    lines = format == "json" and (jsonl or not single)
     one_file = single or format in SHOWN
     options = result_options(context)
     writer = Writer(inputs, output, suffix(format), one_file=one_file, lines=lines, resume=resume, options=options)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import typer
 
@@ -24,8 +24,6 @@ from discsum.format_registry import writable
 
 # Control characters except tab and line feed.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-Output = TypeVar("Output", str, None)
 
 
 class Writer:
@@ -70,6 +68,7 @@ class Writer:
         """
         self.suffix, self.resume, self._option, self._reserved = suffix, resume, option, reserved
         self._options = options
+        self.lines = lines
         self.folder: Path | None = None
         self.file: Path | None = None
         self._names: dict[str, str] = {}
@@ -92,7 +91,8 @@ class Writer:
             device = Path(output).open("wb", buffering=0)  # noqa: SIM115 (closed with the writer)
             self._stream = self._stack.enter_context(device)
         elif output is not None and output != "-":
-            path = Path(local_path(output))
+            local_path(output)
+            path = Path(output)
             if not one_file and path.suffix == suffix and not path.is_dir() and not output.endswith("/"):
                 raise typer.BadParameter(
                     f"several documents need a folder: {path.with_suffix('')}, or {path}/", param_hint=option
@@ -100,6 +100,10 @@ class Writer:
             if one_file and path.suffix and not path.is_dir() and not output.endswith("/"):
                 self.file = path
                 _check_ending(path, suffix, option)
+                if lines and path.suffix == ".json":
+                    raise typer.BadParameter(
+                        f"expected a name that ends in .jsonl for several documents, got {path.name}", param_hint=option
+                    )
                 self._lines = JsonLines(path, resume=resume, options=options) if lines else None
             else:
                 self.folder = path
@@ -258,12 +262,18 @@ def _check_ending(path: Path, suffix: str, option: str) -> None:
     same = {suffix, ".txt", *([".jsonl"] if suffix == ".json" else [])}
     if path.suffix.lower() in {*map(format_suffix, writable()), *TABLES} - same:
         raise typer.BadParameter(
-            f"expected a file name for {suffix[1:]}, got {path.name}; choose the format of that ending, or change it",
+            f"expected a file name that ends in {suffix}, got {path.name}; choose the format of that ending "
+            "(--format or --json), or change it",
             param_hint=option,
         )
 
 
-def local_path(output: Output) -> Output:
+def is_json_lines(output: str | None) -> bool:
+    """Return whether the name of an output asks for one JSON object per line."""
+    return output is not None and output.lower().endswith(".jsonl")
+
+
+def local_path(output: str | None) -> str | None:
     """Return the path of an output, or None, unchanged; the callback of options that name an output.
 
     Raises:

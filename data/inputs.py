@@ -19,7 +19,7 @@ from discsum.data.markup import ENDINGS, markup_of, read_text, without_markup
 from discsum.data.storage import READERS, Location, Stored, is_pattern, location, stored
 from discsum.data.tables import SAME_COLUMNS, TABLES, count_rows, find_column, read_rows
 from discsum.errors import DiscsumError, InputError, InputWarning, message_of
-from discsum.files import read_at_most
+from discsum.files import read_at_most, read_up_to
 from discsum.format_registry import suffixes
 from discsum.json_objects import json_type
 
@@ -248,7 +248,7 @@ def read_file(path: Location, options: ReadOptions, trees: Collection[str]) -> I
 def _standard_input(largest: int) -> bytes:
     if sys.stdin is None:
         raise InputError("-: expected a text on standard input, which is closed")
-    content = sys.stdin.buffer.read(largest + 1)
+    content = read_up_to(sys.stdin.buffer, largest + 1)
     if len(content) > largest:
         raise InputError(f"-: expected at most {largest:,} bytes on standard input, got more; {RAISE}")
     return content

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from discsum.constants import PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
+from discsum.constants import PARSER_KIND, PRECISIONS, SHIPPED_PARSER, UNITS, VECTORS
 from discsum.data.shard_sizes import DOCUMENTS, SIZE_UNITS
 from discsum.errors import WeightsError
 from discsum.oracles import ORACLES
@@ -79,7 +79,7 @@ class PreprocessRecipe(Checked):
 
 def own_makers(parser: str) -> dict[str, str]:
     """Return the version of discsum and the fingerprint of the parser."""
-    return {"discsum": version("discsum"), "parser": fingerprint(parser)}
+    return {"discsum": version("discsum"), "parser": fingerprint(parser, PARSER_KIND)}
 
 
 def makers(recipe: PreprocessRecipe) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from urllib.parse import unquote
 from discsum import files
 from discsum.batches import map_ahead
 from discsum.data.remote import RemotePath, info_of, reached
-from discsum.errors import InputError, message_of
+from discsum.errors import InputError, InputWarning, message_of
 from discsum.files import replacing
 
 # At least two letters, because `C:` is a disk.
@@ -235,7 +236,7 @@ def matching(pattern: Location) -> list[Stored]:
     """Return the files in a folder, at any depth, or the matches of a pattern such as `train/*.parquet`, by name."""
     if isinstance(pattern, Path):
         if pattern.is_dir():
-            paths = pattern.rglob("*")
+            paths = _below(pattern)
         else:
             fixed = Path(*before_pattern(pattern.parts))
             paths = fixed.glob("/".join(pattern.parts[len(fixed.parts) :]))
@@ -245,6 +246,18 @@ def matching(pattern: Location) -> list[Stored]:
     files = {path: info for path, info in listed.items() if info["type"] == "file" and not path.endswith("/")}
     found = {_url_of(path, pattern.url, name): info for path, info in files.items()}
     return [_stored(RemotePath(url), found[url]) for url in sorted(found)]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder; links to folders are not followed, and folders that cannot be read are named."""
+
+    def warn_of(error: OSError) -> None:
+        if error.filename != str(folder) and not Path(error.filename).name.startswith("."):
+            message = f"{error.filename}: expected a folder that can be read, got: {error.strerror}; left out"
+            warnings.warn(message, InputWarning, stacklevel=2)
+
+    for place, _, names in os.walk(folder, onerror=warn_of):
+        yield from (Path(place, name) for name in names)
 
 
 def _url_of(path: str, url: str, name: str) -> str:

@@ -20,6 +20,7 @@ from discsum.data.storage import Location
 from discsum.data.text_lines import bounded, decoded
 from discsum.errors import DiscsumError, InputError
 from discsum.extras import needs
+from discsum.files import read_up_to
 from discsum.json_objects import json_type
 
 TABLES = (".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet")
@@ -120,7 +121,7 @@ def _lines(path: Location, encoding: str, remedy: str, largest: int) -> Iterator
         try:
             if "\n".encode(encoding) != b"\n":
                 # Line ends have several bytes, as in UTF-16: decode before splitting.
-                content = file.read(largest + 1)
+                content = read_up_to(file, largest + 1)
                 if len(content) > largest:
                     raise InputError(
                         f"{path}: expected at most {largest:,} bytes of {encoding}, got more; {RAISE}, or {CONVERT}"

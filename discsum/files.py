@@ -23,6 +23,8 @@ WRITING = ".writing"
 HOST = re.sub(r"[^\w-]", "-", platform.node())
 # Seconds after which a file that another machine left half-written counts as abandoned.
 ABANDONED = 3600
+# Bytes that are read from a file at once.
+PIECE = 1 << 20
 # PID namespace of this process: containers may share the name of their machine, but number processes independently.
 _NUMBERS = Path("/proc/self/ns/pid")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -183,10 +185,19 @@ def read_at_most(path: Readable, largest: int, remedy: str = "") -> bytes:
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
-        content = file.read(largest + 1)
+        content = read_up_to(file, largest + 1)
     if len(content) > largest:
         raise InputError(f"{path}: expected at most {largest:,} bytes, got more{remedy}")
     return content
+
+
+def read_up_to(file: IO[bytes], size: int) -> bytes:
+    """Return the next `size` bytes of a file, fewer at its end; takes memory for what there is, not for `size`."""
+    pieces = []
+    while size and (piece := file.read(min(size, PIECE))):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
 
 
 def sha256(path: Path) -> str:

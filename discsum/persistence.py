@@ -52,13 +52,15 @@ def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
     )
 
 
-def fingerprint(name_or_path: str | Path) -> str:
+def fingerprint(name_or_path: str | Path, kind: str | None = None) -> str:
     """Return the SHA-256 of a model's configuration, which has the checksums of its files; no weights are read.
+
+    Errors list the shipped models of `kind`.
 
     Raises:
         WeightsError: No such model.
     """
-    return sha256(locate(name_or_path) / CONFIG)
+    return sha256(locate(name_or_path, kind) / CONFIG)
 
 
 def write_model(folder: Path, kind: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor], card: str) -> None:

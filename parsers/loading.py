@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from discsum.constants import SHIPPED_PARSER
+from discsum.constants import PARSER_KIND, SHIPPED_PARSER
 from discsum.files import sha256
 from discsum.parsers.parser import Parser
 from discsum.persistence import CONFIG, locate
@@ -23,7 +23,7 @@ def load_parser(name_or_path: str | Path = SHIPPED_PARSER, device: str = "cpu", 
         InputError: A device that is not available, or cannot compute in that precision.
         WeightsError: A folder that is missing or damaged.
     """
-    folder = locate(name_or_path).resolve()
+    folder = locate(name_or_path, PARSER_KIND).resolve()
     # The configuration has the checksums of the other files, so a folder that was rewritten is loaded again.
     return _loaded(str(folder), sha256(folder / CONFIG), device, precision)
 

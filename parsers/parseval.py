@@ -59,6 +59,7 @@ def parseval(
     key: Key = "start",
     rst: bool = False,
     classes: RelationClasses = GUM_CLASSES,
+    from_text: bool = False,
 ) -> ParsevalScores:
     """Return the scores of predicted against gold trees of the same texts.
 
@@ -69,13 +70,14 @@ def parseval(
             end of its last. Most published figures use `end`. The two differ only if predicted EDUs differ from gold.
         rst: Whether to compute RST-Parseval instead of original Parseval.
         classes: Classes by which relations are compared.
+        from_text: Whether EDUs were predicted, for the signature; those that differ from gold always were.
 
     Raises:
         InputError: No documents, different texts, or a gold document of several EDUs without a tree.
     """
     _check_texts(gold, predicted)
     totals = dict.fromkeys(METRICS, Counts())
-    edus = "gold"
+    edus = "predicted" if from_text else "gold"
     for truth, guess in zip(gold, predicted, strict=True):
         if truth.tree is None and len(truth.edus) > 1:
             raise InputError(f"{truth.id}: expected a gold tree over {len(truth.edus)} EDUs, got none")

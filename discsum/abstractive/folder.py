@@ -48,6 +48,12 @@ def load_tokenizer(name_or_path: str) -> Any:
     """
     check_model_location(name_or_path)
     tokenizer = load_pretrained("AutoTokenizer", name_or_path, EXPECTED)
+    if not tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens):
+        # Without a tokenizer's files, transformers makes an empty one from the model's configuration.
+        raise WeightsError(
+            f"{name_or_path}: expected the files of a tokenizer, found none with a vocabulary; write them with "
+            "tokenizer.save_pretrained(FOLDER)"
+        )
     if tokenizer.pad_token_id is None:
         raise WeightsError(f"{name_or_path}: expected a tokenizer with a padding token (pad_token), found none")
     return tokenizer

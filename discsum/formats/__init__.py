@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 register = FORMATS.register
 
 
-def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Document:
+def read_tree(path: str | Path, encoding: str = DECLARED, roots: str = "join") -> Document:
     """Return the document of a tree file; the suffix gives the format, the file's stem the document's id.
 
     Args:
@@ -39,17 +39,19 @@ def read_tree(path: Path, encoding: str = DECLARED, roots: str = "join") -> Docu
         InputError: An unknown suffix, or a file that cannot be opened.
         FormatError: A file in another encoding, not of its format, or with several documents.
     """
+    path = Path(path)
     content, name = _read(path, encoding)
     return load(content, name, source=str(path), roots=roots).with_id(path.stem)
 
 
 def read_trees(
-    path: Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
+    path: str | Path, encoding: str = DECLARED, roots: str = "join", largest: int = MAX_DOCUMENT_BYTES
 ) -> list[Document]:
     """Return the documents of a tree file; several ones, as in dis, are named `stem-1`, `stem-2`, ...
 
     `largest` is the largest size of the file in bytes. Otherwise as `read_tree`.
     """
+    path = Path(path)
     content, name = _read(path, encoding, largest)
     found = load_all(content, name, source=str(path), roots=roots)
     if len(found) == 1:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discsum.baselines import BASELINES
-from discsum.constants import HUB, SHIPPED_PARSER
+from discsum.constants import HUB, PARSER_KIND, SHIPPED_PARSER
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.manifest import COMMAND
@@ -106,6 +106,6 @@ def _makers(options: SummaryOptions) -> dict[str, str]:
     """
     made = {"discsum": version("discsum")}
     if options.model is not None and options.model in BASELINES:
-        return made | {"parser": fingerprint(options.parser or SHIPPED_PARSER)}
+        return made | {"parser": fingerprint(options.parser or SHIPPED_PARSER, PARSER_KIND)}
     model = options.model or SHIPPED[options.unit or "sentence"]
     return made | {"model": fingerprint(downloaded(model) if model.startswith(HUB) else model)}

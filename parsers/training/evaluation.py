@@ -73,6 +73,6 @@ def evaluate_parser(
         segmentation(gold, raw),
         segmentation(gold, raw, "sentence"),
         compared(given),
-        compared(raw),
-        compared(raw, key="end"),
+        compared(raw, from_text=True),
+        compared(raw, key="end", from_text=True),
     )

@@ -157,6 +157,15 @@ def test_settings_of_a_model_that_are_none(
     assert message in result.err
 
 
+def test_a_folder_without_a_tokenizer(discsum, bart_folder, parser_folder, article, tmp_path):
+    folder = shutil.copytree(bart_folder, tmp_path / "bart")
+    for path in folder.glob("*token*"):
+        path.unlink()
+    result = discsum("abstract", article, "--model", folder, "--parser", parser_folder)
+    assert (result.code, result.out) == (1, "")
+    assert "tokenizer" in result.err and "found none" in result.err
+
+
 def test_a_tokenizer_of_a_larger_model(discsum, bart_folder, parser_folder, article, tmp_path):
     folder = shutil.copytree(bart_folder, tmp_path / "bart")
     path = folder / "tokenizer.json"

@@ -243,3 +243,32 @@ def test_a_less_precise_encoder(parse, article, expected):
     refused = parse(article, "--precision", "fp8")
     assert (refused.code, refused.out) == (2, "")
     assert "expected one of fp32, bf16, fp16, got 'fp8'" in refused.err
+
+
+@pytest.mark.parametrize("command", [("parse", "--format", "json"), ("extract", "--json", "--model", "lead")])
+def test_the_ending_of_json_files(discsum, parser_folder, tmp_path, command):
+    name, *options = command
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    for path in (first, second):
+        path.write_text("It rained. The mill stood still.")
+    options = [*options, "--parser", parser_folder]
+    assert discsum(name, first, *options, "-o", tmp_path / "one.jsonl").code == 0
+    assert len((tmp_path / "one.jsonl").read_text().splitlines()) == 1
+    result = discsum(name, first, second, *options, "-o", tmp_path / "two.json")
+    assert (result.code, "expected a name that ends in .jsonl" in " ".join(result.err.split())) == (2, True)
+    assert discsum(name, first, second, *options, "-o", tmp_path / "two.jsonl").code == 0
+    assert len((tmp_path / "two.jsonl").read_text().splitlines()) == 2
+
+
+def test_any_limit_of_bytes(discsum, parser_folder, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("It rained.")
+    for limit in (10**11, 2**63 - 1):
+        assert discsum("parse", path, "--parser", parser_folder, "--max-document-bytes", limit).out == "It rained.\n"
+
+
+def test_misspelt_parsers_are_compared_with_parsers(discsum, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("It rained.")
+    result = discsum("extract", path, "--model", "lead", "--parser", "nope")
+    assert result.code == 1 and "discsum-gum" in result.err and "discsum-news" not in result.err

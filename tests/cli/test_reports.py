@@ -49,7 +49,7 @@ def test_several_reports_are_a_folder_with_a_list(extract, article, tmp_path):
         (1, ["--report", "report.pdf"], "expected an .html file or a folder, got 'report.pdf'"),
         (1, ["--report", "-"], "expected an .html file or a folder, got '-'"),
         (2, ["--report", "pages.html"], "several documents need a folder: --report pages"),
-        (1, ["--report", "a.html", "-o", "a.html"], "expected a file name for txt, got a.html"),
+        (1, ["--report", "a.html", "-o", "a.html"], "expected a file name that ends in .txt, got a.html"),
         (2, ["--report", "pages", "-o", "out", "--resume"], "cannot be combined with --resume"),
     ],
 )

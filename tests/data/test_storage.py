@@ -21,7 +21,7 @@ from discsum.data.inputs import read_inputs
 from discsum.data.remote import RemotePath, reached
 from discsum.data.storage import is_pattern, location, matching, sizes_in, write_bytes
 from discsum.data.tables import kind_of
-from discsum.errors import InputError, MissingExtraError, message_of
+from discsum.errors import InputError, InputWarning, MissingExtraError, message_of
 
 
 @pytest.fixture(params=["disk", "memory", "s3", "hdfs"])
@@ -326,3 +326,22 @@ def test_marks_of_folders_are_no_files():
     assert {entry["name"] for entry in fs.ls(mark, detail=True)} == {mark, f"{mark}a.txt"}
     assert sizes_in(folder) == {"a.txt": 1}
     assert [str(file.path) for file in matching(folder)] == [f"{folder}/a.txt"]
+
+
+def test_folders_that_cannot_be_read_are_named(tmp_path, monkeypatch):
+    for name in ("a.txt", "locked/b.txt", ".hidden/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    real = os.scandir
+
+    def refusing(path):
+        if Path(path).name in ("locked", ".hidden"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.warns(
+        InputWarning, match=r"locked: expected a folder that can be read, got: Permission denied"
+    ) as said:
+        assert [file.path.name for file in matching(tmp_path)] == ["a.txt"]
+    assert len(said) == 1

@@ -293,3 +293,14 @@ def test_random_attention_is_no_mean(head):
         torch.zeros(1, 70, 16), {}, torch.ones(1, 70, dtype=torch.bool)
     )
     assert (attention * 70).max() > 5 and (attention * 70).min() < 0.2
+
+
+def test_attention_of_another_shape_is_named():
+    class Flat(HEADS["none"]):
+        def forward(self, states, prior, mask):
+            return torch.eye(states.shape[1])
+
+    states, values = torch.zeros(2, 3, 8), torch.zeros(2, 1, 3, 4)
+    message = r"head Flat: expected attention of shape .*here \(2, 1 or 1, 3, 3\), got \(3, 3\)"
+    with pytest.raises(InputError, match=message):
+        Flat(config("none")).mix(states, values, None, torch.ones(2, 3, dtype=torch.bool))

@@ -145,3 +145,8 @@ def test_what_cannot_be_scored():
             score([GOLD], [GOLD, other])
     with pytest.raises(InputError, match="toy: expected a prediction over the same text as the gold tree"):
         segmentation([GOLD], [Document("Another text.", (Span(0, 13),))])
+
+
+def test_predicted_edus_may_be_those_of_gold():
+    assert "edus:gold" in str(parseval([GOLD], [GOLD]).signature)
+    assert "edus:predicted" in str(parseval([GOLD], [GOLD], from_text=True).signature)

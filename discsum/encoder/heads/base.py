@@ -94,7 +94,15 @@ class Head(nn.Module):
 
     def mix(self, states: Tensor, values: Tensor, prior: Prior, mask: Tensor) -> Tensor:
         """Return `A . G(X)` with dropout on `A`; result and `values` are `(batch, heads, units, value_size)`."""
-        mixed: Tensor = self.dropout(self(states, prior, mask)) @ values
+        attention: Tensor = self(states, prior, mask)
+        batch, heads, units, _ = values.shape
+        allowed = (1, batch), (1, heads), (units,), (units,)
+        if attention.dim() != 4 or any(size not in some for size, some in zip(attention.shape, allowed, strict=True)):
+            raise InputError(
+                f"head {type(self).__name__}: expected attention of shape (batch, heads or 1, units, units), here "
+                f"({batch}, {heads} or 1, {units}, {units}), got {tuple(attention.shape)}"
+            )
+        mixed: Tensor = self.dropout(attention) @ values
         return mixed
 
 
