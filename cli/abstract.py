@@ -161,8 +161,8 @@ def _note_whole(summary: AbstractiveSummary) -> None:
     """Report on standard error if the model read all sentences although `--r` is smaller."""
     from discsum.abstractive.sparse.costs import whole_below
 
-    r, sentences, read = (summary.details.get(name) for name in ("r", "sentences", "read"))
-    if r is not None and r < sentences == read:
+    if summary.is_whole:
+        r, sentences = summary.details["r"], summary.details["sentences"]
         say(
             f"discsum: {summary.document.id}: the model reads all {sentences} sentences: with --r {r}, that is "
             f"faster below {whole_below(r)} sentences"

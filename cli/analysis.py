@@ -13,7 +13,7 @@ from discsum.abstractive.sparse.selectors import ALL
 from discsum.cli.command import as_usage
 from discsum.cli.documents import Run
 from discsum.cli.options import SEQUENCE_MODEL, selector_options
-from discsum.cli.writer import local_path
+from discsum.cli.writer import local_folder
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.files import replacing
@@ -28,7 +28,7 @@ Out = Annotated[
     typer.Option(
         "--output",
         "-o",
-        callback=local_path,
+        callback=local_folder,
         help="Folder of the numbers (JSON) and pictures (PNG, SVG).",
     ),
 ]

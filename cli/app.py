@@ -57,7 +57,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Example: discsum parse article.txt   discsum extract article.txt --units 3")
+@app.callback(epilog="Example: discsum extract article.txt --units 3")
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

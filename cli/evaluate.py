@@ -46,7 +46,7 @@ from discsum.cli.paper_tables import (
     Setting,
     Table,
 )
-from discsum.cli.progress import counting, loading
+from discsum.cli.progress import counting, loading, say
 from discsum.cli.train import HeadFiles
 from discsum.cli.writer import check_no_input, check_writable, is_device, local_path
 from discsum.constants import BEAMS, ORACLE, PARSER_KIND, SHIPPED_PARSER, UNITS
@@ -58,6 +58,7 @@ from discsum.persistence import read_config
 
 if TYPE_CHECKING:
     from discsum.data.pairs import PairSource
+    from discsum.experiments.comparison import ModelScores
     from discsum.selection import Policy
 
 app = command_app()
@@ -206,7 +207,7 @@ def evaluate(
 
     _check_unused(context, context.params.keys() - {"split", "rst_parseval", *OF_TABLES}, "texts with summaries")
     generated = {name for name in models if is_sequence_to_sequence(name)}
-    _check_unused(context, context.params.keys() - {*(() if generated else OF_GENERATION)}, "extractive models")
+    _check_kinds(context, models, generated)
     if set(against or []) - {*models}:
         unknown = ", ".join(name for name in against or [] if name not in models)
         raise typer.BadParameter(f"expected one of {', '.join(models)}, got {unknown}", param_hint="--against")
@@ -244,6 +245,7 @@ def evaluate(
     )
     if output is not None:
         write_documents(Path(output), results)
+    _note_whole(results)
     run.finish()
 
 
@@ -293,6 +295,27 @@ def _check_unused(context: typer.Context, used: Collection[str], what: str) -> N
     unused = [option for name, option in given_options(context).items() if name not in used]
     if unused:
         raise typer.BadParameter(f"{', '.join(sorted(unused))} cannot be used with {what}")
+
+
+def _check_kinds(context: typer.Context, models: Collection[str], generated: Collection[str]) -> None:
+    """Raise `BadParameter` for options of extractive or of sequence-to-sequence models if none of those is listed."""
+    from discsum.selection import PENALTIES
+
+    if not generated:
+        _check_unused(context, context.params.keys() - {*OF_GENERATION}, "extractive models")
+    if len(generated) == len(models):
+        _check_unused(context, context.params.keys() - {*PENALTIES}, "sequence-to-sequence models")
+
+
+def _note_whole(results: Sequence[ModelScores]) -> None:
+    """Report on standard error how many documents a model read whole although it selects sentences."""
+    for result in results:
+        if whole := sum(one.summary.read_whole for one in result.selections):
+            say(
+                f"discsum: {result.name}: expected selected sentences, got all sentences of {whole} of "
+                f"{len(result.selections)} documents: a document of fewer than 3.5 * (r + 2) sentences is read whole, "
+                "because that is faster"
+            )
 
 
 def _policy(unit: str, units: int | None, *, layout: str, **rules: Any) -> Policy:

@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+import typer
 
 from discsum.cli.documents import BATCH, Run, in_batches, unwritten
 from discsum.cli.progress import counting, say
@@ -15,7 +18,7 @@ from discsum.data.failures import Failure
 from discsum.data.input_source import InputSource
 from discsum.data.inputs import Item
 from discsum.data.storage import is_several, location
-from discsum.data.tables import TABLES
+from discsum.data.tables import TABLES, kind_of
 from discsum.files import to_line
 from discsum.format_registry import suffixes
 
@@ -34,10 +37,21 @@ Summarized = TypeVar("Summarized", bound=HasJson)
 
 @dataclass(frozen=True)
 class SegmentationCheckedSource(InputSource):
-    """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored."""
+    """An `InputSource` that warns once if an input is already segmented, so that `sentences` or `edus` is ignored.
+
+    Raises:
+        BadParameter: A `text_column`, but only local files that are not tables.
+    """
 
     sentences: str = "model"
     edus: str = "model"
+
+    def __post_init__(self) -> None:
+        """Check that the column can be in one of the inputs."""
+        places = [location(name) for name in self.inputs]
+        files = [place for place in places if isinstance(place, Path) and place.is_file()]
+        if self.text_column and len(files) == len(places) and all(kind_of(file) not in TABLES for file in files):
+            raise typer.BadParameter(f"expected a table, got {files[0]}", param_hint="--text-column")
 
     def items(self) -> Iterator[Item | Failure]:
         """Yield the documents. Of tables that workers read, the driver reads and checks only the first document."""

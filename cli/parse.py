@@ -158,11 +158,12 @@ def parse(
         with loading("the parser"), as_usage():
             check_device(device)
             check_precision(precision, device)
-            from discsum.parsers.loading import load_parser
             from discsum.parsers.parsing import ensure_parsed
 
         def engine() -> Parser:
             with loading("the parser"):
+                from discsum.parsers.loading import load_parser
+
                 return load_parser(parser, device, precision)
 
         return lambda items: [item.document for item in ensure_parsed(items, engine, sentences=sentences, edus=edus)]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from discsum.baselines import BASELINES
 from discsum.cli.command import as_usage
 from discsum.cli.progress import loading
-from discsum.constants import PARSER_KIND
+from discsum.constants import ORACLE, PARSER_KIND
 from discsum.devices import check_device
 from discsum.errors import InputError
 from discsum.persistence import read_config
@@ -27,6 +28,8 @@ def show_parsers(
     from discsum.parsers.training.splits import read_split
 
     for model in models:
+        if model in (*BASELINES, ORACLE):
+            raise typer.BadParameter(f"expected parsers for the treebank {data}, got the summarizer {model}")
         read_config(model, PARSER_KIND)
     # On treebanks other than GUM, each parser is scored on the splits that it was trained with.
     splits = read_split(data, split, models)

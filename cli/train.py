@@ -11,8 +11,9 @@ import typer
 from discsum.cli.command import GroupedCommand, as_usage, command_app
 from discsum.cli.completion import recipes as recipe_names
 from discsum.cli.progress import loading, reporter
-from discsum.cli.writer import local_path
+from discsum.cli.writer import local_folder
 from discsum.encoder.heads import HEADS
+from discsum.errors import InputError
 
 app = command_app()
 
@@ -74,7 +75,7 @@ def train(
         typer.Option(
             "--output",
             "-o",
-            callback=local_path,
+            callback=local_folder,
             help="Folder of the run. Default: runs/NAME, the last part of RECIPE.",
         ),
     ] = None,
@@ -96,7 +97,10 @@ def train(
     content = read_recipe(recipe, settings or [])
     with loading("the training code"):
         from discsum.experiments import training_runs
-    training_runs.check_kind(content)
+    try:
+        training_runs.check_kind(content)
+    except InputError as error:
+        raise InputError(f"{recipe}: {error}") from error
     if fields:
         from discsum.experiments.recipe_fields import field_report
 

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import typer
 
+from discsum.cli.command import as_usage
 from discsum.cli.json_lines import JsonLines, check_options
 from discsum.cli.progress import say
 from discsum.data.inputs import Item, input_files
@@ -284,6 +285,18 @@ def local_path(output: str | None) -> str | None:
             f"expected a path on this machine, got the URL {output}; only preprocess, and parse and extract with "
             "--shards, write to stores"
         )
+    return output
+
+
+def local_folder(output: str | None) -> str | None:
+    """Return the path of an output folder, or None, unchanged; the callback of options that name a folder.
+
+    Raises:
+        BadParameter: A URL, a file, or a folder that cannot be written.
+    """
+    if local_path(output) is not None:
+        with as_usage():
+            check_writable(Path(str(output)), folder=True)
     return output
 
 

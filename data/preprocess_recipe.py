@@ -56,6 +56,8 @@ class PreprocessRecipe(Checked):
         problems = []
         if self.oracle in ORACLES and ORACLES.entry(self.oracle).facts.get("edu_only") and self.units != ("edu",):
             problems.append(f"oracle: expected {self.oracle} with the unit edu only, got {' and '.join(self.units)}")
+        if self.oracle == UNLABELLED and self.oracle_units is not None:
+            problems.append(f"oracle_units: expected none with oracle {UNLABELLED}, got {self.oracle_units}")
         if not self.tree and (self.oracle, self.encoder) != (UNLABELLED, "none"):
             problems.append(
                 f"tree: expected oracle none and encoder none without trees, got {self.oracle} and {self.encoder}"

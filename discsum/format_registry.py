@@ -158,6 +158,8 @@ def _content(content: str | bytes, format: Format, source: str) -> str | bytes:
         if "bytes" in format.takes:
             return content
         content = decode_tree(content, "utf-8", source)
+    if not isinstance(content, str):
+        raise TypeError(f"content: expected str or bytes, got {content!r}; read files with discsum.formats.read_tree")
     return content.removeprefix("\ufeff")
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD = "config.json", "model.safetensors", "README.md"
+# The model folder in the folder of a training run.
+BEST = "best"
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,11 @@ def locate(name_or_path: str | Path, kind: str | None = None) -> Path:
     for folder in (Path(name_or_path), Path(str(files("discsum") / "weights" / str(name_or_path)))):
         if (folder / CONFIG).is_file():
             return folder
+    inside = Path(name_or_path) / BEST
+    near = f" (did you mean {inside}?)" if (inside / CONFIG).is_file() else suggestion(name_or_path, shipped(kind))
     raise WeightsError(
         f"{name_or_path}: expected a folder with {CONFIG} and {WEIGHTS}, or a shipped model "
-        f"({', '.join(shipped(kind)) or 'none installed'}){suggestion(name_or_path, shipped(kind))}; found neither"
+        f"({', '.join(shipped(kind)) or 'none installed'}){near}; found neither"
     )
 
 

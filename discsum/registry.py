@@ -169,8 +169,8 @@ class Registry(Generic[T]):
             return
         spec = spec_from_file_location(name, path) if path.suffix == ".py" and path.is_file() else None
         if spec is None or spec.loader is None:
-            start = f"{self._option}: " if self._option else ""
-            raise InputError(f"{start}expected a Python file that calls {call}, got {path}")
+            found = path if path.is_file() else f"{path}, which does not exist"
+            raise InputError(f"expected a Python file that calls {call}, got {found}")
         known = set(self.registered)
         # `inspect` finds classes and their source by module name.
         module = sys.modules[name] = module_from_spec(spec)

@@ -67,13 +67,17 @@ class Budget:
 
     def costs(self, document: Document, unit: str, candidates: Candidates) -> tuple[NDArray[np.int64], int]:
         """Return the cost of every unit `(units,)` and the capacity, both in units or in words."""
-        if self.units is not None:
-            return candidates.unit_costs(), self.units
-        words = word_counts(document, unit)
-        if self.words is not None:
-            return words, self.words
+        most = self.most_words(document)
+        if most is None:
+            return candidates.unit_costs(), self.units or 0
+        return word_counts(document, unit), most
+
+    def most_words(self, document: Document) -> int | None:
+        """Return the maximum number of words of a document's summary; None if the budget counts units."""
+        if self.ratio is None:
+            return self.words
         # The tiny term corrects rounding: .1 of 30 words is 3 even if the product falls just short of it.
-        return words, math.floor((self.ratio or 0.0) * len(document.text.split()) + 1e-9)
+        return math.floor(self.ratio * len(document.text.split()) + 1e-9)
 
 
 @dataclass(frozen=True)

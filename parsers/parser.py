@@ -201,6 +201,8 @@ class Parser:
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"text: expected str, got {type(text).__name__}")
+        if isinstance(edus, str) or any(isinstance(given, str) for given in edus or ()):
+            raise TypeError("edus: expected spans, or None for the parser's EDUs, got str")
         together = batches(texts, budget_of(self.network.device).texts)
         split = chain.from_iterable(split_texts(some, self.tokenizer) for some in together)
         for text, words, given in zip(texts, split, edus if edus is not None else [None] * len(texts), strict=True):

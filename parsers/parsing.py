@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from discsum.document import Document
-from discsum.parsers.parser import Encoded, Parser
-from discsum.parsers.segmenter import split_sentences
 from discsum.scoring import ParsedDocument
 from discsum.writing import single_line
+
+if TYPE_CHECKING:
+    # Documents with trees need no parser, which imports torch.
+    from discsum.parsers.parser import Encoded, Parser
 
 
 class Text(Protocol):
@@ -52,6 +54,8 @@ def ensure_parsed(
     bare = [item for item in items if item.document is None]
     found: Iterator[Encoded] = iter(())
     if bare:
+        from discsum.parsers.segmenter import split_sentences
+
         given = [split_sentences(item.text, "newline") for item in bare] if edus == "newline" else None
         texts, names = [item.text for item in bare], [item.id for item in bare]
         found = iter(parser().encode(texts, sentences=sentences, edus=given, ids=names, keep=keep))

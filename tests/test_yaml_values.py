@@ -51,7 +51,7 @@ def test_anchors_cannot_fill_the_memory():
     [
         ("name: b\xe9\n".encode("latin-1"), "expected YAML in UTF-8, got byte 7 that is not"),
         (b"# " + b"x" * LARGEST, "expected at most .* bytes, got more"),
-        (b"- a\n", "expected the fields of a recipe, such as 'base: parser-gum-first', got a list"),
+        (b"- a\n", r"expected the fields of a recipe, such as 'base: parser-gum-first', got \['a'\]"),
         (b"# nothing\n", "expected the fields of a recipe, such as 'base: parser-gum-first', got an empty file"),
     ],
 )

@@ -43,6 +43,12 @@ class AbstractiveSummary:
     ids: tuple[int, ...]
     details: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model was told to select `r` of more than `r` sentences, but read all, which was faster."""
+        r, sentences, read = (self.details.get(name) for name in ("r", "sentences", "read"))
+        return r is not None and bool(r < sentences == read)
+
     def to_json(self) -> dict[str, Any]:
         """Return the object of `discsum abstract --json`."""
         start = {"id": self.document.id, "summary": self.text, "model": self.model}

@@ -67,7 +67,10 @@ def _count(source: Source, data: Path, *, counted: bool) -> int | None:
         source.path if elsewhere else str(data / source.path), source.text_column, source.summary_column, COLUMNS
     )
     if not elsewhere and not Path(rows.name).exists() and not is_pattern(Path(rows.name)):
-        raise InputError(f"{rows.name}: expected a dataset folder or a table, found neither")
+        raise InputError(
+            f"{rows.name}: expected a dataset folder or a table, found neither; set data=FOLDER to the folder of "
+            f"{source.path}, or change the recipe's sources"
+        )
     # Raises for a table without the columns.
     next(iter(rows.pairs(source.first, source.first + 1)), None)
     if not (counted or source.first or source.last is not None):

@@ -34,11 +34,13 @@ class SystemSummary:
         lines: The summary with one sentence per line, for ROUGE-Lsum.
         words: Number of words.
         selected: Indices of the selected units; None for an abstractive summary.
+        read_whole: Whether a model that selects sentences read all instead, see `AbstractiveSummary.is_whole`.
     """
 
     lines: str
     words: int
     selected: tuple[int, ...] | None
+    read_whole: bool = False
 
     @classmethod
     def of(cls, summary: Summary) -> SystemSummary:
@@ -100,9 +102,12 @@ def abstractive_system(
 
     def summaries(block: Block) -> list[SystemSummary]:
         documents = [item.document for item in block.documents]
-        written = [one.text for one in summarizer.summarize(documents, **generation.options)]
-        lines = split_lines(written, parser())
-        return [SystemSummary(own, len(text.split()), None) for own, text in zip(lines, written, strict=True)]
+        written = summarizer.summarize(documents, **generation.options)
+        lines = split_lines([one.text for one in written], parser())
+        return [
+            SystemSummary(own, len(one.text.split()), None, one.is_whole)
+            for own, one in zip(lines, written, strict=True)
+        ]
 
     parameters = sum(parameter.numel() for parameter in summarizer.model.parameters())
     signature = generation.signature.with_(**summarizer.family.settings())

@@ -14,13 +14,14 @@ from discsum.data.inputs import Item, read_inputs
 from discsum.data.locks import folder_lock
 from discsum.errors import InputError, InputWarning
 from discsum.experiments.source_checks import check_sample, check_sources
+from discsum.persistence import BEST
 from discsum.recipes import common_fields
+from discsum.recipes.fields import shown
 from discsum.recipes.sources import Rows
 from discsum.summarizer.training.checks import check_settings
 from discsum.summarizer.training.recipe import SummarizerRecipe
 from discsum.summarizer.training.sources import collection
 from discsum.summarizer.training.task import ExtractiveTask
-from discsum.training.best_weights import BEST
 from discsum.training.checkpoint import LAST
 from discsum.training.loop import TrainingLoop
 from discsum.training.processes import is_main_process, leave_group, local_main_first
@@ -51,8 +52,13 @@ def train(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
 def check_kind(content: dict[str, Any]) -> None:
     """Raise `InputError` if the `kind` of a recipe is not in `KINDS`."""
-    if str(content.get("kind")) not in KINDS:
-        raise InputError(f"expected kind to be one of {', '.join(KINDS)}, got {content.get('kind')!r}")
+    if "kind" not in content:
+        raise InputError(
+            f"expected a recipe with kind ({', '.join(KINDS)}) or base (a recipe to change), got neither; add "
+            "'base: parser-gum-first', for example"
+        )
+    if str(content["kind"]) not in KINDS:
+        raise InputError(f"kind: expected one of {', '.join(KINDS)}, got {shown(content['kind'])}")
 
 
 def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
@@ -64,6 +70,8 @@ def train_parser(content: dict[str, Any], folder: Path, report: Report) -> Path:
 
     data, name, notes = common_fields(content)
     recipe = ParserRecipe.from_dict(content)
+    if not data.is_dir():
+        raise InputError(f"{data}: expected a folder with tree files, found no such folder; set data=FOLDER")
     with warnings.catch_warnings():
         if not is_main_process():
             # The first process gives the same warnings.

@@ -88,11 +88,12 @@ def _first_comment(path: Path) -> str:
 
 
 def _content(path: Path) -> dict[str, Any]:
+    from discsum.recipes.fields import shown
     from discsum.recipes.yaml_values import read_yaml
 
     content = read_yaml(path)
     if not isinstance(content, dict):
-        got = "an empty file" if content is None else f"a {type(content).__name__}"
+        got = "an empty file" if content is None else shown(content)
         raise InputError(f"{path}: expected the fields of a recipe, such as 'base: parser-gum-first', got {got}")
     return content
 
@@ -112,7 +113,10 @@ def _read(name_or_path: str, above: tuple[str, ...]) -> dict[str, Any]:
     if str(path) in above:
         raise InputError(f"{path}: expected a recipe without a cycle of bases, got {' > '.join([*above, str(path)])}")
     neighbour = path.parent / str(base)
-    return _merged(_read(str(neighbour if neighbour.is_file() else base), (*above, str(path))), content)
+    try:
+        return _merged(_read(str(neighbour if neighbour.is_file() else base), (*above, str(path))), content)
+    except InputError as error:
+        raise InputError(f"{path}: base: {error}") from error
 
 
 def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,5 +89,5 @@ def unwrapped(hint: Any) -> tuple[dict[str, Any], list[str] | None, Any]:
 def _range(limits: dict[str, Any]) -> str:
     if len(limits) == 2:
         low, high = limits.values()
-        return f" in {'[' if 'ge' in limits else '('}{low:g}, {high:g}{']' if 'le' in limits else ')'}"
+        return f" in {'[' if 'ge' in limits else '('}{low:.12g}, {high:.12g}{']' if 'le' in limits else ')'}"
     return "".join(f" {_LIMITS[name].format(value)}" for name, value in limits.items())

@@ -21,6 +21,8 @@ from discsum.registry import suggestion
 
 Count = Annotated[int, Meta(ge=1)]
 Natural = Annotated[int, Meta(ge=0)]
+# What every random generator takes.
+Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -39,8 +41,8 @@ class _FieldsError(InputError):
 
 
 def shown(value: Any) -> str:
-    """Return a value's representation for messages, shortened to `LONGEST` characters."""
-    text = repr(value)
+    """Return a value's representation for messages, shortened to `LONGEST` characters; constants as in YAML."""
+    text = {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 

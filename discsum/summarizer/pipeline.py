@@ -69,7 +69,16 @@ class SummaryPipeline:
         return Query(self.query or "", self.parser())
 
     def _summary(self, document: Document, scores: Scores, own: bool = True) -> Summary:
-        return extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
+        summary = extract(document, self.scorer, self.policy, scores=scores, own=own, tidy=self.tidy)
+        most, words = self.policy.budget.most_words(document), sum(len(one.text.split()) for one in summary.selected)
+        if most is not None and words > most:
+            warnings.warn(
+                f"{document.id or 'text'}: words: expected at most {most}, got {words}, because the best single unit "
+                f"of {summary.model} is longer",
+                InputWarning,
+                stacklevel=2,
+            )
+        return summary
 
     def many(
         self, texts: Iterable[str | Document], ids: Iterable[str] | None = None, batch_size: int = 8

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from discsum.errors import InputError, WeightsError
 from discsum.files import clear_unfinished, replace_folder, replaced, replacing, sha256
-from discsum.persistence import CARD, CONFIG
+from discsum.persistence import BEST, CARD, CONFIG
 from discsum.training.checkpoint import LAST
 
-BEST = "best"
 # Suffix of the folder of better weights until a checkpoint names their checksums.
 STAGED = "staged"
 

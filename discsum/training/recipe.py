@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from msgspec import Meta
+
 from discsum.constants import SHIPPED_PARSER
-from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Positive, Share, about, one_of
+from discsum.recipes.fields import Checked, Count, Natural, NotNegative, Positive, Seed, Share, about, one_of
 from discsum.recipes.sources import Sources
 from discsum.training.schedule import SCHEDULES
 
@@ -24,7 +26,7 @@ class TrainingRecipe(Checked):
     patience: Annotated[
         Count | None, about("Validations without improvement after which the run stops; by default it never does.")
     ] = None
-    batch_size: Annotated[Count, about("Documents per step, over all processes.")] = 32
+    batch_size: Annotated[int, Meta(ge=1, le=1_000_000), about("Documents per step, over all processes.")] = 32
     accumulate: Annotated[Count, about("Parts into which a step is split to save memory (gradient accumulation).")] = 1
     learning_rate: Annotated[Positive, about("Peak learning rate.")] = 5e-4
     schedule: Annotated[str, one_of(SCHEDULES, "How the learning rate falls after warm-up.")] = "cosine"
@@ -40,7 +42,7 @@ class TrainingRecipe(Checked):
     average: Annotated[Share, about("Decay of the running average of the weights, which is saved; 0 for none.")] = 0.98
     max_grad_norm: Annotated[NotNegative, about("Maximum norm of the gradients; 0 for no limit.")] = 1.0
     bf16: Annotated[bool, about("Whether to compute in bfloat16 on a GPU that supports it.")] = True
-    seed: Annotated[Natural, about("Seed of the run.")] = 1
+    seed: Annotated[Seed, about("Seed of the run.")] = 1
 
     def problems(self) -> list[str]:
         """Return the problems of the combination of fields."""
@@ -61,7 +63,7 @@ class RunRecipe(TrainingRecipe):
     sample: Annotated[
         Count | None, about("Number of documents drawn from `train` once before training, as in a low-resource study.")
     ] = None
-    sample_seed: Annotated[Natural, about("Seed of the sample.")] = 1
+    sample_seed: Annotated[Seed, about("Seed of the sample.")] = 1
     parser: Annotated[str, about("Parser of sentences, EDUs and trees.")] = SHIPPED_PARSER
     license: Annotated[str, about("Licence of the weights, for the model card.")] = ""
 

@@ -23,8 +23,7 @@ from discsum.parsers.training.evaluation import ParserScores, evaluate_parser
 from discsum.parsers.training.recipe import ParserRecipe
 from discsum.parsers.training.splits import Treebank
 from discsum.parsers.training.task import ParserTask
-from discsum.persistence import CARD
-from discsum.training.best_weights import BEST
+from discsum.persistence import BEST, CARD
 from discsum.training.checkpoint import LAST, earlier_state
 from discsum.training.loop import TrainingLoop
 

@@ -48,7 +48,9 @@ class SplitConfig(Checked):
     def problems(self) -> list[str]:
         """Return a message if no documents would be left to train on."""
         return (
-            [] if self.dev + self.test < 1 else [f"dev: expected less than 1 with test, got {self.dev + self.test:g}"]
+            []
+            if self.dev + self.test < 1
+            else [f"dev: expected a sum with test below 1, got {self.dev:g} + {self.test:g}"]
         )
 
 
@@ -134,8 +136,13 @@ def read_treebank(folder: Path, config: SplitConfig, sentences: str = PUNCTUATIO
             warn(f"{listing}: {unused} documents are in no split and are not used", InputWarning, stacklevel=2)
         wanted = f"{listing}: expected documents of the splits train and dev"
     else:
+        least = 2 + bool(config.test)
+        if len(found.documents) < least:
+            raise InputError(
+                f"{folder}: expected at least {least} documents to draw splits from, got {len(found.documents)}"
+            )
         names = draw_splits(found.documents, config)
-        wanted = f"{folder}: expected at least {2 + bool(config.test)} documents to draw splits from"
+        wanted = f"{folder}: expected shares of split that leave documents to train and validate on"
     names["train"] = _kept(names.get("train", []), config.leave_out, folder)
     train, dev = ([found.documents[name] for name in names.get(split, ())] for split in ("train", "dev"))
     treebank = Treebank(folder.resolve().name, train, dev, Splits(sentences, names), found.guessed)

@@ -213,6 +213,7 @@ def test_numbers_that_mean_nothing(discsum, bart_folder, parser_folder, article)
         return " ".join(result.err.split())
 
     assert "--r 4: expected a selector that selects sentences" in err("--r", 4)
+    assert "(--per-beam): expected a selector that selects sentences, such as mean_key, got all" in err("--per-beam")
     assert "beta: expected a finite number" in err("--selector", "mean_key", "--beta", "nan")
     assert "expected one of its options (it has none), got dense_where_faster" in err(
         "--selector", "mean_key", "--option", "dense_where_faster=false"

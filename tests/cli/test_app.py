@@ -1,5 +1,6 @@
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -132,7 +133,7 @@ def test_a_reader_that_has_seen_enough(tmp_path):
             "parser-gum, parser-gum-first, parser-gum-large, parser-gum-large-first, parser-gum-open, small-bart/..., "
             "small-coarse-to-fine/..., small-faster-encoders/..., xiao2020/..., got 'no-such-recipe'",
         ),
-        (["parser-gum", "kind=cake"], "expected kind to be one of parser, extractive, abstractive, got 'cake'"),
+        (["parser-gum", "kind=cake"], "parser-gum: kind: expected one of parser, extractive, abstractive, got 'cake'"),
         (
             ["parser-gum", "data=", "name="],
             "recipe's fields data and name, got none; add data=... name=...",
@@ -141,7 +142,9 @@ def test_a_reader_that_has_seen_enough(tmp_path):
             ["parser-gum", "epochs=0", "learning_rate=fast", "data=nowhere"],
             "rate: expected a number above 0, got 'fast'",
         ),
-        (["parser-gum", "data=nowhere"], "nowhere: expected a folder with tree files, found no such"),
+        (["parser-gum", "data=nowhere"], "nowhere: expected a folder with tree files, found no such folder; set data="),
+        (["parser-gum", "seed=5000000000"], "seed: expected a whole number in [0, 4294967295], got 5000000000"),
+        (["parser-gum", "seed="], "seed: expected a whole number in [0, 4294967295], got null"),
         (
             ["parser-gum", "teachers=[]"],
             "teachers: expected at least one with texts, got none; add some, or set texts=[]",
@@ -154,6 +157,36 @@ def test_recipes_that_cannot_be_trained(discsum, tmp_path, monkeypatch, encoder_
     assert result.code == 1
     assert message in result.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed: 1", "r.yaml: expected a recipe with kind (parser, extractive, abstractive) or base"),
+        ("base: nosuch", "r.yaml: base: expected a recipe's file or one of "),
+        ("only words", "r.yaml: expected the fields of a recipe, such as 'base: parser-gum-first', got 'only words'"),
+    ],
+)
+def test_mistakes_in_the_file_of_a_recipe(discsum, tmp_path, text, message):
+    path = tmp_path / "r.yaml"
+    path.write_text(text)
+    result = discsum("train", path, "-o", tmp_path / "run")
+    assert (result.code, message in result.err) == (1, True), result.err
+
+
+@pytest.mark.parametrize("command", [("train", "parser-gum"), ("analyze", "corpus", "t.jsonl", "--model", "m")])
+def test_a_file_in_the_place_of_an_output_folder(discsum, tmp_path, command):
+    (tmp_path / "note.txt").touch()
+    result = discsum(*command, "-o", tmp_path / "note.txt")
+    assert result.code == 2
+    assert "note.txt: expected a folder for --output, got a file" in " ".join(result.err.split())
+
+
+def test_a_run_is_no_model(discsum, tmp_path, parser_folder):
+    shutil.copytree(parser_folder, tmp_path / "run" / "best")
+    (tmp_path / "a.txt").write_text("It rained.")
+    result = discsum("parse", tmp_path / "a.txt", "--parser", tmp_path / "run")
+    assert (result.code, f"(did you mean {tmp_path / 'run' / 'best'}?)" in result.err) == (1, True)
 
 
 def test_the_shipped_recipes_can_be_read():

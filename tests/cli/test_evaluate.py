@@ -96,6 +96,18 @@ def test_wrong_usage(evaluate, options, message):
     assert message in result.err
 
 
+def test_penalties_without_an_extractive_model(evaluate, bart_folder):
+    result = evaluate(ROWS, "--redundancy", 1, models=(bart_folder,))
+    assert (result.code, result.out) == (2, "")
+    assert "--redundancy cannot be used with sequence-to-sequence models" in " ".join(result.err.split())
+
+
+def test_a_summarizer_on_a_treebank(discsum, treebank):
+    result = discsum("evaluate", "lead", treebank)
+    assert (result.code, result.out) == (2, "")
+    assert f"expected parsers for the treebank {treebank}, got the summarizer lead" in " ".join(result.err.split())
+
+
 def test_options_of_tables_on_a_treebank_are_wrong_usage(discsum, treebank, parser_folder):
     result = discsum("evaluate", parser_folder, treebank, "--unit", "edu")
     assert result.code == 2
@@ -248,7 +260,9 @@ def test_an_abstractive_model_beside_lead(evaluate, discsum, bart_folder, parser
 def test_a_sparse_model_is_signed_with_what_it_reads(evaluate, bart_folder):
     lengths = ("--max-tokens", 6, "--beams", 1, "--selector", "mean_key", "--r", 1)
     result = evaluate(ROWS, "--format", "json", *lengths, models=("lead", bart_folder))
-    assert (result.code, result.err) == (0, "")
+    assert result.code == 0
+    said = f"discsum: {bart_folder}: expected selected sentences, got all sentences of "
+    assert result.err.startswith(said) and "3.5 * (r + 2) sentences is read whole" in result.err
     signature = json.loads(result.out)["models"][1]["rouge1"]["signature"]
     assert "|selector:mean_key|sentences-per-step:1|" in signature
 

@@ -1,11 +1,13 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import tiny
 
 from discsum.document import Document
-from discsum.formats import read_tree
+from discsum.formats import dump, read_tree
 
 
 @pytest.fixture
@@ -265,6 +267,26 @@ def test_any_limit_of_bytes(discsum, parser_folder, tmp_path):
     path.write_text("It rained.")
     for limit in (10**11, 2**63 - 1):
         assert discsum("parse", path, "--parser", parser_folder, "--max-document-bytes", limit).out == "It rained.\n"
+
+
+def test_converting_a_tree_imports_no_torch(tmp_path, expected):
+    tree = tmp_path / "a.dis"
+    tree.write_text(dump(expected, "dis"))
+    code = (
+        "import sys; from discsum.cli.app import app\n"
+        f"app(['parse', {str(tree)!r}, '--format', 'rs3'], standalone_mode=False)\n"
+        "sys.exit(', '.join({'torch', 'transformers', 'scipy'} & {*sys.modules}))"
+    )
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert (result.stderr.strip(), "<rst>" in result.stdout) == ("", True)
+
+
+def test_the_column_of_a_text_file(discsum, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("It rained.")
+    result = discsum("parse", path, "--text-column", "body")
+    assert (result.code, result.out) == (2, "")
+    assert f"--text-column: expected a table, got {path}" in " ".join(result.err.split())
 
 
 def test_misspelt_parsers_are_compared_with_parsers(discsum, tmp_path):

@@ -64,6 +64,7 @@ def test_a_wrong_column_is_answered_with_those_there_are(preprocess):
             2,
             "encoder: expected one of none, contextual, discourse, isolated, or an encoder's name or folder",
         ),
+        (["--oracle", "none", "--oracle-units", 3], 2, "oracle_units: expected none with oracle none, got 3"),
         (
             ["--device", "foo"],
             1,

@@ -20,7 +20,10 @@ def recipe(tmp_path, parser_folder):
         ("encoder_layers=50", "encoder_layers: expected at most 2, the encoder's number of layers, got 50"),
         ("vectors=nosuch/xx", "nosuch/xx: "),
         ("parser=nosuch", "nosuch: expected a folder with config.json"),
-        ("validation=[{path: gone.jsonl}]", "gone.jsonl: expected a dataset folder or a table, found neither"),
+        (
+            "validation=[{path: gone.jsonl}]",
+            "gone.jsonl: expected a dataset folder or a table, found neither; set data=FOLDER to the folder of gone",
+        ),
         (
             "validation=[{path: validation.jsonl, text_column: body}]",
             "expected a column body, got the columns id",

@@ -246,7 +246,7 @@ def test_shards_of_another_recipe_are_made_anew_though_its_file_is_gone(whole, t
     ("changes", "message"),
     [
         ({"made_by": {}}, r"recipe\.made_by\.discsum: expected a word, got nothing"),
-        ({"made_by": None}, r"recipe\.made_by: expected a group of fields, got None"),
+        ({"made_by": None}, r"recipe\.made_by: expected a group of fields, got null"),
         ({"shard": 0}, r"recipe\.shard: expected a whole number of at least 1, got 0"),
     ],
 )

@@ -266,9 +266,9 @@ def test_an_entry_point_that_does_not_load_is_one_line(monkeypatch):
         (
             "gone.py",
             None,
-            "--head-file: expected a Python file that calls discsum.encoder.heads.register, got .*gone.py",
+            "expected a Python file that calls discsum.encoder.heads.register, got .*gone.py, which does not exist",
         ),
-        ("text.txt", "1", "--head-file: expected a Python file .*text.txt"),
+        ("text.txt", "1", "expected a Python file .*text.txt"),
         ("none.py", "x = 1", r"none.py: expected a call to discsum.encoder.heads.register, found none"),
         ("wrong.py", "import no_such_package", "wrong.py: expected code that runs, got ModuleNotFoundError: No module"),
         ("bad.py", "def (", "bad.py: expected code that runs, got SyntaxError"),

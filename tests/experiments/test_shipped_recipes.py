@@ -102,7 +102,7 @@ def test_lists_in_groups(tmp_path):
             r"synthesizer\.heads: expected a whole number of at least 1, got 0; synthesizer\.dropout",
         ),
         ({"train": [{"path": "a", "weight": 0}]}, r"train\[0\]\.weight: expected a number above 0, got 0"),
-        ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
+        ({"seed": -1}, r"seed: expected a whole number in \[0, 4294967295\], got -1"),
         ({"encoder_layers": -2}, "encoder_layers: expected a whole number of at least 0, got -2"),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_configuration_of_another_architecture(folder):
         ({"encoder": {"model_type": "no-such-model"}}, "encoder: expected the configuration of an encoder"),
         ({"encoder": {"model_type": "t5"}}, r"model\.safetensors: expected the weights that config\.json describes"),
         ({"encoder": {}}, "encoder: expected the configuration of an encoder"),
-        ({"encoder": None}, "encoder: expected a group of fields, got None"),
+        ({"encoder": None}, "encoder: expected a group of fields, got null"),
         (
             {"encoder": {"num_attention_heads": 0}},
             "encoder: num_attention_heads: expected a whole number of at least 1",

@@ -96,7 +96,7 @@ def test_splits_are_drawn_by_name():
     assert splits == draw_splits(names[::-1], SplitConfig(dev=0.2, test=0.1))
     assert splits != draw_splits(names, SplitConfig(dev=0.2, test=0.1, seed=2))
     assert "test" not in draw_splits(names, SplitConfig(test=0.0))
-    with pytest.raises(InputError, match="dev: expected less than 1 with test, got 1"):
+    with pytest.raises(InputError, match=r"dev: expected a sum with test below 1, got 0\.5 \+ 0\.5"):
         SplitConfig(dev=0.5, test=0.5)
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import tiny
 
+import discsum
 from discsum.encoder.inputs import unit_inputs
 from discsum.encoder.synthesizer import Synthesizer
-from discsum.errors import InputError, WeightsError
+from discsum.errors import InputError, InputWarning, WeightsError
 from discsum.hub import local_only
 from discsum.scoring import ParsedDocument, extract
 from discsum.selection import Budget, Policy
@@ -31,6 +32,17 @@ def test_one_by_one_and_together(summarizer):
         assert alone.text == summary.text
         np.testing.assert_allclose(alone.scores, summary.scores, atol=1e-5)
         assert bool(summary.text) == bool(text.strip())
+
+
+@pytest.mark.parametrize("model", ["lead", "ilp", "tree-knapsack"])
+def test_a_unit_longer_than_the_summary_is_named(model, parser_folder):
+    def summary(**length):
+        return discsum.summarize(tiny.ARTICLE, model=model, unit="edu", parser=str(parser_folder), **length)
+
+    with pytest.warns(InputWarning, match=r"text: words: expected at most 1, got \d+, because the best single unit of"):
+        found = summary(words=1)
+    assert len(found.selected) == 1
+    summary(words=1000), summary(units=1)
 
 
 def test_a_single_text_is_not_several(summarizer):

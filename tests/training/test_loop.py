@@ -13,8 +13,8 @@ from torch import nn
 
 from discsum.errors import InputError, WeightsError
 from discsum.files import WRITING
-from discsum.persistence import CARD
-from discsum.training.best_weights import BEST, BestWeights
+from discsum.persistence import BEST, CARD
+from discsum.training.best_weights import BestWeights
 from discsum.training.checkpoint import LAST, earlier_state, save_checkpoint
 from discsum.training.loop import TrainingLoop
 from discsum.training.recipe import TrainingRecipe

@@ -76,6 +76,11 @@ class SparseFamily(Family[SparseRecipe]):
         config = replace(config, **{name: value for name, value in given.items() if value is not None})
         if config.selector == ALL and config.r is not None:
             raise InputError(f"--r {config.r}: expected a selector that selects sentences, such as mean_key, got {ALL}")
+        if config.selector == ALL and share_beams is False:
+            raise InputError(
+                "share_beams=False (--per-beam): expected a selector that selects sentences, such as mean_key, got "
+                f"{ALL}"
+            )
         check_options(config.selector, config.options, beta)
         if config.selector in sentence_encoders() and not (trained or untrained):
             raise InputError(
